@@ -63,7 +63,7 @@ struct RehearsalBenchmark: Sendable {
             try $0.record(policy: compiled, sha256: Array(repeating: 0, count: 32))
         }
         let version = policies.last?.version ?? 1
-        var next = Int(try await store.read { try $0.newestCustomer() }) + 1
+        var next = Int(try await store.read { try $0.highestCustomerRowID() }) + 1
         while next <= count {
             let last = min(next + 9_999, count)
             let updates = (next...last).map { number in

@@ -99,7 +99,7 @@ struct DatabaseBenchmark: Sendable {
         for change in changes {
             _ = try await service.store.perform(
                 RequestedChange(change, actor: "bench", at: now), on: .publicID(customer.publicID),
-                by: Rederivation { _ throws(StoreError) in CustomerFacts() })
+                using: Rederivation { _ throws(StoreError) in CustomerFacts() })
         }
     }
 

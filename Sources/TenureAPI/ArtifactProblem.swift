@@ -24,7 +24,7 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
     /// has the codes for an artifact that can't be verified by itself.
     package enum Relation: String, Sendable, Hashable, CaseIterable {
         /// The artifact is from another environment than the leading artifact of the sync, or another authority signed
-        /// it.
+        /// it. The leading artifact is the app transaction, or else the receipt, or else a transaction.
         case wrongEnvironment
         /// No signed field proves that the artifact belongs to the same customer.
         case unrelated

@@ -17,7 +17,7 @@ package struct Problem: Error, Sendable, Hashable, Decodable {
     package let rehearsal: String?
     /// The seconds after which the same request may succeed.
     package let retryAfter: Int?
-    /// The rest of a trial, if the trial is the reason for the failure.
+    /// What is left of a trial, if the trial is the reason for the failure.
     package let trial: TrialResponse?
 
     /// Creates the problem that a request ends with. The code sets the status.

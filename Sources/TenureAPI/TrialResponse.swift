@@ -1,7 +1,7 @@
 package import Foundation
 import TenureJSON
 
-/// The rest of a customer's trial: the response to `POST /v1/trials/{entitlement}/sessions`.
+/// What is left of a customer's trial: the response to `POST /v1/trials/{entitlement}/sessions`.
 package struct TrialResponse: Sendable, Hashable, Decodable {
     /// The entitlement that is tried.
     package let entitlement: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The permissions of an open file.
+/// Reads the permissions and the owner of a file.
 package enum FilePermissions {
     /// Returns whether other users have access to a file, or whether that can't be determined.
     ///
@@ -20,6 +20,7 @@ package enum FilePermissions {
         return (status.st_uid, status.st_gid)
     }
 
+    /// The same check for the mode and the owner of a file.
     package static func areOpenToOthers(mode: UInt32, isOwnedByRoot: Bool) -> Bool {
         mode & (isOwnedByRoot ? 0o037 : 0o077) != 0
     }

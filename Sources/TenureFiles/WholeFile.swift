@@ -8,7 +8,7 @@ package struct WholeFile: Sendable {
         self.path = path
     }
 
-    /// The end of the names of temporary files. Killed processes leave them.
+    /// The end of the names of temporary files. If a process is killed while it writes, its temporary file stays.
     package static let temporarySuffix = ".partial"
 
     /// Returns the file's bytes; nil if there is no such file. Throws if the file is a pipe, without waiting for a
@@ -60,7 +60,8 @@ package struct WholeFile: Sendable {
     /// Writes the contents to a temporary file in the same folder, flushes it and renames it.
     ///
     /// - Parameters:
-    ///   - replacing: whether to replace an existing file. If false, an existing file isn't changed.
+    ///   - replacing: whether to replace an existing file. If false, an existing file stays as it is, and that isn't an
+    ///     error.
     ///   - owner: the owner of the new file. Nil for the user of this process.
     package func write(
         _ contents: some ContiguousBytes, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
@@ -87,7 +88,7 @@ package struct WholeFile: Sendable {
         close(descriptor)
         if let failure { throw failure }
         let isNamed = replacing ? rename(temporary, path) == 0 : (link(temporary, path) == 0 || errno == EEXIST)
-        guard isNamed else { throw FileFailure(operation: "name", path: path) }
+        guard isNamed else { throw FileFailure(operation: "rename a temporary file to", path: path) }
         // Flush the folder, too, so that the new name survives a loss of power.
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let folderDescriptor = open(folder, O_RDONLY | O_CLOEXEC)
@@ -99,7 +100,7 @@ package struct WholeFile: Sendable {
 
 /// A failed operation on a file.
 package struct FileFailure: Error, Sendable, CustomStringConvertible {
-    /// A verb such as `read`.
+    /// What failed, as words before the path, such as `read`.
     package let operation: String
     package let path: String
     /// The system's message.

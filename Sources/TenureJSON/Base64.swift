@@ -25,9 +25,13 @@ package enum Base64 {
                 // Don't retain the table: all threads would change the same reference count.
                 switch self {
                 case .standard:
-                    isValid = Self.standardValues.withUnsafeBufferPointer { Self.decode(digits, by: $0, into: output) }
+                    isValid = Self.standardValues.withUnsafeBufferPointer {
+                        Self.decode(digits, using: $0, into: output)
+                    }
                 case .urlSafe:
-                    isValid = Self.urlSafeValues.withUnsafeBufferPointer { Self.decode(digits, by: $0, into: output) }
+                    isValid = Self.urlSafeValues.withUnsafeBufferPointer {
+                        Self.decode(digits, using: $0, into: output)
+                    }
                 }
             }
             count = isValid ? size : 0
@@ -39,7 +43,7 @@ package enum Base64 {
     /// is invalid or unused bits aren't 0.
     private static func decode(
         _ digits: UnsafeBufferPointer<UInt8>,
-        by values: UnsafeBufferPointer<UInt32>,
+        using values: UnsafeBufferPointer<UInt32>,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
         // An invalid character sets the bit `invalid`, which no digit sets. All values are combined, so the bit is
@@ -98,7 +102,7 @@ package enum Base64 {
         return [UInt8](unsafeUninitializedCapacity: size) { output, count in
             // Safe: each index into the alphabet has six bits, and the output is written within the size computed
             // above.
-            alphabet.withUnsafeBufferPointer { Self.encode(bytes, by: $0, into: output) }
+            alphabet.withUnsafeBufferPointer { Self.encode(bytes, using: $0, into: output) }
             for index in digits..<size { output[index] = UInt8(ascii: "=") }
             count = size
         }
@@ -107,7 +111,7 @@ package enum Base64 {
     /// Encodes three bytes at a time into four digits. The last one or two bytes become two or three digits.
     private static func encode(
         _ bytes: UnsafeRawBufferPointer,
-        by alphabet: UnsafeBufferPointer<UInt8>,
+        using alphabet: UnsafeBufferPointer<UInt8>,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) {
         var index = 0

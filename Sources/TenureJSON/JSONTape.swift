@@ -3,8 +3,9 @@ import Foundation
 /// A parsed JSON text, with values that are decoded on demand: its bytes, and the offset of each value. It is called a
 /// tape, because the values of all levels are in one array, in the order of the text.
 ///
-/// It is stricter than RFC 8259. It rejects duplicate names in an object (because other parsers may use another one of
-/// them), NUL, invalid UTF-8, unpaired surrogates, text before or after the value, and more than 64 levels.
+/// The parser is stricter than RFC 8259. It rejects NUL, invalid UTF-8, unpaired surrogates, text before or after the
+/// value, and more than 64 levels. It also rejects a name that an object has twice, because other parsers may use
+/// another one of the two values.
 package struct JSONTape: Sendable, Hashable {
     static let maximumDepth = 64
 
@@ -13,7 +14,8 @@ package struct JSONTape: Sendable, Hashable {
         case object, array, string, escapedString, number, `true`, `false`, null
     }
 
-    /// One value, or one name in an object. After the node of an object, its names and values follow alternately.
+    /// One value, or one name in an object. After the node of an object, its names and values follow alternately. For
+    /// example, `{"a":[1]}` has four nodes: the object, the name `a`, the array and the number.
     package struct Node: Sendable, Hashable {
         package let kind: Kind
         /// The offset of the first byte, after the quote of a string.
@@ -89,8 +91,8 @@ package struct JSONTape: Sendable, Hashable {
         }
     }
 
-    /// Whether the object at `index` has a name of `length` bytes, or one with escapes. If it hasn't, a caller needn't
-    /// look for any name of this length.
+    /// Whether the object at `index` has a name of `length` bytes, or a name with escapes. If false, the object has no
+    /// name of this length, so a caller doesn't have to look for one.
     package func mayHaveName(ofLength length: Int, inObjectAt index: Int) -> Bool {
         member(ofObjectAt: index) { _, node in
             node.kind == .escapedString || Int(node.end &- node.start) == length

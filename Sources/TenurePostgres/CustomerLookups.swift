@@ -182,11 +182,11 @@ final class CustomerLookups: Sendable {
         if let other = answer.integer(row, 5) { return .another(other) }
         if answer.bytes(row, 7) != nil { return .awaitsPublication }
         guard let code = answer.integer(row, 1).flatMap({ UInt8(exactly: $0) }), let realm = Realm(code: code) else {
-            throw .damaged("a customer belongs to no known realm")
+            throw .damaged("customer \(id) has an unknown realm")
         }
         guard let publicID = answer.bytes(row, 2), let createdAt = answer.integer(row, 3),
             let facts = answer.bytes(row, 4)
-        else { throw .damaged("a row of a customer has invalid values") }
+        else { throw .damaged("the row of customer \(id) has a value that is missing or has another type") }
         return .customer(
             Customer(
                 id: id, realm: realm, publicID: String(decoding: publicID, as: UTF8.self),

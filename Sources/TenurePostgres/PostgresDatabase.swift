@@ -2,8 +2,8 @@ package import TenureStore
 
 /// A PostgreSQL database, which several processes may use.
 ///
-/// Transactions use a pool of connections. The server flushes them before they return. Looking up a customer uses
-/// separate connections.
+/// Transactions use a pool of connections. A transaction that writes returns after the server has flushed it. Looking
+/// up a customer uses separate connections.
 package struct PostgresDatabase: Database {
     package let id: [UInt8]
     let address: PostgresAddress
@@ -30,7 +30,7 @@ package struct PostgresDatabase: Database {
         budget = PostgresBudget.shared(for: address)
         cluster = budget.cluster(for: address)
         if let storage { cluster.use(storage) }
-        pool = PostgresPool(on: budget.operations, to: cluster, for: address, waitTimeout: waitTimeout)
+        pool = PostgresPool(on: budget.transactions, to: cluster, for: address, waitTimeout: waitTimeout)
         let poolForLookups = PostgresPool(
             on: budget.lookups, to: cluster, for: address, waitTimeout: waitTimeout)
         do {
@@ -77,7 +77,7 @@ package struct PostgresDatabase: Database {
         }
     }
 
-    /// Creates a pool with as many connections as the pool for look-ups.
+    /// Creates another pool on the connections for look-ups, for a benchmark.
     func newPoolForLookups() -> PostgresPool {
         PostgresPool(on: budget.lookups, to: cluster, for: address, waitTimeout: waitTimeout)
     }

@@ -58,8 +58,8 @@ extension PostgresConnection {
 
     /// Returns nil if the schema has no database. Must be called inside a transaction.
     private func headerIfAny() throws(PostgresFailure) -> DatabaseHeader? {
-        let isThere = try rows("SELECT to_regclass($1) IS NOT NULL", [.text("\"\(address.schema)\".database_state")])
-        guard isThere.first?.values == [.integer(1)] else { return nil }
+        let exists = try rows("SELECT to_regclass($1) IS NOT NULL", [.text("\"\(address.schema)\".database_state")])
+        guard exists.first?.values == [.integer(1)] else { return nil }
         let steps = try rows("SELECT name FROM \"\(address.schema)\".migrations")
         let session = PostgresSession(self)
         let header: DatabaseHeader
@@ -76,8 +76,8 @@ extension PostgresConnection {
     /// Creates the schema and the table of migrations, if they are missing.
     private func makeSchema() throws(PostgresFailure) {
         // `IF NOT EXISTS` alone needs the privilege to create schemas even if the schema exists.
-        let isThere = try rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(address.schema)])
-        if isThere.isEmpty { try run("CREATE SCHEMA IF NOT EXISTS \"\(address.schema)\"") }
+        let schema = try rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(address.schema)])
+        if schema.isEmpty { try run("CREATE SCHEMA IF NOT EXISTS \"\(address.schema)\"") }
         let table = try rows(
             "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'migrations'", [.text(address.schema)])
         if table.isEmpty {

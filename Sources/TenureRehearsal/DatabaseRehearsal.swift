@@ -50,7 +50,7 @@ package struct DatabaseRehearsal: Sendable {
     ) async throws -> Outcome {
         let (lastRow, versions): (Int64, [StoredPolicy])
         do throws(StoreError) {
-            (lastRow, versions) = try await store.read { (try $0.newestCustomer(), try $0.policies()) }
+            (lastRow, versions) = try await store.read { (try $0.highestCustomerRowID(), try $0.policies()) }
         } catch {
             throw RehearsalError.database(error)
         }

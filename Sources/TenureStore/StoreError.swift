@@ -85,7 +85,7 @@ extension StoreError: CustomStringConvertible {
         case .unusable(let database, let detail): "the database `\(database)` can't be used: \(detail)"
         case .busy: "the database is busy with other transactions; try again"
         case .policyChanged: "another policy was published in the meantime; try again"
-        case .full: "the disk is full; free some space"
+        case .full: "the disk of the database is full; free some space on it"
         case .readOnly(let database, let detail): "the database `\(database)` accepts no writes (\(detail))"
         case .damaged(let detail):
             "the database is damaged: \(detail); see what is left with `tenure database check`, or restore a backup"

@@ -105,7 +105,7 @@ extension StoreClause {
             _ = try await store.update(named, in: Sample.production, at: Sample.now) { (CustomerUpdate(of: $0), ()) }
             try expect(try await store.present(account).id == account.id, "enough")
             try expect(
-                try await store.read { try $0.members(of: .number(first.id)) }.count == 100, "and they stay merged")
+                try await store.read { try $0.members(of: .rowID(first.id)) }.count == 100, "and they stay merged")
         },
         StoreClause("undoing a merge returns any number of artifacts, and an artifact that arrives meanwhile") {
             store in
@@ -126,7 +126,7 @@ extension StoreClause {
             _ = try await store.bring("2", purchases: ["late"])
             _ = try await store.perform(
                 RequestedChange(.unmerge(other: two.publicID), actor: "ada", at: Sample.now),
-                on: .publicID(one.publicID), by: rederivation)
+                on: .publicID(one.publicID), using: rederivation)
             let parted = try await store.present(two)
             try expect(
                 parted.facts.purchases.count == purchases.count + 1, "all purchases: \(parted.facts.purchases.count)")
@@ -151,7 +151,7 @@ extension StoreClause {
             }
             func named() async throws -> [Customer] {
                 let unbound = try await store.recordUnbound(
-                    Identity(unboundLedBy: .transactions, naming: purchase, showing: "list"), naming: [purchase],
+                    Identity(unboundLedBy: .transactions, naming: purchase, digest: "list"), naming: [purchase],
                     in: Sample.production, at: Sample.now, Sample.shown("x"))
                 let shown = try unwrap(unbound, "an unbound customer")
                 return shown.customers
@@ -186,7 +186,7 @@ extension StoreClause {
                 return (update, ())
             }
             let unbound = try await store.recordUnbound(
-                Identity(unboundLedBy: .transactions, naming: named[1], showing: "list"), naming: [named[1]],
+                Identity(unboundLedBy: .transactions, naming: named[1], digest: "list"), naming: [named[1]],
                 in: Sample.production, at: Sample.now, Sample.shown("x"))
             let customers = try unwrap(unbound, "an unbound customer").customers
             try expect(customers.map(\.id).sorted() == [account.id, early.id].sorted(), "both: \(customers.map(\.id))")
@@ -194,7 +194,7 @@ extension StoreClause {
         StoreClause("the latest twenty unbound customers of one identity are kept") { store in
             let owner = try await store.bring("1")
             func unbound(_ named: Identity, _ list: Int) async throws -> Customer {
-                let identity = Identity(unboundLedBy: .transactions, naming: named, showing: "list\(list)")
+                let identity = Identity(unboundLedBy: .transactions, naming: named, digest: "list\(list)")
                 let unbound = try await store.recordUnbound(
                     identity, naming: [named], in: Sample.production, at: Sample.now, Sample.shown("\(list)"))
                 let shown = try unwrap(unbound, "an unbound customer")
@@ -216,7 +216,7 @@ extension StoreClause {
             var next: Int64? = 0
             while let after = next {
                 let page = try unwrap(
-                    try await store.read { try $0.details(of: .number(owner.id), with: .unbound, unboundAfter: after) },
+                    try await store.read { try $0.details(of: .rowID(owner.id), with: .unbound, unboundAfter: after) },
                     "a page")
                 seen += page.unbound.count
                 next = page.nextUnbound

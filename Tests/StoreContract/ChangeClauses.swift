@@ -24,7 +24,7 @@ extension StoreClause {
             func perform(_ change: CustomerChange, after seconds: TimeInterval) async throws {
                 _ = try await store.perform(
                     RequestedChange(change, actor: "ada", at: Sample.now.addingTimeInterval(seconds)),
-                    on: .publicID(customer.publicID), by: Sample.rederivation)
+                    on: .publicID(customer.publicID), using: Sample.rederivation)
             }
             func counts() async throws -> SupportGrant.Kind? {
                 let present = try await store.present(customer)
@@ -52,7 +52,7 @@ extension StoreClause {
         StoreClause("the audit trail keeps no text that someone entered instead of a customer's ID") { store in
             let outcome = try await store.perform(
                 RequestedChange(.erase, actor: "ada", at: Sample.now), on: .publicID("ada@example.com"),
-                by: Sample.rederivation)
+                using: Sample.rederivation)
             try expect(outcome == .refused(.noSuchCustomer), "no such customer")
             let lines = try await store.read { try $0.audit(before: nil, of: nil, limit: 10) }
             try expect(lines.map(\.action) == ["erase"] && lines.first?.customer == nil, "\(lines)")
@@ -74,7 +74,7 @@ extension StoreClause {
                     == .requestReused, "another change needs another ID")
             _ = try await store.perform(
                 RequestedChange(grant, actor: "ada", at: Sample.now.addingTimeInterval(32 * 86_400), request: "s"),
-                on: .publicID(customer.publicID), by: Sample.rederivation)
+                on: .publicID(customer.publicID), using: Sample.rederivation)
             try expect(
                 try await store.change(.revoke(entitlement: "everything"), on: customer, request: "r").isNew,
                 "after a month the ID can be used again")

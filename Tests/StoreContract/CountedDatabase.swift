@@ -112,7 +112,7 @@ private final class CountedSession: DatabaseSession {
     }
 
     var dialect: SQLDialect { base.dialect }
-    var headers: HeaderNumbers? { base.headers }
+    var headers: HeaderRowIDs? { base.headers }
 
     func rows(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> [SQLRow] {
         count(sql, arguments)

@@ -20,7 +20,7 @@ extension StoreClause {
                         $0.add([Sample.artifact("\(number)")], proving: [Sample.proof()])
                     })
             }
-            let newest = try await store.read { try $0.newestCustomer() }
+            let newest = try await store.read { try $0.highestCustomerRowID() }
             try expect(newest == made[3].id, "the highest number")
             var found: [(realm: UInt8, publicID: String, facts: CustomerFacts)] = []
             for range in [(0, made[1].id), (made[1].id, newest), (newest, newest + 10)] {

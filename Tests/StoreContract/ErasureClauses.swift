@@ -15,7 +15,7 @@ extension StoreClause {
             func show(_ id: String) async throws -> Customer {
                 let named = Identity(.appTransactionID, id)
                 let unbound = try await store.recordUnbound(
-                    Identity(unboundLedBy: .app, naming: named, showing: "hash"), naming: [named],
+                    Identity(unboundLedBy: .app, naming: named, digest: "hash"), naming: [named],
                     in: Sample.production, at: Sample.now, Sample.shown("1"))
                 let shown = try unwrap(unbound, "an unbound customer")
                 return shown.unbound
@@ -83,7 +83,7 @@ extension StoreClause {
             try expect(details.events.map(\.kind) == [.merged], "events")
             try expect(Set(details.audit.map(\.action)) == ["merge", "grant"], "audit")
             let short = try unwrap(
-                try await store.read { try $0.details(of: .number(two.id), with: []) }, "the details without options")
+                try await store.read { try $0.details(of: .rowID(two.id), with: []) }, "the details without options")
             try expect(short.artifacts.allSatisfy { $0.bytes == nil } && short.artifacts.count == 3, "without bytes")
             try expect(
                 try await store.read { try $0.details(of: .publicID("cus_missing"), with: []) } == nil,

@@ -113,7 +113,7 @@ extension StoreClause {
                     reception.isOfErasedCustomer && reception.customer == nil, "a notification is of an erased customer"
                 )
                 let unbound = try await store.recordUnbound(
-                    Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "large"), showing: "0"),
+                    Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "large"), digest: "0"),
                     naming: [Identity(.appTransactionID, "large")], in: Sample.production, at: Sample.now,
                     Sample.shown("c"))
                 try expect(unbound == nil, "no unbound customer is created")
@@ -281,7 +281,7 @@ private struct LargePerson {
                 // The store keeps twenty unbound customers for each kind of artifact.
                 let lead: Identity.Lead = unbound < 20 ? .app : .receipt
                 let shown = try await store.recordUnbound(
-                    Identity(unboundLedBy: lead, naming: named, showing: "\(unbound)"), naming: [named],
+                    Identity(unboundLedBy: lead, naming: named, digest: "\(unbound)"), naming: [named],
                     in: Sample.production, at: Sample.now, Sample.shown("\(unbound)"))
                 unboundCustomers.append(try unwrap(shown, "an unbound customer").unbound)
             }
@@ -340,7 +340,7 @@ private struct LargePerson {
             try expect(
                 try await base.read { try $0.details(of: .publicID(customer.publicID), with: .unbound) } != nil,
                 "details")
-            try expect(try await !base.read { try $0.members(of: .number(customer.id)) }.isEmpty, "members")
+            try expect(try await !base.read { try $0.members(of: .rowID(customer.id)) }.isEmpty, "members")
             try expect(
                 try await base.read { try $0.signedEntries(of: customer.id, after: .init(), limit: 1) } != nil,
                 "signed entries")

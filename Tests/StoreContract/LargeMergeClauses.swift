@@ -100,7 +100,7 @@ extension Store {
             }
             return try await perform(
                 RequestedChange(change, actor: "ada", at: Sample.now), on: .publicID(customer.publicID),
-                by: rederivation)
+                using: rederivation)
         }
         guard case .done(_, true) = outcome else { throw BrokenClause(description: "\(name): \(outcome)") }
         try work.expectShort(than: ordinary, name)

@@ -293,7 +293,7 @@ extension RequestedPublication {
     ) -> RequestedPublication {
         RequestedPublication(
             compiled: policy, sha256: policy, action: .publish, at: Sample.now, actor: "ada", reason: nil,
-            base: base.id, allowance: allowance, endsPromises: true)
+            base: base.id, lossAllowance: allowance, endsPromises: true)
     }
 
     fileprivate static func returning(

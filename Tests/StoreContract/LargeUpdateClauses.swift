@@ -54,7 +54,7 @@ extension StoreClause {
                 counted.counts.reset()
                 let customer = try await counted.buy(numbers, by: "joining \(count)")
                 try expect(customer.facts.purchases.count == count, "all customers are merged")
-                let members = try await store.read { try $0.members(of: .number(customer.id)) }.count
+                let members = try await store.read { try $0.members(of: .rowID(customer.id)) }.count
                 try expect(members == count || members == count + 1, "\(members) members of \(count)")
                 let statements = counted.counts.transactions.map(\.statements).reduce(0, +)
                 if let last { try expect(Double(statements) <= 2.6 * Double(last), "\(count): \(statements), \(last)") }
@@ -117,7 +117,7 @@ extension StoreClause {
             counted.counts.reset()
             let found = try await store.customer(by: Identity(.originalTransactionID, "399"), in: Sample.production)
             try expect(found?.id == customer.id, "one customer")
-            try expect(try await store.read { try $0.members(of: .number(customer.id)) }.count == 2, "merged from two")
+            try expect(try await store.read { try $0.members(of: .rowID(customer.id)) }.count == 2, "merged from two")
         },
         StoreClause("a customer who is erased during a large update isn't partly restored") { store in
             let counted = store.counted
@@ -141,7 +141,7 @@ extension StoreClause {
             let other = try await store.bring("2", purchases: ["b"])
             let names = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "b")]
             _ = try await store.update("2") { $0.identify(by: [Identity(.originalTransactionID, "b")]) }
-            let unbound = Identity(unboundLedBy: .app, naming: names[0], showing: "x")
+            let unbound = Identity(unboundLedBy: .app, naming: names[0], digest: "x")
             let shown = try unwrap(
                 try await store.recordUnbound(
                     unbound, naming: names, in: Sample.production, at: Sample.now, Sample.shown("c")),
@@ -161,7 +161,7 @@ extension StoreClause {
             let rows = try unwrap(try await store.read { try $0.rows(of: shown.unbound.id) }, "the rows")
             try expect(rows.isUnbound && rows.artifacts.count == 1, "unbound, with the artifact")
             let details = try unwrap(
-                try await store.read { try $0.details(of: .number(other.id), with: .unbound) }, "a details")
+                try await store.read { try $0.details(of: .rowID(other.id), with: .unbound) }, "a details")
             try expect(details.unbound.map(\.customer.id) == [shown.unbound.id], "the details of each name it")
             _ = try await store.change(.erase, on: other)
             try expect(try await store.lookUp(shown.unbound.id) == nil, "gone with one of them")
@@ -169,7 +169,7 @@ extension StoreClause {
         },
         StoreClause("an unbound customer can't be merged with another customer") { store in
             let (owner, stranger) = (try await store.bring("1"), try await store.bring("2"))
-            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
+            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "x")
             let shown = try unwrap(
                 try await store.recordUnbound(
                     unbound, naming: [Identity(.appTransactionID, "1")], in: Sample.production, at: Sample.now,
@@ -181,16 +181,16 @@ extension StoreClause {
             }
         },
         StoreClause("artifacts of an unknown customer create no unbound customer") { store in
-            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
+            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "x")
             let shown = try await store.recordUnbound(
                 unbound, naming: [Identity(.appTransactionID, "1")], in: Sample.production, at: Sample.now,
                 Sample.shown("c"))
             try expect(shown == nil, "no customer is named")
-            try expect(try await store.read { try $0.newestCustomer() } == 0, "and none is created")
+            try expect(try await store.read { try $0.highestCustomerRowID() } == 0, "and none is created")
         },
         StoreClause("support's revocation for an unbound customer stays when the artifacts are sent again") { store in
             let owner = try await store.bring("1")
-            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
+            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "x")
             func show() async throws -> UnboundCustomer {
                 try unwrap(
                     try await store.recordUnbound(

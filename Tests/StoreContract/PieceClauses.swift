@@ -75,7 +75,7 @@ extension StoreClause {
                     let rows = try unwrap(try await store.read { try $0.rows(of: left.id) }, "the rows")
                     try expect(rows.artifacts.isEmpty && left.facts.purchases.isEmpty, "\(broken): nothing counts")
                     let details = try unwrap(
-                        try await store.read { try $0.details(of: .number(left.id), with: []) }, "a details")
+                        try await store.read { try $0.details(of: .rowID(left.id), with: []) }, "a details")
                     try expect(details.artifacts.isEmpty, "\(broken): the details list none")
                 }
                 // The second list has one artifact fewer, so the missing artifact belongs to no finished update.
@@ -125,7 +125,7 @@ extension StoreClause {
             let customer = try await counted.show(0..<250, by: "owner")
             try expect(customer.facts.purchases.count == 250, "all purchases of the update")
             try expect(
-                try await store.read { try $0.members(of: .number(customer.id)) }.count == 100,
+                try await store.read { try $0.members(of: .rowID(customer.id)) }.count == 100,
                 "as many as can be merged")
             for piece in counted.counts.writes { try expect(piece.factsRead <= 25, "\(piece.factsRead) are read") }
         },
@@ -235,7 +235,7 @@ extension Store {
     fileprivate func complete(_ customer: Customer, _ numbers: Range<Int>) async throws {
         let identities = numbers.map { Identity(.originalTransactionID, "history \($0)") }
         _ = try await update(
-            customer, by: [Identity(.appTransactionID, "known")] + identities, at: Sample.now,
+            customer, naming: [Identity(.appTransactionID, "known")] + identities, at: Sample.now,
             adding: 2 * numbers.count
         ) { (Sample.list(numbers, of: $0), ()) }
     }
@@ -259,7 +259,7 @@ extension Store {
     func showUnbound(_ numbers: Range<Int>, naming id: String) async throws -> Customer {
         let names = Identity(.appTransactionID, id)
         let shown = try await recordUnbound(
-            Identity(unboundLedBy: .app, naming: names, showing: "\(numbers)"), naming: [names], in: Sample.production,
+            Identity(unboundLedBy: .app, naming: names, digest: "\(numbers)"), naming: [names], in: Sample.production,
             at: Sample.now, Sample.list(numbers, of: nil))
         return try unwrap(shown, "an unbound customer").unbound
     }

@@ -89,15 +89,15 @@ extension StoreClause {
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             for id in [one.id, other.id] { evaluation.setImpact(PublicationImpact(loses: true), of: id) }
             _ = try await store.perform(
-                RequestedChange(.merge(other: other.publicID), actor: "ada", at: Sample.now), on: .number(one.id),
-                by: Sample.rederivation)
+                RequestedChange(.merge(other: other.publicID), actor: "ada", at: Sample.now), on: .rowID(one.id),
+                using: Sample.rederivation)
             let merged = try await store.attempt([2], after: start, evaluation: evaluation) { _ in
                 PublicationImpact(loses: true)
             }
             try expect(merged == .tooManyLosing(1), "the merged customers count once")
             _ = try await store.perform(
-                RequestedChange(.erase, actor: "ada", at: Sample.now), on: .number(one.id),
-                by: Sample.rederivation)
+                RequestedChange(.erase, actor: "ada", at: Sample.now), on: .rowID(one.id),
+                using: Sample.rederivation)
             let erased = try await store.attempt([2], after: start, evaluation: evaluation)
             guard case .published(let publication) = erased else {
                 throw BrokenClause(description: "not published: \(erased)")
@@ -143,7 +143,8 @@ extension StoreClause {
             _ = try await store.change(.link(user: "u", .newest), on: one)
             _ = try await store.change(.unlink(user: "unknown"), on: one, reason: "\"refused\": she said")
             _ = try await store.perform(
-                RequestedChange(.erase, actor: "ada", at: Sample.now), on: .publicID("cus_x"), by: Sample.rederivation)
+                RequestedChange(.erase, actor: "ada", at: Sample.now), on: .publicID("cus_x"),
+                using: Sample.rederivation)
             let outcome = try await store.attempt([2], after: start, evaluation: PublicationEvaluation(at: mark))
             guard case .published(let publication) = outcome else {
                 throw BrokenClause(description: "not published: \(outcome)")
@@ -218,7 +219,7 @@ extension StoreClause {
         },
         StoreClause("an evaluation has every production customer once, and marks unbound customers") { store in
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
-            let shown = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
+            let shown = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "x")
             let unbound = try await store.update([shown], in: Sample.production, at: Sample.now) {
                 (CustomerUpdate(of: $0), ())
             }.0
@@ -274,7 +275,7 @@ private func expectSame(_ one: Int64, _ other: Int64) throws(StoreError) {
 extension Store {
     /// Writes an unbound customer with another list of artifacts of the app transaction `1`.
     fileprivate func unbound(_ number: Int) async throws -> Customer {
-        let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "digest\(number)")
+        let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "digest\(number)")
         try await makeRoom(for: unbound, in: Sample.production, at: Sample.now)
         return try await update([unbound], in: Sample.production, at: Sample.now) { known in
             var update = CustomerUpdate(of: known)
@@ -300,7 +301,7 @@ extension Store {
     ) async throws -> PublicationOutcome {
         let request = RequestedPublication(
             compiled: policy, sha256: policy, action: action, at: Sample.now, actor: "command", author: "ada",
-            reason: "because", base: base.id, restoringAfter: restoringAfter, allowance: allowance,
+            reason: "because", base: base.id, restoringAfter: restoringAfter, lossAllowance: allowance,
             gainAllowance: gainAllowance, endsPromises: endsPromises)
         var known = evaluation
         if known == nil { known = PublicationEvaluation(at: try await write { try $0.position() }) }

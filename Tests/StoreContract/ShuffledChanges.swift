@@ -55,7 +55,7 @@ private struct ShuffledTestBed {
 
     private func users(of customer: Customer) async throws -> Set<String> {
         let details = try unwrap(
-            try await store.read { try $0.details(of: .number(customer.id), with: []) }, "the details")
+            try await store.read { try $0.details(of: .rowID(customer.id), with: []) }, "the details")
         return Set(details.identities.filter { $0.kind == .userID }.map(\.value))
     }
 

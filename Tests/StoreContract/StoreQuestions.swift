@@ -7,7 +7,7 @@ extension Store {
     /// The customer with exactly this identity.
     package func customer(by identity: Identity, in realm: Realm) async throws(StoreError) -> Customer? {
         for customer in try await read({ try $0.customers(withAnyID: identity.value, in: [realm]) }) {
-            let details = try await read { try $0.details(of: .number(customer.id), with: []) }
+            let details = try await read { try $0.details(of: .rowID(customer.id), with: []) }
             if details?.identities.contains(identity) == true { return customer }
         }
         return nil
@@ -19,7 +19,7 @@ extension Store {
 
     /// The customer's devices, the latest first.
     package func devices(of customer: Int64) async throws(StoreError) -> [CustomerDetails.Device] {
-        let devices = try await read { try $0.details(of: .number(customer), with: []) }?.devices ?? []
+        let devices = try await read { try $0.details(of: .rowID(customer), with: []) }?.devices ?? []
         return devices.sorted { ($1.lastSeen, $0.device) < ($0.lastSeen, $1.device) }
     }
 
@@ -34,8 +34,8 @@ extension Store {
             case .revocation: .revoke(entitlement: grant.entitlement)
             }
         let outcome = try await perform(
-            RequestedChange(requested, actor: actor, reason: reason, at: grant.date), on: .number(customer),
-            by: Rederivation { _ throws(StoreError) in CustomerFacts() })
+            RequestedChange(requested, actor: actor, reason: reason, at: grant.date), on: .rowID(customer),
+            using: Rederivation { _ throws(StoreError) in CustomerFacts() })
         guard case .done(let customer, _) = outcome else { return nil }
         return customer
     }

@@ -59,7 +59,7 @@ extension Store {
     ) async throws -> ChangeOutcome {
         try await perform(
             RequestedChange(change, actor: actor, reason: reason, at: Sample.now, request: request),
-            on: .publicID(customer.publicID), by: Sample.rederivation)
+            on: .publicID(customer.publicID), using: Sample.rederivation)
     }
 
     func present(_ customer: Customer) async throws -> Customer {

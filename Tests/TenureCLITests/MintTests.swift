@@ -40,7 +40,7 @@ import Testing
         try FileManager.default.createDirectory(at: leaf, withIntermediateDirectories: false)
         let unreadable = try await Command.run("mint", "receipt", "--authority", broken.path)
         #expect(unreadable.status == 1)
-        #expect(unreadable.errors.hasSuffix("`jws-leaf.pem` or its key isn't a readable file\n"))
+        #expect(unreadable.errors.contains("`jws-leaf.pem` or its key isn't a readable file; restore it"))
     }
 
     @Test

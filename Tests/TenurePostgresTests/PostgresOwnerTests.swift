@@ -114,7 +114,7 @@ import Testing
         }
         if other != .withoutSchema {
             let second = try await Self.open(foreign, for: nil)
-            #expect(try await second.read { try $0.newestCustomer() } == customer.id)
+            #expect(try await second.read { try $0.highestCustomerRowID() } == customer.id)
             try await second.close()
         }
         try pooler.lead(to: server, database: "first")

@@ -73,7 +73,7 @@ struct RandomOperation: Sendable, CustomStringConvertible {
             var update = list(of: nil, at: now)
             update.entitlementChange = .never
             _ = try await store.recordUnbound(
-                Identity(unboundLedBy: .app, naming: account, showing: "\(numbers)"),
+                Identity(unboundLedBy: .app, naming: account, digest: "\(numbers)"),
                 naming: [account] + numbers.map(original), in: Self.realm, at: now, update)
         case .messages:
             try await store.update([account], at: now, adding: 1) { known in
@@ -112,7 +112,7 @@ struct RandomOperation: Sendable, CustomStringConvertible {
         await InterruptedIDs.shared.set(id, of: person, in: store)
         _ = try await store.perform(
             RequestedChange(change, actor: "ada", at: now), on: .publicID(id),
-            by: Self.rederivation)
+            using: Self.rederivation)
         await InterruptedIDs.shared.set(nil, of: person, in: store)
     }
 

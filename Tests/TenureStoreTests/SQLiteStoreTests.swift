@@ -202,7 +202,7 @@ import Testing
     @Test func `a customer has at most 5,000 stored artifacts, but keeps the facts of all artifacts`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
-            let bound = DatabaseTransaction.artifactsPerCustomer
+            let bound = DatabaseTransaction.maximumArtifactsPerMember
             var id: Int64 = 0
             for start in [0, bound - 10] {
                 let (customer, _) = try await store.update(
@@ -230,7 +230,7 @@ import Testing
     {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
-            let purchases = (0...DatabaseTransaction.artifactsPerCustomer).map { String($0) }
+            let purchases = (0...DatabaseTransaction.maximumArtifactsPerMember).map { String($0) }
             func bring(_ id: String, _ purchases: [String]) async throws -> Customer {
                 let identities = [Identity(.appTransactionID, id)]
                 let (customer, _) = try await store.update(identities, in: Realm(.production), at: .now) { known in
@@ -246,7 +246,8 @@ import Testing
             }
             let (full, other) = (try await bring("1", purchases), try await bring("2", ["other"]))
             #expect(
-                try await store.read { try $0.artifacts(of: full.id) }.count == DatabaseTransaction.artifactsPerCustomer
+                try await store.read { try $0.artifacts(of: full.id) }.count
+                    == DatabaseTransaction.maximumArtifactsPerMember
             )
             let rederivation = Rederivation { entries in
                 var facts = CustomerFacts()
@@ -255,7 +256,7 @@ import Testing
             }
             for change in [CustomerChange.merge(other: full.publicID), .unmerge(other: full.publicID)] {
                 _ = try await store.perform(
-                    RequestedChange(change, actor: "ada", at: .now), on: .publicID(other.publicID), by: rederivation)
+                    RequestedChange(change, actor: "ada", at: .now), on: .publicID(other.publicID), using: rederivation)
             }
             #expect(try await store.lookUp(full.id)?.facts.purchases.count == purchases.count)
             #expect(try await store.lookUp(other.id)?.facts.purchases == [.named("other")])

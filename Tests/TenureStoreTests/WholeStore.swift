@@ -18,7 +18,7 @@ protocol Operable: Sendable {
         _ unbound: Identity, naming identities: [Identity], in realm: Realm, at now: Date, _ update: CustomerUpdate
     ) async throws(StoreError) -> UnboundCustomer?
     func perform(
-        _ change: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
+        _ change: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome
     func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer]
     func memberID(of identity: Identity) async throws(StoreError) -> String?
@@ -39,7 +39,7 @@ extension Store: Operable {
     func memberID(of identity: Identity) async throws(StoreError) -> String? {
         try await read { transaction in
             guard let id = try transaction.member(by: identity, in: RandomOperation.realm) else { return nil }
-            return try transaction.member(.number(id), forUpdate: false)?.publicID
+            return try transaction.member(.rowID(id), forUpdate: false)?.publicID
         }
     }
 }
@@ -97,10 +97,10 @@ struct WholeStore: Operable {
     }
 
     func perform(
-        _ change: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
+        _ change: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
         try await write(at: change.at) { transaction in
-            let outcome = try transaction.perform(change, on: customer, by: rederivation)
+            let outcome = try transaction.perform(change, on: customer, using: rederivation)
             while let leftovers = try transaction.leftovers() {
                 for (rehearsal, customers) in leftovers.rehearsals {
                     try transaction.removeExamples(of: customers, from: rehearsal)

@@ -68,14 +68,23 @@ extension TestAuthority {
                 )
             } catch is CocoaError {
                 throw MintingError(
-                    "`\(directory.path)` is an incomplete test authority: `\(name).pem` or its key isn't a readable file"
-                )
+                    """
+                    `\(directory.path)` is an incomplete test authority: `\(name).pem` or its key isn't a readable \
+                    file; restore it, or replace the authority with `tenure mint authority --force \(directory.path)`
+                    """)
             } catch {
                 throw MintingError(
-                    "`\(directory.path)` is an incomplete test authority: `\(name)` can't be read (\(error))")
+                    """
+                    `\(directory.path)` is an incomplete test authority: `\(name)` can't be read (\(error)); restore \
+                    it, or replace the authority with `tenure mint authority --force \(directory.path)`
+                    """)
             }
             guard let certificate = anchors.certificates.first, certificate.x509.publicKey == key.publicKey else {
-                throw MintingError("the key of `\(name)` in `\(directory.path)` doesn't belong to its certificate")
+                throw MintingError(
+                    """
+                    the key of `\(name)` in `\(directory.path)` doesn't belong to its certificate; restore both \
+                    files, or replace the authority with `tenure mint authority --force \(directory.path)`
+                    """)
             }
             return IssuedCertificate(certificate: certificate, key: key)
         }

@@ -18,6 +18,7 @@ struct CorpusCustomer {
     var appTransactionID: String { String(704_000_000_000_000_000 + number) }
     var downloadID: UInt64 { UInt64(500_000_000_000_000 + number) }
     var transactionID: String { String(410_000_000_000_000 + number) }
+    /// The `id` in lines of an export, which names the same user in several lines.
     var exportedID: String { "user-\(number)" }
 
     /// Chooses the date and the version within the limits of the kind.

@@ -3,7 +3,8 @@ import TenureAppStore
 /// The kind of a line in a corpus. The expected result of each kind was derived from the decision rules by hand, and
 /// not computed by the tested code.
 enum CorpusKind: String, CaseIterable, Sendable {
-    // Frequent kinds of customers.
+    // Frequent kinds of customers. Early buyers bought the app until June 2014, recent buyers later in 2014, and late
+    // buyers in 2015, before the app became free. Newcomers got the app for free.
     case earlyBuyer, recentBuyer, lateBuyer, newcomer, newcomerWithEverything, subscriber
     case macBuyer, macLateBuyer, macNewcomer, televisionBuyer
 
@@ -22,6 +23,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case preorder
     /// A receipt from before June 2013, which has no version.
     case oldReceipt
+    /// A receipt without an app transaction.
     case receipt
     /// The app was refunded. For `boughtAgain`, it was then bought again while it was sold (two lines).
     case refundedApp, boughtAgain
@@ -44,7 +46,10 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case sameUser
 
     // Other formats of valid lines.
-    case serverVariant, quotedLine, blanksAround
+    /// An app transaction as the App Store Server API returns it, which isn't bound to a device.
+    case serverVariant
+    /// A JWS in quotes, or with blanks around it.
+    case quotedLine, blanksAround
     /// A valid app transaction, and a transaction with a changed signature.
     case partlyBad
 

@@ -5,7 +5,7 @@ struct CorpusTemplate {
         let kind: CorpusKind
         /// Whether it is the second line of its customer.
         let isSecond: Bool
-        /// The index among the slots of its kind and position.
+        /// The index among the slots with the same kind and the same `isSecond`.
         let number: Int
     }
 

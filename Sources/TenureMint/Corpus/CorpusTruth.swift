@@ -1,4 +1,5 @@
-/// The expected result of a rehearsal of a corpus, counted from the kinds of the lines.
+/// The expected result of a rehearsal of a corpus: a file of invented customers. It is counted from the kinds of the
+/// lines, and not computed by the tested code.
 package struct CorpusTruth: Sendable, Hashable {
     /// The expected counts of one entitlement.
     package struct Entitlement: Sendable, Hashable {
@@ -22,6 +23,7 @@ package struct CorpusTruth: Sendable, Hashable {
     package private(set) var customers = 0
     package private(set) var losing = 0
     package private(set) var gaining = 0
+    /// The expected counts of the entitlement `everything`, and of `cloud`.
     package private(set) var everything = Entitlement()
     package private(set) var cloud = Entitlement()
     /// The number of lines of each kind.

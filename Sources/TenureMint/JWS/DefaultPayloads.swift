@@ -12,7 +12,7 @@ extension JWSMinter {
         case .transaction: transaction
         case .renewalInfo: renewalInfo
         case .notification: try notification()
-        case .realtime: throw MintingError("retention messaging requests can't be minted")
+        case .realtime: throw MintingError("retention messaging requests can't be minted; choose another kind")
         }
     }
 

@@ -11,12 +11,13 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     case algorithmHS256
     /// The header has a critical extension (`crit`).
     case criticalHeader
+    /// The header has no `x5c`, or an `x5c` without certificates or with one, two or four instead of three.
     case noX5C, noCertificates, oneCertificate, twoCertificates, fourCertificates
     case urlSafeCertificate, newlineInCertificate, trailingCertificateByte, unreadableCertificate, x5cOfNumbers
     // The signature. `foreignSignature` is the signature of other bytes.
     case derSignature, foreignSignature, shortSignature
     case flippedHeaderBit, flippedPayloadBit, flippedSignatureBit
-    // The encoding.
+    // The encoding: the Base64 of the segments, and their number.
     case paddedSegment, nonCanonicalSignature, standardAlphabet, trailingNewline, fourthSegment, twoSegments
     // The payload.
     case payloadIsNoObject, duplicateKey, escapedDuplicateKey, deepNesting, oversized, invalidUTF8, trailingJSON
@@ -32,7 +33,13 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     // Notifications, in which the nested transaction has the defect.
     case nestedOtherApp, nestedOtherEnvironment, nestedOtherSubscription, nestedUnsigned
     // Unusual, but valid.
-    case garbageRoot, extraHeaderKeys, fractionalDate, unknownEnum, unknownField, dataAndSummary
+    /// The last certificate in `x5c` can't be read. Verifiers use their own root instead of that one.
+    case garbageRoot
+    case extraHeaderKeys, fractionalDate
+    /// A field has a value, or the payload has a field, that Apple may add later.
+    case unknownEnum, unknownField
+    /// The notification has `summary` besides `data`. Verifiers read `data`.
+    case dataAndSummary
 
     /// The code with which a verifier for `com.example.calculator`, 828838134 and Production rejects the JWS; nil if
     /// the verifier accepts the JWS.

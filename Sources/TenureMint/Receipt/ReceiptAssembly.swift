@@ -68,7 +68,9 @@ struct ReceiptAssembly {
     var signedAttributes: [[UInt8]]?
     /// The unsigned attributes, with their tag.
     var unsignedAttributes: [UInt8] = []
+    /// The revocation lists, with their tag.
     var revocationLists: [UInt8] = []
+    /// Digest algorithms that the receipt lists besides the one that it uses.
     var extraDigests: [[UInt8]] = []
     /// Changes the finished bytes.
     var finish: (([UInt8]) -> [UInt8])?
@@ -102,7 +104,7 @@ struct ReceiptAssembly {
         return finish?(receipt) ?? receipt
     }
 
-    /// Encodes an octet string, in BER in chunks.
+    /// Encodes an octet string. In BER, it is divided into chunks.
     private func octets(_ bytes: [UInt8]) -> [UInt8] {
         guard style.form == .ber else { return DERWriter.octetString(bytes) }
         let chunks = stride(from: 0, to: bytes.count, by: chunkSize)

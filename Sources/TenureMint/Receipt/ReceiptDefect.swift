@@ -4,7 +4,7 @@ package import TenureAppStore
 /// Defects of a receipt with a valid chain, and unusual but valid variants. The raw values are names for
 /// `tenure mint --defect`; `corrupt` in `CorruptedReceipt.swift` makes each defect.
 package enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
-    // The container (CMS SignedData) around the content.
+    // The container (CMS SignedData) around the content. Its certificates are called the bag.
     case trailingByte, truncated, longLength, tagOfSeveralBytes, indefinitePrimitive, deepNesting
     case detached, extraSigner, noSigner, wrongSignedDataVersion
     case signerNotInBag, signerTwice, noCertificates, noIntermediate, tooManyCertificates, rootTwice

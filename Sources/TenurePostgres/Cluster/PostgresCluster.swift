@@ -113,14 +113,18 @@ final class PostgresCluster: Sendable {
             else { continue }
             throw older(
                 connection, than: known.timeline,
-                ". If you restored a backup and this server replaces all later servers, remove `\(storage.name)`")
+                remedy: """
+                    . If you restored a backup and this server replaces all later servers, remove `\(storage.name)`
+                    """)
         }
         guard connection.server.timeline >= timeline else { throw older(connection, than: timeline) }
     }
 
     /// Returns the error about an old primary: a server with a lower timeline than `timeline`.
+    ///
+    /// - Parameter remedy: a sentence to add to the message.
     private func older(
-        _ connection: PostgresConnection, than timeline: UInt32, _ remedy: String = ""
+        _ connection: PostgresConnection, than timeline: UInt32, remedy: String = ""
     ) -> PostgresFailure {
         .lost(
             address.description,

@@ -1,7 +1,8 @@
 /// The primary server that a process used last.
 package struct KnownPrimary: Sendable, Hashable, Codable {
-    /// PostgreSQL's number of the database cluster. A server, its standbys and its physical backups have the same.
+    /// PostgreSQL's system identifier. A server, its standbys and its physical backups have the same one.
     package let system: String
+    /// The timeline, which each promotion of a standby increases.
     package let timeline: UInt32
 }
 

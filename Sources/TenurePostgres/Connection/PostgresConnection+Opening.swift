@@ -15,7 +15,7 @@ struct PostgresServerState {
     var takesWrites = true
     /// The timeline, which each promotion of a standby increases; 0 if the server doesn't report it.
     var timeline: UInt32 = 0
-    /// PostgreSQL's number of the database cluster; nil if the server doesn't report it.
+    /// PostgreSQL's system identifier, which a server shares with its standbys; nil if the server doesn't report it.
     var system: String?
 }
 

@@ -63,11 +63,12 @@ final class PostgresConnection {
 
     // MARK: Statements
 
+    /// Runs a statement and returns its rows.
     func rows(_ sql: String, _ arguments: [SQLValue] = []) throws(PostgresFailure) -> [SQLRow] {
         try answer(sql, try PostgresParameters(arguments)).rows()
     }
 
-    /// Returns the number of changed rows.
+    /// Runs a statement and returns the number of changed rows.
     func execute(_ sql: String, _ arguments: [SQLValue] = []) throws(PostgresFailure) -> Int {
         try answer(sql, try PostgresParameters(arguments)).changes
     }
@@ -134,7 +135,9 @@ final class PostgresConnection {
 
     // MARK: Answers
 
-    /// Reads all results. Throws the first failure, or returns the last result.
+    /// Reads all results of a statement. Throws the first failure, or returns the last result.
+    ///
+    /// - Parameter sent: what libpq returned when it sent the statement: 1 for success, 0 for a failure.
     private func finish(sent: Int32) throws(PostgresFailure) -> PostgresAnswer {
         guard sent == 1 else { throw clientFailure() }
         roundTrips += 1

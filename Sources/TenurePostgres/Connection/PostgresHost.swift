@@ -3,6 +3,7 @@ import TenureCore
 /// One server, and a counter that tells which connections to it are still valid.
 final class PostgresHost: Sendable {
     let name: PostgresHostName
+    /// How often all connections were dropped.
     private let drops = Locked(0)
 
     init(_ name: PostgresHostName) {
@@ -12,7 +13,7 @@ final class PostgresHost: Sendable {
     /// Grows when all connections are dropped. A connection is valid as long as it was opened with this value.
     var generation: Int { drops.withLock { $0 } }
 
-    /// Ends all connections to this server, also connections that wait for an answer. Called if the server didn't answer on
+    /// Ends all connections to this server, even those that wait for an answer. Called if the server didn't answer on
     /// one of them, no longer accepts writes, or was replaced by another server.
     func dropConnections() { drops.withLock { $0 += 1 } }
 }

@@ -77,7 +77,7 @@ extension PostgresConnection {
         if case .writing = transaction { cancelsAfter = Self.commitTimeout }
         defer { cancelsAfter = nil }
         do throws(PostgresFailure) {
-            let command = try run(waitForStandby(in: transaction) + "COMMIT").command
+            let command = try run(statementToWaitForStandby(in: transaction) + "COMMIT").command
             // If the transaction has failed, the server answers COMMIT with `ROLLBACK`.
             guard command == "COMMIT" else {
                 throw PostgresFailure(.failed("the server didn't commit the transaction"))
@@ -99,9 +99,9 @@ extension PostgresConnection {
             .unreachable(database: address.description, detail: "the server didn't confirm the commit: \(warning)"))
     }
 
-    /// Returns a statement that makes the commit wait for the standby even if the transaction wrote nothing: it may
-    /// have read what an earlier transaction wrote and no standby has yet. Empty if no standby is waited for.
-    private func waitForStandby(in transaction: Transaction) -> String {
+    /// Returns a statement that makes the commit wait for the standby even if the transaction wrote nothing. The
+    /// transaction may have read a change that no standby has yet. Empty if commits don't wait for a standby.
+    private func statementToWaitForStandby(in transaction: Transaction) -> String {
         guard server.hasSynchronousStandby, case .writing = transaction else { return "" }
         return "SELECT pg_logical_emit_message(true, 'tenure', '') WHERE pg_current_xact_id_if_assigned() IS NULL; "
     }

@@ -5,11 +5,13 @@ struct Backoff {
     /// The time of the next attempt.
     private(set) var next: ContinuousClock.Instant?
 
+    /// Records a failed attempt, and chooses the time of the next one.
     mutating func failed(at now: ContinuousClock.Instant = .now) {
         let longest = min(1.0, 0.05 * Double(1 << min(attempts, 10)))
         attempts += 1
         next = now + .seconds(.random(in: longest / 2...longest))
     }
 
+    /// Whether the next attempt may begin.
     func isOver(at now: ContinuousClock.Instant = .now) -> Bool { next.map { $0 <= now } ?? true }
 }

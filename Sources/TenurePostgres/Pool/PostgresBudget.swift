@@ -1,18 +1,21 @@
 import TenureCore
 package import TenureStore
 
-/// The connections of this process to one server, which all of its apps there share.
+/// The connections of this process to one server. All apps of the process with a database on this server share them.
 package final class PostgresBudget: Sendable {
-    let operations: PostgresWorkers
+    /// The connections for transactions.
+    let transactions: PostgresWorkers
+    /// The connections that only look up customers.
     let lookups: PostgresWorkers
     /// The clusters by URL. Apps with the same URL share a cluster and its connections.
     private let clusters = Locked<[String: Weak<PostgresCluster>]>([:])
 
     private init() {
-        operations = PostgresWorkers(for: .transactions, limit: 1)
+        transactions = PostgresWorkers(for: .transactions, limit: 1)
         lookups = PostgresWorkers(for: .lookups, limit: 2)
     }
 
+    /// The budgets by the servers in the URLs of their apps.
     private static let budgets = Locked<[Set<PostgresHostName>: Weak<PostgresBudget>]>([:])
 
     /// Returns the budget of the address's server. It exists as long as an app uses it.
@@ -25,7 +28,7 @@ package final class PostgresBudget: Sendable {
             budgets[key] = Weak(object: new)
             return new
         }
-        budget.operations.raiseLimit(to: address.connections)
+        budget.transactions.raiseLimit(to: address.connections)
         return budget
     }
 

@@ -66,6 +66,7 @@ final class PostgresPool: Sendable {
             PostgresJob(deadline: .now + waitTimeout, run: run, fail: fail), as: workers.newNumber(), in: lane)
     }
 
+    /// How the app's connections are used at this moment.
     var use: ConnectionPool { workers.use(by: lane) }
 
     /// Accepts no more jobs, finishes the accepted ones, and closes the connections that no other app uses.

@@ -107,7 +107,8 @@ final class PostgresWorkers: Sendable {
             // The server was replaced or doesn't answer, or rolling back a transaction failed.
             if worker.connection?.isIdle == false { disconnect(worker) }
             switch state.withLock({ $0.next(for: worker) }) {
-            case .run(let lane, let address, let number, let job): run(job, number, lane, address, worker)
+            case .run(let lane, let address, let number, let job):
+                run(job, as: number, in: lane, at: address, on: worker)
             case .connect(let cluster): connect(worker, to: cluster)
             case .wait(let until):
                 if let until { after(until) { $0.closeIdle() } }
@@ -120,7 +121,7 @@ final class PostgresWorkers: Sendable {
     /// Runs a job. Puts it back into the queue if the worker has no connection, or if the connection breaks before the
     /// job's deadline.
     private func run(
-        _ job: PostgresJob, _ number: UInt64, _ lane: Int, _ address: PostgresAddress, _ worker: PostgresWorker
+        _ job: PostgresJob, as number: UInt64, in lane: Int, at address: PostgresAddress, on worker: PostgresWorker
     ) {
         var mustRepeat = false
         if let connection = worker.connection {

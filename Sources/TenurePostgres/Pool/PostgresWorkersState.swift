@@ -21,8 +21,8 @@ struct PostgresLane {
 /// A *cluster* is a database on certain servers under one role, and a worker is connected to at most one. For example,
 /// the apps A and B use the database `tenure`, and the app C uses `games`; `limit` is 2. Each app has a lane. Both
 /// workers are connected to `tenure` and run the jobs of A and B. When C has a job, one of them connects to `games`
-/// instead: immediately if C has fewer running jobs, otherwise once its connection is 50 ms old. If it is idle, it does
-/// so in any case.
+/// instead. It does so immediately if A and B have no waiting job, or if C has fewer running jobs. Otherwise it does so
+/// once its connection is 50 ms old.
 struct PostgresWorkersState {
     /// The maximum number of workers, and so of connections.
     var limit: Int
@@ -195,7 +195,7 @@ extension PostgresWorkersState {
         // The lanes that are next: with the worker's own connection, and with another one.
         let own = worker.home.flatMap { home in nextLane { $0.cluster === home } }
         let other = nextLane { $0.cluster !== worker.home && canConnect(to: $0.cluster) }
-        if let own, !(other.map { shouldLeave(worker, own, for: $0) } ?? false) { return run(own) }
+        if let own, !(other.map { shouldLeave(worker, lane: own, for: $0) } ?? false) { return run(own) }
         if let other, let cluster = lanes[other]?.cluster {
             leave(worker)
             connectingWorkers[ObjectIdentifier(cluster), default: 0] += 1
@@ -222,7 +222,7 @@ extension PostgresWorkersState {
 
     /// Whether the lane `other` needs this worker more than the lane `own` does, and no other worker is free for
     /// `other`.
-    private func shouldLeave(_ worker: PostgresWorker, _ own: Int, for other: Int) -> Bool {
+    private func shouldLeave(_ worker: PostgresWorker, lane own: Int, for other: Int) -> Bool {
         guard workerCount >= limit, idle.isEmpty, let own = lanes[own], let other = lanes[other] else { return false }
         if other.running < own.running { return true }
         return other.running == own.running && worker.since + Self.quantum < .now

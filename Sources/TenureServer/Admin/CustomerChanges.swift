@@ -25,7 +25,7 @@ struct CustomerChanges: Sendable {
         let rederivation =
             change.maySeparateCustomers
             ? try await derivation.rederivation(of: customer, in: store) : derivation.rederivation
-        let outcome = try await store.perform(requested, on: customer, by: rederivation)
+        let outcome = try await store.perform(requested, on: customer, using: rederivation)
         var metadata: Logger.Metadata = ["action": "\(change.name)", "key": "\(holder.name)"]
         if case .refused(let refusal) = outcome { metadata["refused"] = "\(refusal.rawValue)" }
         context.logger.info("customer change", metadata: metadata)

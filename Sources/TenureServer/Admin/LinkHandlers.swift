@@ -39,7 +39,7 @@ struct LinkHandlers: Sendable {
         let body = try await request.decoded(LinkRequest.self, upTo: bodySize, in: context)
         let customer: CustomerName
         switch (body.accessToken, body.customer) {
-        case (let text?, nil): customer = .number(try await customerNumber(in: text))
+        case (let text?, nil): customer = .rowID(try await customerNumber(in: text))
         case (nil, let id?): customer = .publicID(try AdminParameter.id(id, "customer"))
         default: throw Problem(.malformedRequest, "send either `accessToken` or `customer`")
         }

@@ -50,7 +50,9 @@ struct HistoryBackfill: Sendable {
         let now = now()
         try await policies.upToDate {
             // `updated` is nil if the customer was erased meanwhile. An erased customer must not be created again.
-            let updated = try await store.update(job.customer, by: history.identities, at: now, adding: history.size) {
+            let updated = try await store.update(
+                job.customer, naming: history.identities, at: now, adding: history.size
+            ) {
                 known -> (CustomerUpdate, Result<Void, Problem>) in
                 var update = CustomerUpdate(of: known)
                 history.add(to: &update, of: known)

@@ -31,7 +31,9 @@ struct KeyAgreement: Sendable {
         in folder: String, _ store: Store, tokenLife: TimeInterval, staleness: Swift.Duration, at now: Date
     ) async throws(ServiceError) -> (signing: SigningKeys, accessToken: AccessTokenKey, agreement: KeyAgreement) {
         // `known` are the keys that this process or another process stored in the database earlier.
-        let (known, hasCustomers) = try await reading(store) { (try $0.sharedKeys(), try $0.newestCustomer() > 0) }
+        let (known, hasCustomers) = try await reading(store) {
+            (try $0.sharedKeys(), try $0.highestCustomerRowID() > 0)
+        }
         // The files that are missing and would have to be created.
         let signingKey = SigningKeyStore(folder: folder)
         let secretFile = AccessTokenKey.file(in: folder)

@@ -63,7 +63,7 @@ struct NotificationService: Sendable {
             return reception
         }
         let customerNow = try await policies.upToDate {
-            let updated = try await store.update(customer, by: contents.identities, at: now) {
+            let updated = try await store.update(customer, naming: contents.identities, at: now) {
                 known -> (CustomerUpdate, Result<Void, Problem>) in
                 var update = CustomerUpdate(of: known)
                 do throws(Problem) {

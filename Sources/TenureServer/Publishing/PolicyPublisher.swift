@@ -141,7 +141,8 @@ struct PolicyPublisher: Sendable {
             let requested = RequestedPublication(
                 compiled: compiled, sha256: sha256, action: candidate.action, at: now, actor: actor,
                 author: request.author, reason: request.reason, rehearsal: request.rehearsal,
-                base: inEffect.publication, restoringAfter: candidate.restoringAfter, allowance: request.takeFrom ?? 0,
+                base: inEffect.publication, restoringAfter: candidate.restoringAfter,
+                lossAllowance: request.takeFrom ?? 0,
                 gainAllowance: check.gainAllowance, endsPromises: request.takeFrom != nil && !check.keepsPromises)
             let outcome = try await publish(
                 requested, after: findings.evaluation, by: evaluator, keepingPromises: check.keepsPromises)

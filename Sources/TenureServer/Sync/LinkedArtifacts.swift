@@ -174,7 +174,7 @@ struct LinkedArtifacts: Sendable {
         }
         hash.update(data: [isComplete ? 1 : 0])
         return Identity(
-            unboundLedBy: lead, naming: strongest, showing: Base64.urlSafe.text(Array(hash.finalize())))
+            unboundLedBy: lead, naming: strongest, digest: Base64.urlSafe.text(Array(hash.finalize())))
     }
 }
 

@@ -10,7 +10,7 @@ package struct DatabaseFinding: Sendable, Hashable {
         case restore = "restore the last backup; devices sync newer purchases again"
         case rebuild = "`tenure database rebuild` computes the facts again"
         case trust = "pass the service's trust anchors with --trust; if you did, restore the last backup"
-        case support = "look at it with `tenure database dump`; if the database was never edited by hand, report it"
+        case inspect = "look at it with `tenure database dump`; if the database was never edited by hand, report it"
     }
 
     package init(_ problem: String, of customer: String? = nil, _ remedy: Remedy) {

@@ -81,7 +81,7 @@ struct DatabaseIntegrity {
             report(
                 DatabaseFinding(
                     "the identity `\(try row.text(2))` belongs to another realm than the customer", of: try row.text(0),
-                    .support))
+                    .inspect))
         }
         let kinds = Identity.Kind.allCases.map { String($0.rawValue) }.joined(separator: ", ")
         let unknown = try session.rows(
@@ -93,7 +93,7 @@ struct DatabaseIntegrity {
             report(
                 DatabaseFinding(
                     "the identity `\(try row.text(2))` has the unknown kind \(try row.integer(1))",
-                    of: try row.text(0), .support))
+                    of: try row.text(0), .inspect))
         }
     }
 
@@ -114,7 +114,7 @@ struct DatabaseIntegrity {
             for row in rows {
                 last = try row.integer(0)
                 if let problem = try problem(ofMerged: last, in: try row.integer(2)) {
-                    report(DatabaseFinding(problem, of: try row.text(1), .support))
+                    report(DatabaseFinding(problem, of: try row.text(1), .inspect))
                 }
             }
             if rows.count < 500 { return }

@@ -40,5 +40,5 @@ extension DatabaseTransaction {
 extension CustomerRows {
     /// Whether the customer has the maximum number of artifacts. If so, the database stores only the facts that further
     /// artifacts prove.
-    package var isFull: Bool { artifacts.count >= DatabaseTransaction.artifactsPerCustomer }
+    package var isFull: Bool { artifacts.count >= DatabaseTransaction.maximumArtifactsPerMember }
 }

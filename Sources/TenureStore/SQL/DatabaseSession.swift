@@ -18,8 +18,8 @@ package protocol DatabaseSession {
     /// other transactions, statements fail after some seconds, so that a request gets an answer.
     func allowLongStatements() throws(StoreError)
 
-    /// The cached row IDs of headers; nil if the session has no cache.
-    var headers: HeaderNumbers? { get }
+    /// The cached row IDs of the JWS headers that the table `headers` stores; nil if the session has no cache.
+    var headers: HeaderRowIDs? { get }
 }
 
 extension DatabaseSession {
@@ -27,7 +27,7 @@ extension DatabaseSession {
         try row(sql + " RETURNING id", arguments).map { row throws(StoreError) in try row.integer(0) }
     }
 
-    package var headers: HeaderNumbers? { nil }
+    package var headers: HeaderRowIDs? { nil }
 
     package func allowLongStatements() throws(StoreError) {}
 

@@ -93,7 +93,7 @@ package struct SQLRow: Sendable, Hashable {
 
     /// Decodes the detail of an event, or of an entry of the audit trail; empty for NULL.
     func detail(_ column: Int) throws(StoreError) -> [String: String] {
-        try json(column, "the detail of an event isn't an object of strings") ?? [:]
+        try json(column, "the detail of an event or an audit entry isn't a JSON object with string values") ?? [:]
     }
 
     private func value(_ column: Int) throws(StoreError) -> SQLValue {

@@ -27,7 +27,7 @@ package struct SQLiteBackup: Sendable {
 
     /// Makes a complete copy, flushed and read back, or none.
     ///
-    /// It copies databases of all releases, because operators make copies before an update.
+    /// Databases of all releases can be copied, because operators make copies before an update.
     package func run(replacing: Bool) throws(Failure) -> SQLiteCopy.Contents {
         guard FileManager.default.fileExists(atPath: source) else { throw .noSource(path: source) }
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }

@@ -3,7 +3,7 @@ import Foundation
 
 /// A connection to an SQLite file, and the statements that it has prepared, each once.
 ///
-/// One caller at a time uses it.
+/// One caller at a time may use a connection.
 package final class SQLiteConnection: @unchecked Sendable {
     // A lock in this class can't make it safe: rows are read through pointers while a statement runs, and a transaction
     // takes several calls. So the owner of a connection hands it to one caller at a time, and SQLite's own mutex is
@@ -12,7 +12,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     let path: String
     private var preparedStatements: [SQLText: OpaquePointer] = [:]
     /// The cached row IDs of headers, if this is the only connection that writes.
-    package var headers: HeaderNumbers?
+    package var headers: HeaderRowIDs?
 
     /// How the connection opens the database's file.
     package enum Access: Sendable {
@@ -68,6 +68,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     private static func escaped(_ path: String) -> String {
         path.addingPercentEncoding(withAllowedCharacters: plain) ?? path
     }
+    /// The characters that need no escape in a URI.
     private static let plain = CharacterSet(
         charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/.-_")
 
@@ -127,6 +128,8 @@ package final class SQLiteConnection: @unchecked Sendable {
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     /// Runs a transaction. By default, it writes, so it first waits for other writing transactions to end.
+    ///
+    /// - Parameter begin: the statement that begins the transaction; `BEGIN` for a transaction that only reads.
     package func transaction<Value>(
         _ begin: String = "BEGIN IMMEDIATE", _ body: () throws(StoreError) -> Value
     ) throws(StoreError) -> Value {

@@ -5,7 +5,8 @@ import TenureFileAttributes
 
 /// The database in one SQLite file: the default, for one machine.
 ///
-/// One connection writes, in groups that share a transaction and are flushed before they return. Others read.
+/// One connection writes, other connections read. Writes that wait at the same time share one transaction, and each
+/// returns after the transaction was flushed.
 package struct SQLiteDatabase: Database {
     package let id: [UInt8]
     private let readers: SQLiteReaders
@@ -13,7 +14,8 @@ package struct SQLiteDatabase: Database {
     /// What every transaction requires of the database.
     private let requirements: DatabaseRequirements
 
-    /// Opens the database. Throws `unusable` if the path leads to something else, which stays unchanged.
+    /// Opens the database. If something other than a Tenure database is at the path, throws `unusable` and doesn't
+    /// change it.
     package init(path: String, _ opening: DatabaseOpening = DatabaseOpening()) throws(StoreError) {
         guard try SQLiteFile.holdsDatabase(at: path, knowing: opening.migrations) || opening.creates else {
             throw .unusable(
@@ -76,7 +78,7 @@ package struct SQLiteDatabase: Database {
         // SQLite must not write the log into the file after a commit: another file may be at the path. `SQLiteWriter`
         // checks that first.
         try connection.execute("PRAGMA wal_autocheckpoint = 0")
-        connection.headers = HeaderNumbers()
+        connection.headers = HeaderRowIDs()
     }
 
     /// Creates the file so that only its owner may read it. SQLite gives the log and the index the same mode.
@@ -97,7 +99,7 @@ package struct SQLiteDatabase: Database {
             guard chmod(path, 0o600) == 0 else {
                 throw .unavailable(
                     path: path,
-                    detail: "other users can read it, and the service isn't its owner; run `chmod 600` on it")
+                    detail: "other users can read it, and this process isn't its owner; run `chmod 600` as its owner")
             }
         }
     }

@@ -25,7 +25,8 @@ struct FileReplacement: Sendable, Hashable, CustomStringConvertible {
     var description: String { "`\(path)` \(change.rawValue)" }
 }
 
-/// Compares the files of an open database with the files at their paths. One caller at a time uses it.
+/// Compares the files of an open database with the files at their paths, so that a replaced file is noticed. One caller
+/// at a time may use an object of this class.
 ///
 /// An SQLite database in use has three files: the database itself, the *log* (the write-ahead log, `-wal`), and the
 /// *index* of the log, which processes share in memory (`-shm`).

@@ -4,16 +4,18 @@ import TenureFileAttributes
 /// Lets one process at a time open an SQLite database.
 ///
 /// The first process that opens a copy gives it a new number (`SQLiteCopyNumber`). Without the lock, a second process
-/// could read the old number just before. It would take the new number for that of another file, and move away the log
-/// that both processes use.
+/// could read the old number just before. It would later find the new number, take the file for another copy, and move
+/// away the log that both processes use.
 ///
 /// The lock is on a file beside the database. A descriptor of the database itself would drop SQLite's locks when it
 /// closes.
 final class SQLiteOpeningLock {
     private let path: String
+    /// The descriptor of the lock's file; -1 without a lock.
     private var file: CInt = -1
 
     private static let suffix = "-opening"
+    /// The maximum number of attempts to lock the file.
     private static let attempts = 500
     /// The pause between two attempts, in microseconds.
     private static let pause: UInt32 = 10_000

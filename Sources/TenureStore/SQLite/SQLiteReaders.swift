@@ -18,6 +18,7 @@ final class SQLiteReaders: Sendable {
     /// Runs transactions on separate threads: they may take minutes, and the threads of Swift tasks must not wait.
     private let queue = OperationQueue()
 
+    /// The maximum number of transactions that read at the same time.
     private static let maximumTransactions = 2
 
     init(path: String) {
@@ -116,7 +117,7 @@ extension SQLiteReaders {
                 return
             }
             guard let code = UInt8(exactly: sqlite3_column_int64(row, 0)), let realm = Realm(code: code) else {
-                throw .damaged("a customer belongs to no known realm")
+                throw .damaged("customer \(id) has an unknown realm")
             }
             found = .customer(
                 Customer(

@@ -33,8 +33,8 @@ package struct SQLiteRestore: Sendable {
         package let replacedPath: String?
     }
 
-    /// Checks the backup, copies it beside the database, and puts the copy in its place. The database is locked from
-    /// before its log is taken away until the copy has its name, so that no process opens it in between.
+    /// Checks the backup, copies it beside the database, and puts the copy in the database's place. The database stays
+    /// locked while its log is moved away and the copy gets its name, so that no process opens it in between.
     package func run() throws(Failure) -> Receipt {
         let path = SQLiteFile.resolved(database)
         guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }

@@ -1,6 +1,7 @@
 /// What a database says about itself: the app that it belongs to, the releases that may use it, and whether its content
 /// was moved.
 package struct DatabaseHeader: Sendable, Hashable {
+    /// The random ID of the database; see `Database.id`.
     package let id: [UInt8]
     /// The bundle ID of the app. Nil until a service opens the database.
     package let bundleID: String?
@@ -106,6 +107,7 @@ package struct DatabaseOpening: Sendable {
     package var migrates: Bool
     /// Whether to fail if the database exists already.
     package var mustBeNew: Bool
+    /// The steps of the schema that this release knows.
     package var migrations: [Migration]
 
     package init(
@@ -132,13 +134,13 @@ package struct DatabaseOpening: Sendable {
         DatabaseOpening(bundleID: bundleID, creates: true, migrates: false)
     }
 
-    /// A service must be able to write; a command may only read.
+    /// A service needs a database that it may write to. For a command, it's enough that it can read.
     package var use: DatabaseRequirements.Use { migrates ? .writing : .reading }
 
     /// What the process requires of the database.
     ///
     /// - Parameter id: the ID of the database that was opened. It must stay the same if the opening names an app. The
-    ///   exception is `new(of:)`: its caller fills the database from another one, and it gets the other ID.
+    ///   exception is `new(of:)`: its caller copies another database into the new one, which gets the other's ID.
     package func requirements(for name: String, opened id: [UInt8]? = nil) -> DatabaseRequirements {
         DatabaseRequirements(
             name: name, id: bundleID != nil && (migrates || !creates) ? id : nil, bundleID: bundleID,

@@ -44,11 +44,13 @@ package struct CustomerUpdatePlan: Sendable {
 
 /// Where an update comes from.
 ///
-/// It decides what must be true when the update is saved, and what is saved with it.
+/// The source decides what must be true when the update is saved, and what is saved besides the customer.
 enum UpdateSource: Sendable {
+    /// Artifacts that prove who the sender is, as in most syncs. Such an update always applies.
     case signedArtifacts
-    /// A response of the App Store about a customer. The customer may have been erased in the meantime.
-    case customer(member: Int64)
+    /// A response of the App Store about this member. The member may have been erased in the meantime.
+    case appStoreResponse(member: Int64)
+    /// An App Store Server Notification. It may be stored already, because the App Store repeats notifications.
     case notification(StoredNotification)
     /// Artifacts without proof that they belong to the sender, and the customers whom they name.
     case unbound(members: [Int64])
@@ -61,17 +63,17 @@ extension DatabaseTransaction {
     func stillApplies(_ plan: CustomerUpdatePlan) throws(StoreError) -> Bool {
         switch plan.source {
         case .signedArtifacts: true
-        case .customer(let number): try member(.number(number)) != nil
+        case .appStoreResponse(let member): try self.member(.rowID(member)) != nil
         case .notification(let notification): try !isKnown(notification, about: plan.identities)
         case .unbound(let members): try !lockExisting(members).isEmpty
         case .linkedUnbound(let unbound): try member(by: unbound, in: plan.realm) != nil
         }
     }
 
-    /// Saves what belongs to the update besides the customer.
+    /// Saves what belongs to the update besides the customer: a notification, or the links of an unbound customer.
     func complete(_ plan: CustomerUpdatePlan, for customer: Customer) throws(StoreError) {
         switch plan.source {
-        case .signedArtifacts, .customer, .linkedUnbound: break
+        case .signedArtifacts, .appStoreResponse, .linkedUnbound: break
         case .notification(let notification): try insert(notification, about: customer)
         case .unbound(let members):
             try unlink(customer.id, from: Set(try links(of: customer.id)).subtracting(members))

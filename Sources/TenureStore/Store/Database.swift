@@ -12,13 +12,14 @@ package protocol Database: Sendable {
     /// Runs one transaction that writes. When this returns, the database has flushed all of it; when it throws, nothing
     /// changed.
     ///
-    /// Transactions with a key in common run one after the other. `body` may run again if the database asks for it.
+    /// Transactions with a key in common run one after the other. `body` may run again, because PostgreSQL repeats a
+    /// transaction that conflicts with another.
     func write<Value: Sendable>(
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
-    /// Runs one transaction that writes while no other process and no other task writes. Unlike `write`, it also runs
-    /// in a database that was moved.
+    /// Runs one transaction that writes while no other process and no other task writes. Unlike `write`, it works even
+    /// after the content was moved to another database (`StoreError.moved`).
     func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
@@ -28,13 +29,14 @@ package protocol Database: Sendable {
     /// Every request looks up a customer, so databases run look-ups on separate connections.
     func lookUp(_ id: Int64) async throws(StoreError) -> Customer?
 
-    /// The same look-up without suspension; nil if the database is a server.
+    /// Looks up a customer as `lookUp` does, but without suspending the task. Nil if the database is a server, because
+    /// its response takes a while.
     var lookUpNow: (@Sendable (Int64) throws(StoreError) -> Customer?)? { get }
 
     /// Calls `body` for the customers with row IDs above `id`, up to `last`, in the order of their row IDs.
     ///
     /// It skips customers that were merged into others, and unbound customers. `body` gets the code of the realm, the
-    /// public ID, and the encoded facts. The pointers are valid until it returns.
+    /// public ID, and the encoded facts. The pointers are valid until `body` returns.
     func forEachCustomer(
         after id: Int64, through last: Int64,
         _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
@@ -49,9 +51,11 @@ package protocol Database: Sendable {
     ///   server.
     func replacementReport() async -> String?
 
-    /// Removes from the log what isn't in the database anymore, such as erased rows. A service asks every half minute.
+    /// Removes from SQLite's write-ahead log what isn't in the database anymore, such as erased rows. A service calls
+    /// this every half minute.
     ///
-    /// - Returns: whether the log is empty now. It isn't while a reader needs it: ask again. True for a server.
+    /// - Returns: whether the log is empty now. False while a reader still needs the log: call this again later. Always
+    ///   true for a server.
     func clearLog() async -> Bool
 
     /// Closes all connections. The database can't be used afterward.
@@ -115,7 +119,7 @@ package struct ConnectionPool: Sendable {
     }
 
     package let purpose: Purpose
-    /// Open connections to this database with this role. Apps that share both share the connections.
+    /// Open connections to this database with this role. Apps with the same database and role share them.
     package let open: Int
     /// The most connections that this process opens to the server, for all apps together.
     package let limit: Int

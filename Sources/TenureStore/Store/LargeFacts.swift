@@ -94,21 +94,24 @@ final class LargeFacts: Sendable {
 
     // MARK: In a transaction
 
-    /// Returns the decoded facts, or nil if they are small. Throws if they are large and weren't prepared.
+    /// Returns the decoded facts; nil if they are small, so that the caller decodes them itself. Throws if they are
+    /// large and weren't prepared.
     func decoded(_ bytes: [UInt8]) throws(StoreError) -> EncodedFacts? {
         guard bytes.count > DatabaseTransaction.maximumFactsBytesPerTransaction else { return nil }
         if let found = state.withLock({ $0.known.first { $0.hasSameBytes(as: bytes) } }) { return found }
         throw miss(.decoded(bytes))
     }
 
-    /// Returns the encoded facts, or nil if they are small. Throws if they are large and weren't prepared.
+    /// Returns the encoded facts; nil if they are small, so that the caller encodes them itself. Throws if they are
+    /// large and weren't prepared.
     func encoded(_ facts: CustomerFacts) throws(StoreError) -> EncodedFacts? {
         guard facts.entryCount > DatabaseTransaction.maximumEntriesInOnePiece else { return nil }
         if let found = state.withLock({ $0.known.last { $0.facts == facts } }) { return found }
         throw miss(.encoded(facts))
     }
 
-    /// Returns the impact on a customer that changed since an evaluation.
+    /// Returns what a publication does to a customer that changed since its evaluation. Throws if the customer's facts
+    /// are large and the impact wasn't prepared.
     func impact(
         on customer: CustomerToEvaluate, _ evaluate: @escaping Evaluate
     ) throws(StoreError) -> PublicationImpact {

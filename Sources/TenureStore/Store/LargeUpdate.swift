@@ -19,6 +19,7 @@ import TenureCore
 struct LargeUpdate<Outcome: Sendable>: Sendable {
     let store: Store
     let plan: CustomerUpdatePlan
+    /// Decides what to add to the customer, outside of transactions. It may run again.
     let decide: @Sendable (Customer?) -> (CustomerUpdate, Outcome)
 
     /// Returns the customer after the update; nil if the update no longer applies, such as one for an erased customer.
@@ -103,7 +104,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             progress.restart()
             return .unfinished
         }
-        let attempt = try await finish(prepared, artifacts, progress)
+        let attempt = try await finish(prepared, lastArtifacts: artifacts, progress)
         // The next attempt continues with the written artifacts, unless another update took some, or they were removed.
         if case .unfinished = attempt, progress.member != nil, try await !isUnderWay(progress) { progress.restart() }
         return attempt
@@ -151,10 +152,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var customer = found
             if found == nil, let newCustomer { customer = try transaction.customer(newCustomer) }
             guard let customer else { return .done(nil) }
-            let leading = named.knownIdentities.first { $0.survivor == customer.id }
+            let strongest = named.knownIdentities.first { $0.survivor == customer.id }
             return .done(
                 Subject(
-                    customer: customer, identity: found == nil ? nil : leading?.identity,
+                    customer: customer, identity: found == nil ? nil : strongest?.identity,
                     identitiesOfOthers: named.strongestIdentityOfEach(except: customer.id),
                     unknownIdentities: named.unknownIdentities))
         }
@@ -208,16 +209,16 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
                     try transaction.joinCustomers(try transaction.find(named, proving: plan.acquisition).known).customer
                 )
             }
-            if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, customer)) }
+            if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, into: customer)) }
             guard case .done(let joined?) = attempt, joined.id == customer.id else { return nil }
             customer = joined.named(as: customer.member)
         }
         return customer
     }
 
-    /// Merges customers with large facts, which are combined before the transaction. Returns nil if one of the
-    /// customers changed in the meantime.
-    private func joinLarge(_ identities: [Identity], _ customer: Customer) async throws(StoreError) -> Customer? {
+    /// Merges the customers whom the identities name into `customer`. The facts are large, so they are combined before
+    /// the transaction. Returns nil if one of the customers changed in the meantime.
+    private func joinLarge(_ identities: [Identity], into customer: Customer) async throws(StoreError) -> Customer? {
         let plan = plan
         let prepared = try await read { transaction -> PreparedJoining? in
             let named = try transaction.resolve(identities, in: plan.realm)
@@ -230,7 +231,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             transaction.knownFacts = prepared.knownFacts
             let named = try transaction.resolve(identities, in: plan.realm)
             let known = try transaction.find(named, proving: plan.acquisition).known
-            guard let joining = try transaction.joining(known), prepared.isOf(joining) else { return nil }
+            guard let joining = try transaction.joining(known), prepared.matches(joining) else { return nil }
             return try transaction.join(joining, as: prepared.encoded.facts, encoded: prepared.encoded)
         }
     }
@@ -239,7 +240,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     /// The number of identities in one piece, if no sync finds customers by them. Such identities need no lock.
     private static var otherIdentitiesPerPiece: Int { 2 * DatabaseTransaction.identitiesPerStatement }
-    /// The number of artifacts in one piece. If there are no more, the last transaction writes all of them.
+    /// The number of artifacts in one piece. An update without more artifacts writes all of them in the last
+    /// transaction.
     private static var artifactsPerPiece: Int { 64 }
     /// How many artifacts of a larger update are left to the last transaction.
     private static var artifactsOfLastPiece: Int { 32 }
@@ -249,7 +251,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let customer = subject.customer
         let former = try await read { transaction in try transaction.addingCompleteness(customer) } ?? customer
         let (update, outcome) = decide(former)
-        return PreparedUpdate(of: former, by: subject.identity, update, outcome)
+        return PreparedUpdate(of: former, foundBy: subject.identity, update, outcome)
     }
 
     /// Writes the identities, piece by piece. Returns false if one of them belongs to another customer by now, or if
@@ -299,7 +301,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     ) async throws(StoreError) -> Bool {
         let realm = plan.realm
         return try await write(locking: exclusively ? identities : []) { transaction in
-            guard try transaction.isThere(customer) else { return false }
+            guard try transaction.stillExists(customer) else { return false }
             let count = try transaction.insert(identities, ofMember: customer.member, in: realm)
             return !exclusively || count == identities.count
         }
@@ -326,7 +328,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         for piece in Array(left.dropLast(Self.artifactsOfLastPiece)).chunks(of: Self.artifactsPerPiece) {
             let (updateID, isFirst) = (progress.updateID, progress.member == nil)
             let isWritten = try await write(locking: []) { transaction in
-                guard try transaction.isThere(former) else { return false }
+                guard try transaction.stillExists(former) else { return false }
                 if isFirst { try transaction.begin(updateID, of: former.member) }
                 guard try transaction.isUnderWay(updateID, of: former.member) else { return false }
                 try transaction.insert(Array(piece), of: former, isNew: false, updateID: updateID)
@@ -350,7 +352,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Writes the facts and the last artifacts, and makes all artifacts count. Returns `unfinished` if the customer
     /// changed since the decision, or another update took some of the artifacts.
     private func finish(
-        _ prepared: PreparedUpdate<Outcome>, _ artifacts: [Artifact], _ progress: Progress
+        _ prepared: PreparedUpdate<Outcome>, lastArtifacts: [Artifact], _ progress: Progress
     ) async throws(StoreError) -> Attempt<(customer: Customer, outcome: Outcome)> {
         let plan = plan
         let (updateID, member) = (progress.updateID, progress.member)
@@ -362,7 +364,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             if let member, try !transaction.finish(updateID, of: member) { return .unfinished }
             let customer = try transaction.write(
                 prepared.update, of: former, in: plan.realm, encoded: prepared.encoded)
-            try transaction.record(prepared.update, of: customer, former: former, artifacts: artifacts)
+            try transaction.record(prepared.update, of: customer, former: former, artifacts: lastArtifacts)
             try transaction.complete(plan, for: customer)
             return .done((customer, prepared.outcome))
         }

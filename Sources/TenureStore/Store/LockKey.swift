@@ -11,9 +11,10 @@ package enum LockKey: Sendable, Hashable {
     case adminKeys
     case personas
     case policies
-    /// The webhook endpoints, and how far checking all customers got.
+    /// The webhook endpoints, and how far the comparison of all customers for webhooks got.
     case endpoints
     case deliveries(endpoint: String)
+    /// A value of the table `progress`, by its name.
     case progress(String)
 
     /// The text that databases hash. It is the same in every process.

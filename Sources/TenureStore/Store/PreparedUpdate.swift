@@ -15,7 +15,7 @@ struct PreparedUpdate<Outcome: Sendable>: Sendable {
     /// The facts before the update. The transaction compares their bytes with the row instead of decoding the row.
     let knownFacts: EncodedFacts
 
-    init(of former: Customer, by identity: Identity?, _ update: CustomerUpdate, _ outcome: Outcome) {
+    init(of former: Customer, foundBy identity: Identity?, _ update: CustomerUpdate, _ outcome: Outcome) {
         formerCustomer = former
         self.identity = identity
         self.update = update
@@ -41,7 +41,7 @@ struct PreparedJoining: Sendable {
     }
 
     /// Whether the customers and their facts are still the same.
-    func isOf(_ joining: DatabaseTransaction.Joining) -> Bool {
+    func matches(_ joining: DatabaseTransaction.Joining) -> Bool {
         let all = [joining.first] + joining.others
         return ids == all.map(\.id) && all.allSatisfy { $0.facts == knownFacts[$0.id]?.facts }
     }
@@ -49,8 +49,8 @@ struct PreparedJoining: Sendable {
 
 extension DatabaseTransaction {
     /// Locks and returns the customer. Returns nil if something that the decision used has changed since: which
-    /// customer the identity names, a field of the customer, or `otherAccountsAreComplete`, which isn't
-    /// stored in the customer's row.
+    /// customer the identity names, a field of the customer, or `otherAccountsAreComplete`. The last one isn't a column
+    /// of the customer's row, so it is read separately.
     func unchanged<Outcome>(
         _ prepared: PreparedUpdate<Outcome>, in realm: Realm
     ) throws(StoreError) -> Customer? {
@@ -64,8 +64,8 @@ extension DatabaseTransaction {
 
     /// Whether the customer was neither erased nor merged. Locks the customer, so that their updates run one after the
     /// other.
-    func isThere(_ customer: Customer) throws(StoreError) -> Bool {
-        guard let row = try member(.number(customer.id)) else { return false }
+    func stillExists(_ customer: Customer) throws(StoreError) -> Bool {
+        guard let row = try member(.rowID(customer.id)) else { return false }
         return row.mergedInto == nil
     }
 }

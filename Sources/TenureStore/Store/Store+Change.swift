@@ -4,14 +4,14 @@ extension Store {
     ///
     /// `rederivation` derives the facts of customers that are split.
     package func perform(
-        _ request: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
+        _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
         switch request.change {
-        case .grant, .revoke: return try await support(request, on: customer, by: rederivation)
-        case .erase: return try await erase(request, customer, by: rederivation)
+        case .grant, .revoke: return try await support(request, on: customer, using: rederivation)
+        case .erase: return try await erase(request, on: customer, using: rederivation)
         case .link, .unlink, .merge, .unmerge:
             return try await write(with: LargeFacts(rederivation), at: request.at, locking: request.keys) {
-                try $0.perform(request, on: customer, by: rederivation)
+                try $0.perform(request, on: customer, using: rederivation)
             }
         }
     }

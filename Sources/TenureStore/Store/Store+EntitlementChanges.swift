@@ -89,7 +89,9 @@ extension Store {
 private struct ComparedPiece: Sendable {
     let customers: [SizedCustomer]
     let now: Date
+    /// The publication under which `evaluate` decides; nil accepts every publication.
     let publication: Int64?
+    /// Returns what webhooks report; nil to compare the customer again a minute later.
     let evaluate: @Sendable (Customer) -> EntitlementChange?
     /// In a walk over all customers: the last customer that was compared before this piece, and the last one after it.
     /// The latter is nil if all customers are compared then.

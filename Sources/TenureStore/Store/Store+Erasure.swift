@@ -3,15 +3,15 @@ package import Foundation
 /// Erases customers. Their rows are removed in pieces, so that other transactions don't wait.
 extension Store {
     /// Hides the customer in one transaction, and removes their rows in pieces. Returns when no row is left. If the
-    /// process ends before, another request or the next start continues.
+    /// process ends before that, another request or the next start of the service continues.
     func erase(
-        _ request: RequestedChange, _ customer: CustomerName, by rederivation: Rederivation
+        _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
         let hidden = try await hideUnbound(of: customer, at: request.at)
         let outcome = try await writePiece(at: request.at, locking: request.keys) { transaction in
             var transaction = transaction
             transaction.hiddenBefore = hidden
-            return try transaction.perform(request, on: customer, by: rederivation)
+            return try transaction.perform(request, on: customer, using: rederivation)
         }
         // This also runs if the customer doesn't exist, because rows of a merged customer may be left.
         try await removeLeftovers(at: request.at)

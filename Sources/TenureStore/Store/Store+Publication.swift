@@ -49,6 +49,7 @@ extension Store {
         return evaluation
     }
 
+    /// The number of customers for whom one transaction marks promises.
     private static let maximumMarkedTogether = 64
 
     /// Ends and restores the promises of the publication in effect. Each transaction writes the promises of a few
@@ -70,7 +71,7 @@ extension Store {
                     for customer in piece { _ = try transaction.customer(customer.id, forUpdate: true) }
                 }
             }
-            // Others may have moved promises to a customer that was passed already.
+            // Another transaction, such as a merge, may have moved promises to a customer who is done already.
             if customers.isEmpty, try await write(at: now, locking: [.policies], { try $0.end(unfinished) }) { return }
         }
         throw .busy

@@ -21,7 +21,7 @@ extension Store {
                 guard try transaction.rowsFingerprint(of: id, forUpdate: true) == found.fingerprint else {
                     return .unfinished
                 }
-                return .done((try transaction.replaceFacts(of: found, by: encoded), true))
+                return .done((try transaction.replaceFacts(of: found, with: encoded), true))
             }
         }
     }
@@ -37,9 +37,11 @@ private struct Rebuildable: Sendable {
 
 /// A summary of a customer's rows. Two summaries differ if a row was written in between.
 private struct RowsFingerprint: Sendable, Hashable {
+    /// The stored bytes of the facts.
     let facts: [UInt8]
+    /// The row IDs of the customer's members.
     let group: [Int64]
-    /// For each table, the number of rows, and the last one.
+    /// For each table with rows of the customer, the number of these rows and the highest row ID.
     let counts: [Int64]
 }
 
@@ -84,10 +86,10 @@ extension DatabaseTransaction {
         ("support_grants", "1 = 1"), ("events", "1 = 1"),
     ]
 
-    /// Stores new facts. Unreadable facts are first replaced with the empty ones of `found`. Otherwise an update to
-    /// empty facts would do nothing.
+    /// Stores new facts. Unreadable facts are first replaced with the empty ones of `found`: `update` writes nothing if
+    /// the new facts are equal to those of its customer, and here both may be empty.
     fileprivate func replaceFacts(
-        of found: Rebuildable, by encoded: EncodedFacts
+        of found: Rebuildable, with encoded: EncodedFacts
     ) throws(StoreError) -> Customer {
         let customer = found.rows.customer
         if !found.areFactsReadable {

@@ -6,23 +6,25 @@ extension Store {
     /// Makes a change that support requested, such as a grant. For a grant or revocation of a large customer, this
     /// function computes the facts before the transaction, so that other transactions can write meanwhile.
     func support(
-        _ request: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
+        _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
         try await retrying { () throws(StoreError) -> Attempt<ChangeOutcome> in
             let prepared = try await read(at: request.at) { try $0.prepareSupport(request, on: customer) }
             return try await write(at: request.at, locking: request.keys) { transaction in
                 var transaction = transaction
                 guard try transaction.use(prepared, of: customer) else { return .unfinished }
-                return .done(try transaction.perform(request, on: customer, by: rederivation))
+                return .done(try transaction.perform(request, on: customer, using: rederivation))
             }
         }
     }
 
-    /// Repeats `body` while other transactions change the customer that it depends on.
+    /// Repeats `body` while other transactions change the customer that `body` depends on. Throws `busy` after 20
+    /// attempts.
     func retrying<Value: Sendable>(
         _ body: () async throws(StoreError) -> Attempt<Value>
     ) async throws(StoreError) -> Value {
         for number in 0..<20 {
+            // A random wait lets the other transactions finish first.
             if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
             if case .done(let value) = try await body() { return value }
         }
@@ -32,8 +34,11 @@ extension Store {
 
 /// A customer's facts before and after a change, with their bytes.
 struct PreparedFacts: Sendable {
+    /// The row ID of the customer.
     let customer: Int64
+    /// The facts before the change.
     let former: EncodedFacts
+    /// The facts after the change.
     let next: EncodedFacts
 }
 

@@ -63,7 +63,7 @@ extension Store {
         let others = Set(known).subtracting(members).sorted()
         for piece in missing.chunks(of: DatabaseTransaction.linksPerPiece) {
             try await writePiece(at: now) { transaction in
-                if try transaction.member(.number(customer)) != nil { try transaction.link(customer, to: piece) }
+                if try transaction.member(.rowID(customer)) != nil { try transaction.link(customer, to: piece) }
             }
         }
         for piece in others.chunks(of: DatabaseTransaction.linksPerPiece) {
@@ -72,11 +72,11 @@ extension Store {
         return true
     }
 
-    /// Removes the oldest unbound customers with the same leading artifact if there are too many.
+    /// Removes the oldest unbound customers with the same leading artifact (see `Identity.Lead`) if there are too many.
     package func makeRoom(for unbound: Identity, in realm: Realm, at now: Date) async throws(StoreError) {
         while let oldest = try await read(at: now, { try $0.oldestUnbound(of: unbound, in: realm) }) {
             try await writePiece(at: now) { transaction in
-                if try transaction.member(.number(oldest)) != nil { _ = try transaction.hide([oldest]) }
+                if try transaction.member(.rowID(oldest)) != nil { _ = try transaction.hide([oldest]) }
             }
             try await removeLeftovers(at: now)
         }

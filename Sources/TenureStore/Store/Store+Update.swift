@@ -3,8 +3,8 @@ import TenureCore
 
 /// Saves syncs and other updates of a customer, in one transaction if they aren't too large.
 extension Store {
-    /// Finds the customer that signed identities name, or creates one, and saves what `decide` returns. Returns nil if
-    /// the update no longer applies.
+    /// Finds the customer that the plan's identities name, or creates one, and saves what `decide` returns. Returns nil
+    /// if the update no longer applies.
     ///
     /// `decide` runs inside the transaction, with the customer after all earlier updates. It must have no side effects,
     /// because it may run again.
@@ -46,13 +46,15 @@ extension Store {
 
     /// Adds a response of the App Store to a customer. Returns nil if the customer was erased in the meantime.
     ///
-    /// - Parameter size: about how many artifacts, purchases and renewals the update adds.
+    /// - Parameters:
+    ///   - identities: the identities that the response names.
+    ///   - size: about how many artifacts, purchases and renewals the update adds.
     package func update<Outcome: Sendable>(
-        _ customer: Customer, by identities: [Identity], at now: Date, adding size: Int = 0,
+        _ customer: Customer, naming identities: [Identity], at now: Date, adding size: Int = 0,
         decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
         var plan = CustomerUpdatePlan(naming: identities, in: customer.realm, at: now, adding: size)
-        plan.source = .customer(member: customer.member)
+        plan.source = .appStoreResponse(member: customer.member)
         return try await update(plan, decide: decide)
     }
 

@@ -2,8 +2,10 @@ import Foundation
 
 /// Tells whether the database can be written, from a probe and from the results of recent writes.
 actor WriteHealth {
+    /// The last probe, and when it began.
     private var probe: (task: Task<StoreError?, Never>, began: ContinuousClock.Instant)?
     private var isProbing = false
+    /// When the last successful probe began.
     private var lastSuccess = ContinuousClock.now
     private var lastFailure: (error: StoreError, at: ContinuousClock.Instant)?
 
@@ -64,6 +66,7 @@ extension Store {
 }
 
 extension DatabaseTransaction {
+    /// The name of the row in `progress` that a probe writes and removes.
     static let probe = "probe"
 
     /// The tables that a sync writes.

@@ -27,11 +27,12 @@ package struct DatabaseCopy: Sendable {
     /// Copies everything. If anything fails before the end, the target stays unchanged.
     ///
     /// The source accepts no writes until the copy is complete. Before the target keeps the copy, the source is marked
-    /// as moved, so no service writes to the source afterward and the copy contains every acknowledged write.
+    /// as moved. So no service writes to the source afterward, and the copy contains every acknowledged write.
     /// `summarize` runs on both sides before the target's transaction ends, and both summaries must be equal.
     ///
     /// - Parameters:
     ///   - place: the target's name for services that still use the source, without a password.
+    ///   - summarize: returns a checksum of each table.
     ///   - progress: called with the number of rows that were copied, and the number of all rows.
     /// - Returns: the summary of the copy.
     package func run(
@@ -50,7 +51,7 @@ package struct DatabaseCopy: Sendable {
         } catch {
             let first = agreement.fail(error)
             if await mayBeMarked {
-                // If this fails, the error message of services says how to undo the mark.
+                // If removing the mark fails, the error message of services says how to remove it.
                 try? await source.writeAlone { session throws(StoreError) in
                     try DatabaseHeader.markMoved(to: nil, in: session)
                 }
@@ -185,7 +186,7 @@ package struct DatabaseCopy: Sendable {
     }
 }
 
-/// A checksum of a table. Two tables with the same rows in the same order have the same one.
+/// The checksum of a table. Two tables with the same rows in the same order have the same checksum.
 package struct DatabaseCopySum: Sendable, Hashable {
     package var count: Int
     package var sha256: [UInt8]

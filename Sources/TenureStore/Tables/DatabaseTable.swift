@@ -85,7 +85,7 @@ extension DatabaseTable {
     /// All columns, for a `SELECT` or an `INSERT`. The names are quoted, because some are SQL keywords.
     var columnList: String { Self.list(columns.map(\.name)) }
 
-    /// The key's columns, in the same form.
+    /// The key's columns, quoted like those of `columnList`.
     var keyList: String { Self.list(key.map { columns[$0].name }) }
 
     private static func list(_ names: [String]) -> String {

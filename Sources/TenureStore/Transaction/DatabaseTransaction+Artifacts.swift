@@ -6,7 +6,7 @@ import TenureJSON
 extension DatabaseTransaction {
     /// The maximum number of artifacts of one member, so that an account can't fill the disk. An app that syncs daily
     /// sends fewer in ten years.
-    static let artifactsPerCustomer = 5000
+    static let maximumArtifactsPerMember = 5000
 
     /// Stores artifacts. Artifacts beyond the maximum aren't stored, but the facts that they prove still count.
     ///
@@ -20,13 +20,13 @@ extension DatabaseTransaction {
         var count = isNew ? 0 : try artifactCount(of: customer.member)
         let known = count == 0 ? [:] : try knownArtifacts(among: artifacts, of: customer.member)
         // Nearly all artifacts of a long list have the same header. PostgreSQL sessions have no cache of headers.
-        let headers = session.headers ?? HeaderNumbers()
+        let headers = session.headers ?? HeaderRowIDs()
         for artifact in artifacts {
             switch known[artifact.sha256] {
             case .counts: continue
-            case .isPiece(let other): try moveArtifact(artifact, from: other, of: customer.member, for: updateID)
+            case .unfinished(let other): try moveArtifact(artifact, from: other, of: customer.member, for: updateID)
             case nil:
-                guard count < Self.artifactsPerCustomer else { continue }
+                guard count < Self.maximumArtifactsPerMember else { continue }
                 if try insert(artifact, of: customer, headers, updateID: updateID) { count += 1 }
             }
         }
@@ -34,10 +34,10 @@ extension DatabaseTransaction {
 
     /// The state of an artifact that is stored already.
     enum KnownArtifact {
-        /// It is one of the customer's artifacts.
+        /// The artifact is one of the customer's artifacts.
         case counts
-        /// It belongs to a large update that isn't finished.
-        case isPiece(of: Int64)
+        /// The artifact belongs to a large update with this ID, which isn't finished. It doesn't count yet.
+        case unfinished(updateID: Int64)
 
         var doesCount: Bool {
             if case .counts = self { true } else { false }
@@ -59,7 +59,7 @@ extension DatabaseTransaction {
                 """, [.integer(member)] + chunk.map { SQLValue.blob($0) }.padded(to: size))
             for row in rows {
                 let updateID = try row.integerIfPresent(1)
-                known[try row.bytes(0)] = try row.integer(2) == 1 ? .counts : updateID.map { .isPiece(of: $0) }
+                known[try row.bytes(0)] = try row.integer(2) == 1 ? .counts : updateID.map { .unfinished(updateID: $0) }
             }
         }
         return known
@@ -83,7 +83,7 @@ extension DatabaseTransaction {
 
     /// Stores one artifact. Returns false if it is stored already.
     private func insert(
-        _ artifact: Artifact, of customer: Customer, _ headers: HeaderNumbers, updateID: Int64?
+        _ artifact: Artifact, of customer: Customer, _ headers: HeaderRowIDs, updateID: Int64?
     ) throws(StoreError) -> Bool {
         let (header, rest) = artifact.parts
         let headerID = SQLValue(try header.map { header throws(StoreError) in try self.headerID(header, headers) })
@@ -98,26 +98,28 @@ extension DatabaseTransaction {
             ]) > 0
     }
 
-    /// Returns the row ID of a header; each header is stored once. PostgreSQL compares hashes, because its index
-    /// entries are too small for headers.
-    func headerID(_ bytes: ArraySlice<UInt8>, _ headers: HeaderNumbers? = nil) throws(StoreError) -> Int64 {
+    /// Returns the row ID of a header; each header is stored once. PostgreSQL compares hashes, because a header is too
+    /// large for an entry of its index.
+    ///
+    /// - Parameter headers: the cache to use; nil for the cache of the session.
+    func headerID(_ bytes: ArraySlice<UInt8>, _ headers: HeaderRowIDs? = nil) throws(StoreError) -> Int64 {
         let headers = headers ?? session.headers
-        if let known = headers?.number(of: bytes) { return known }
+        if let known = headers?.rowID(of: bytes) { return known }
         let find: String
         switch session.dialect {
         case .sqlite: find = "SELECT id FROM headers WHERE bytes = $1"
         case .postgres: find = "SELECT id FROM headers WHERE sha256(bytes) = sha256($1)"
         }
-        var number = try session.row(find, [SQLValue(bytes)])?.integer(0)
-        if number == nil {
-            number = try session.insert(
+        var rowID = try session.row(find, [SQLValue(bytes)])?.integer(0)
+        if rowID == nil {
+            rowID = try session.insert(
                 "INSERT INTO headers (bytes) VALUES ($1) ON CONFLICT DO NOTHING", [SQLValue(bytes)])
         }
         // If another transaction inserted the header first, read its row ID.
-        if number == nil { number = try session.row(find, [SQLValue(bytes)])?.integer(0) }
-        guard let number else { throw .defect("a header wasn't stored") }
-        headers?.remember(bytes, as: number)
-        return number
+        if rowID == nil { rowID = try session.row(find, [SQLValue(bytes)])?.integer(0) }
+        guard let rowID else { throw .defect("a header wasn't stored") }
+        headers?.remember(bytes, rowID: rowID)
+        return rowID
     }
 
     /// Returns a member's artifacts that count, with the time when each was received.
@@ -126,10 +128,13 @@ extension DatabaseTransaction {
     }
 
     /// Returns a page of a member's artifacts that count, with their row IDs.
+    ///
+    /// - Parameter number: the row ID of the last artifact on the previous page; 0 for the first page.
     func numberedArtifacts(
         of customer: Int64, after number: Int64 = 0, limit: Int = .max
     ) throws(StoreError) -> [(number: Int64, artifact: Artifact, receivedAt: Date)] {
-        // The plus keeps the database from using the index of row IDs, which has the artifacts of all customers.
+        // The plus before `artifacts.id` keeps the database from using the index of row IDs, which has the artifacts of
+        // all customers.
         try session.rows(
             """
             SELECT kind, sha256, headers.bytes, artifacts.bytes, signed_at, received_at, artifacts.id
@@ -150,7 +155,7 @@ extension DatabaseTransaction {
     package func signedEntries(
         of id: Int64, after position: SignedEntries.Position, limit: Int
     ) throws(StoreError) -> SignedEntries? {
-        guard let member = try member(.number(id), forUpdate: false) else { return nil }
+        guard let member = try member(.rowID(id), forUpdate: false) else { return nil }
         let artifacts = try numberedArtifacts(of: id, after: position.artifact, limit: limit)
         let notifications = try numberedNotifications(of: id, after: position.notification, limit: limit)
         var end = position

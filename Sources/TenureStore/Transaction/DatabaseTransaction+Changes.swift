@@ -5,7 +5,7 @@ import TenureCore
 extension DatabaseTransaction {
     /// Carries out the change, and appends an entry to the audit trail, whether it succeeds or is refused.
     func perform(
-        _ request: RequestedChange, on name: CustomerName, by rederivation: Rederivation
+        _ request: RequestedChange, on name: CustomerName, using rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
         if let counts = try countsOfEarlierErasure(by: request, of: name) { return .erased(counts) }
         guard let member = try member(name) else {
@@ -21,7 +21,7 @@ extension DatabaseTransaction {
         case .another: return try audited(.refused(.requestReused), request, on: member.publicID)
         case nil: break
         }
-        let outcome = try attempt(request, on: member, by: rederivation)
+        let outcome = try attempt(request, on: member, using: rederivation)
         switch outcome {
         case .done: try remember(request, on: member)
         case .erased(let counts): try rememberErasure(by: request, of: member, counts)
@@ -32,14 +32,15 @@ extension DatabaseTransaction {
 
     /// Carries out the change. Returns `refused` if it isn't possible.
     private func attempt(
-        _ request: RequestedChange, on member: CustomerMember, by rederivation: Rederivation
+        _ request: RequestedChange, on member: CustomerMember, using rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
         switch request.change {
         case .grant, .revoke: try support(request, on: member)
-        case .link(let user, let transfer): try link(user, to: member, transfer, actor: request.actor, by: rederivation)
-        case .unlink(let user): try unlink(user, from: member, actor: request.actor, by: rederivation)
+        case .link(let user, let transfer):
+            try link(user, to: member, transfer, actor: request.actor, using: rederivation)
+        case .unlink(let user): try unlink(user, from: member, actor: request.actor, using: rederivation)
         case .merge(let other): try merge(other, with: member, request)
-        case .unmerge(let other): try unmerge(other, from: member, request, by: rederivation)
+        case .unmerge(let other): try unmerge(other, from: member, request, using: rederivation)
         case .erase: try erase(member)
         }
     }
@@ -84,7 +85,7 @@ extension DatabaseTransaction {
 
     /// Undoes the merge of the member with this public ID.
     private func unmerge(
-        _ publicID: String, from member: CustomerMember, _ request: RequestedChange, by rederivation: Rederivation
+        _ publicID: String, from member: CustomerMember, _ request: RequestedChange, using rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
         guard let other = try self.member(.publicID(publicID)) else { return .refused(.noSuchOther) }
         guard other.mergedInto != nil, try customer(of: other).id == (try customer(of: member).id) else {
@@ -92,7 +93,7 @@ extension DatabaseTransaction {
         }
         var detail = ["because": MergeReason.support.rawValue]
         detail["reason"] = request.reason
-        try splitOff(other, isPermanent: true, actor: request.actor, detail, by: rederivation)
+        try splitOff(other, isPermanent: true, actor: request.actor, detail: detail, using: rederivation)
         return .done(try customer(of: member), isNew: true)
     }
 

@@ -5,8 +5,10 @@ import TenureCore
 extension DatabaseTransaction {
     /// Returns the customer with this row ID, or the one into which it was merged; nil if the customer doesn't exist.
     ///
-    /// - Parameter asStored: whether to return the stored facts, which agree with the stored rows, even if a
-    ///   publication still has to change both.
+    /// - Parameters:
+    ///   - forUpdate: whether to lock the row until the transaction ends, for changes.
+    ///   - asStored: whether to return the stored facts, which agree with the stored rows, even if a publication still
+    ///     has to change both.
     package func customer(
         _ id: Int64, forUpdate: Bool = false, asStored: Bool = false
     ) throws(StoreError) -> Customer? {
@@ -36,8 +38,8 @@ extension DatabaseTransaction {
     package static let unfinishedPublicationColumn =
         "(SELECT value FROM progress WHERE name = '\(UnfinishedPublication.name)')"
 
-    /// The highest row ID of any customer; 0 without customers.
-    package func newestCustomer() throws(StoreError) -> Int64 {
+    /// The highest row ID of any customer, which is that of the newest one; 0 without customers.
+    package func highestCustomerRowID() throws(StoreError) -> Int64 {
         try session.row("SELECT coalesce(max(id), 0) FROM customers")?.integer(0) ?? 0
     }
 
@@ -88,8 +90,8 @@ extension DatabaseTransaction {
     }
 
     // The statements are constants, so that no string is built for every customer. Those named `Uncompared` are for the
-    // change `later`: the caller doesn't know what webhooks report. They set `sent_entitlements` and `next_comparison`
-    // only if there is an endpoint.
+    // change `later`: the entitlements weren't compared with what webhooks last reported. These statements set
+    // `sent_entitlements` and `next_comparison` only if there is an endpoint.
     private static let insertCompared = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
         VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
@@ -117,15 +119,15 @@ extension DatabaseTransaction {
         let publicID = PublicID.customer.ordered(at: now)
         // For a new customer, no entitlements were sent, which differs from "unknown" (NULL).
         let sent = change == .later ? SentEntitlements() : change.sentEntitlements
-        let number = try session.insert(
+        let rowID = try session.insert(
             change == .later ? Self.insertUncompared : Self.insertCompared,
             [
                 SQLValue(realm.code), .text(publicID), milliseconds, .blob(encoded?.bytes ?? facts.encoded),
                 SQLValue(sent?.json), change.nextComparison(at: now),
             ])
-        guard let number else { throw .defect("a new customer was stored without a number") }
+        guard let rowID else { throw .defect("a new customer was stored without a row ID") }
         return Customer(
-            id: number, realm: realm, publicID: publicID, createdAt: now.toMillisecond, facts: facts,
+            id: rowID, realm: realm, publicID: publicID, createdAt: now.toMillisecond, facts: facts,
             sentEntitlements: change.sentEntitlements)
     }
 
@@ -172,6 +174,10 @@ extension Customer {
 
     init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }
 
+    /// Reads a customer from a row.
+    ///
+    /// - Parameter remembered: facts that were decoded before. They are used if the row still has their bytes, because
+    ///   decoding is slower than comparing.
     init(_ row: SQLRow, remembering remembered: EncodedFacts?) throws(StoreError) {
         let bytes = try row.bytes(4)
         if let remembered, remembered.hasSameBytes(as: bytes) {
@@ -190,7 +196,7 @@ extension Customer {
             createdAt: try row.instant(3), facts: facts, sentEntitlements: rights.map { SentEntitlements(rights: $0) })
     }
 
-    /// Returns the same customer with other facts.
+    /// Returns the same customer with other facts and sent entitlements.
     func with(
         _ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?, namedAs member: Int64? = nil
     ) -> Customer {

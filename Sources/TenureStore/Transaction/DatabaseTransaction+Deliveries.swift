@@ -86,13 +86,13 @@ extension DatabaseTransaction {
             log = (SQLValue(status), .text(detail))
             dates = (SQLValue(retryAt?.millisecondsSince1970), .null)
         }
-        let isKnown = try session.execute(
+        let insertedRows = try session.execute(
             """
             INSERT INTO delivery_log (delivery, at, status, detail)
             SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS TEXT) FROM deliveries WHERE id = $4
             """, [milliseconds, log.status, log.detail, .integer(delivery.id)])
         // If no row was inserted, the delivery was removed in the meantime, with the customer.
-        guard isKnown > 0 else { return }
+        guard insertedRows > 0 else { return }
         try session.execute(
             """
             UPDATE deliveries SET next_at = $1, delivered_at = $2
@@ -163,6 +163,7 @@ extension DatabaseTransaction {
 }
 
 extension MessageSelection {
+    /// An SQL condition that lacks its second operand, and the value of that operand.
     fileprivate var condition: (text: String, value: SQLValue) {
         switch self {
         case .event(let event): ("event =", .text(event))

@@ -22,7 +22,7 @@ extension DatabaseTransaction {
         var details = CustomerDetails(customer: customer)
         details.identities = try identities(of: customer.id)
         for id in try group(of: customer.id) {
-            guard let member = try member(.number(id), forUpdate: false) else { continue }
+            guard let member = try member(.rowID(id), forUpdate: false) else { continue }
             details.members.append(.init(publicID: member.publicID, createdAt: member.createdAt))
             details.artifacts += try signedArtifacts(of: id, withBytes: parts.contains(.bytes))
             details.notifications += try notifications(of: id, withBytes: parts.contains(.bytes))

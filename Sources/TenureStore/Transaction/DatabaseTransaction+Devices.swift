@@ -25,7 +25,7 @@ extension DatabaseTransaction {
             [.integer(customer.member), .text(use.device), milliseconds, milliseconds, tokens])
         guard !isFirst else { return true }
         let count = try countDevices(of: customer.id)
-        guard count > use.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), customer.id)
+        guard count > use.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), of: customer.id)
         else { return true }
         try append(
             .manyDevices, to: customer, detail: ["devices": String(count), "limit": String(use.limit)])
@@ -44,7 +44,7 @@ extension DatabaseTransaction {
 
     /// Whether one of the customer's members has an event of this kind since an instant.
     private func hasEvent(
-        _ kind: StoredEvent.Kind, since: Date, _ customer: Int64
+        _ kind: StoredEvent.Kind, since: Date, of customer: Int64
     ) throws(StoreError) -> Bool {
         for member in try group(of: customer) {
             let row = try session.row(

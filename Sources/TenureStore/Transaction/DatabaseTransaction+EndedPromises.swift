@@ -19,7 +19,8 @@ extension DatabaseTransaction {
         return restorable
     }
 
-    /// Whether a publication ended this promise for every customer that had it. The promise must not be stored again.
+    /// Whether a publication ended this promise for every customer that had it. Such a promise must not be stored
+    /// again.
     func isEnded(_ promise: StoredPromise) throws(StoreError) -> Bool {
         // The minimum is 0 if a promise of any customer wasn't ended, and NULL if no customer has the promise.
         try session.row(

@@ -46,6 +46,7 @@ extension DatabaseTransaction {
         try session.execute("UPDATE deliveries SET next_at = NULL WHERE \(Self.isStray)")
     }
 
+    /// The SQL condition for a waiting delivery to an endpoint that was removed.
     private static let isStray = "next_at IS NOT NULL AND endpoint NOT IN (SELECT name FROM endpoints)"
 
     /// Removes an endpoint, and abandons its messages. Returns how many messages waited for it.
@@ -63,5 +64,6 @@ extension DatabaseTransaction {
             named: Self.heartbeat(of: endpoint.name), to: String(UInt64.random(in: .min ... .max), radix: 36))
     }
 
+    /// The name of the row in `progress` with the endpoint's heartbeat.
     private static func heartbeat(of name: String) -> String { "heartbeat of endpoint \(name)" }
 }

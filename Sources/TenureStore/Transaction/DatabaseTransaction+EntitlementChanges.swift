@@ -46,7 +46,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Whether this publication is in effect.
+    /// Whether this publication is in effect. True for nil, which means any publication.
     func isCurrent(_ publication: Int64?) throws(StoreError) -> Bool {
         guard let publication else { return true }
         return try self.publication()?.id == publication
@@ -80,8 +80,11 @@ extension DatabaseTransaction {
             .map { row throws(StoreError) in try SizedCustomer(row) }
     }
 
-    /// Compares a customer's entitlements with what webhooks last reported, and queues messages for the changes. If
-    /// `evaluate` returns nil, the customer is compared again a minute later.
+    /// Compares a customer's entitlements with what webhooks last reported, and queues messages for the changes.
+    ///
+    /// - Parameters:
+    ///   - isBulk: whether the messages are sent after all others, because many customers are compared.
+    ///   - evaluate: returns what webhooks report. If it returns nil, the customer is compared again a minute later.
     func compareEntitlements(
         of id: Int64, isBulk: Bool, _ evaluate: (Customer) -> EntitlementChange?
     ) throws(StoreError) {
@@ -148,5 +151,6 @@ extension [SizedCustomer] {
         return pieces
     }
 
+    /// The maximum number of customers in one group.
     private static var maximumInOnePiece: Int { 16 }
 }

@@ -40,7 +40,7 @@ extension DatabaseTransaction {
         // be large.
         for identity in identities {
             guard let number = try member(by: identity, in: realm) else { continue }
-            if try member(.number(number), forUpdate: isForUpdate) != nil { return false }
+            if try member(.rowID(number), forUpdate: isForUpdate) != nil { return false }
             isBeingErased = true
         }
         if isBeingErased { return true }
@@ -53,6 +53,7 @@ extension DatabaseTransaction {
         return false
     }
 
+    /// The name of the row in `progress` with the salt.
     private static let salt = "salt of erasures"
 
     /// Returns the salt of the hashes. The first erasure creates it, and it never changes afterward.

@@ -67,8 +67,8 @@ extension DatabaseTransaction {
         guard case .publicID(let id) = name,
             try session.row("SELECT 1 FROM customers WHERE public_id = $1 AND merged_into = id", [.text(id)]) != nil
         else { return nil }
-        let line = try audit(before: nil, of: id, limit: 1).first { $0.action == CustomerChange.erase.name }
-        return (line?.detail ?? [:]).compactMapValues { Int($0) }
+        let entry = try audit(before: nil, of: id, limit: 1).first { $0.action == CustomerChange.erase.name }
+        return (entry?.detail ?? [:]).compactMapValues { Int($0) }
     }
 
     /// The tables with a customer's entries, with the names under which they are counted.

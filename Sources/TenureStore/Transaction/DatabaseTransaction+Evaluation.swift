@@ -51,7 +51,7 @@ extension DatabaseTransaction {
         )
         """
 
-    /// Only production has eras (rule I1) and promises (rule H5).
+    /// Only production has eras (rule I1) and promises (rule H5); see `Docs/decision-rules.md`.
     private static let productionRealms = [false, true]
         .map { String(Realm(.production, isTest: $0).code) }.joined(separator: ", ")
 
@@ -62,8 +62,8 @@ extension DatabaseTransaction {
         try session.execute("LOCK TABLE customers IN EXCLUSIVE MODE")
     }
 
-    /// Returns the IDs of the last rows of all tables that affect customers. Until the transaction ends, no other
-    /// one writes.
+    /// Returns the IDs of the last rows of all tables that affect customers. Keeps other transactions from writing
+    /// until this one ends.
     package func position() throws(StoreError) -> DatabasePosition {
         try session.allowLongStatements()
         try blockWriters()
@@ -87,9 +87,9 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Returns what changed since a position. Until the transaction ends, no other one writes.
+    /// Returns what changed since a position. Keeps other transactions from writing until this one ends.
     package func changes(since position: DatabasePosition) throws(StoreError) -> ChangedCustomers {
-        let now = try self.position()
+        let newPosition = try self.position()
         // The last piece of an unfinished update may have made rows count that were stored before the position.
         var changed = Set(position.unfinishedMembers)
         for table in Self.factTables {
@@ -105,7 +105,7 @@ extension DatabaseTransaction {
         let customers = Set(try survivors(of: changed).values)
         // The impacts on all their members are no longer valid: some may have been merged in the meantime.
         for customer in customers { changed.formUnion(try group(of: customer)) }
-        return ChangedCustomers(position: now, customers: customers.sorted(), outdatedCustomers: changed)
+        return ChangedCustomers(position: newPosition, customers: customers.sorted(), outdatedCustomers: changed)
     }
 
     func hasOldTombstones() throws(StoreError) -> Bool {

@@ -88,6 +88,8 @@ extension DatabaseTransaction {
         [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value), .integer(member)]
     }
 
+    /// The statement that inserts 1 or `identitiesPerStatement` rows. Both are constants, so that no call builds a
+    /// string.
     private static func inserting(_ count: Int) -> String { count == 1 ? insertOne : insertMany }
 
     private static let insertOne = inserting(rows: 1)

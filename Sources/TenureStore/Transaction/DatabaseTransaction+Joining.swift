@@ -56,7 +56,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Members of one customer, and what keeps them apart from others.
+    /// The members of one customer, and the reasons that can keep other customers from being merged into it.
     private struct Joinable {
         private(set) var group: [Int64]
         /// Whether one of the members has the ID of an app transaction, which identifies one App Store account.

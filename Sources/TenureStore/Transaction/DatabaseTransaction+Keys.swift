@@ -30,6 +30,7 @@ extension DatabaseTransaction {
         return try keys("WHERE name = $1", [.text(name)]).first
     }
 
+    /// All admin keys, even revoked ones, in the order in which they were created.
     package func keys() throws(StoreError) -> [StoredAdminKey] { try keys("ORDER BY id", []) }
 
     /// Returns the valid admin key with the secret that has this hash.

@@ -30,7 +30,7 @@ extension DatabaseTransaction {
     ///   - transfer: what to do if the customer is linked to another user already: `never` refuses the link, `newest`
     ///     takes the member's account away from that user, and `share` makes both users one customer.
     func link(
-        _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String, by rederivation: Rederivation
+        _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String, using rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
         var customer = try customer(of: member)
         guard try !isUnbound(member.id) else { return .refused(.unboundProof) }
@@ -52,7 +52,8 @@ extension DatabaseTransaction {
         }
         // Write: take the account away from the former user, then merge it with the user's other accounts.
         if isTransfer {
-            customer = try takeAway(taken, with: member, from: customer, all, actor: actor, by: rederivation)
+            customer = try takeAway(
+                taken, including: member, from: customer, allMembers: all, actor: actor, using: rederivation)
         }
         if let theirs {
             customer = try merge(customer, into: theirs, because: .sameUser, of: user, actor: actor)
@@ -92,12 +93,13 @@ extension DatabaseTransaction {
     ///
     /// - Parameters:
     ///   - taken: the members of the account.
-    ///   - all: the members of the customer.
+    ///   - member: one of these members, which the result names.
+    ///   - allMembers: the members of the customer.
     private func takeAway(
-        _ taken: [Int64], with member: CustomerMember, from customer: Customer, _ all: [Int64], actor: String,
-        by rederivation: Rederivation
+        _ taken: [Int64], including member: CustomerMember, from customer: Customer, allMembers: [Int64], actor: String,
+        using rederivation: Rederivation
     ) throws(StoreError) -> Customer {
-        guard let (rest, alone) = try split(taken, from: all) else {
+        guard let (rest, alone) = try split(taken, from: allMembers) else {
             for user in try users(of: customer.id) {
                 try remove(Identity(.userID, user), in: member.realm)
                 try append(.unlinked, to: customer, actor: actor, detail: [Self.userKey: user])
@@ -111,7 +113,7 @@ extension DatabaseTransaction {
                 [.integer(rest), .integer(id), SQLValue(Identity.Kind.userID.rawValue)])
         }
         let promises = try promisedEntitlements(by: taken)
-        let parts = try restore([rest, alone], of: customer, by: rederivation)
+        let parts = try restore([rest, alone], of: customer, using: rederivation)
         try append(
             .transferred, to: parts[0], actor: actor,
             detail: ["customer": member.publicID].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
@@ -120,7 +122,7 @@ extension DatabaseTransaction {
 
     /// Removes a link, and undoes the merges that it caused.
     func unlink(
-        _ user: String, from member: CustomerMember, actor: String, by rederivation: Rederivation
+        _ user: String, from member: CustomerMember, actor: String, using rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
         let customer = try customer(of: member)
         let identity = Identity(.userID, user)
@@ -132,10 +134,11 @@ extension DatabaseTransaction {
         // Splits off the members that were merged only because of this user.
         let group = try group(of: customer.id)
         for id in group {
-            guard let other = try self.member(.number(id)), other.mergedInto != nil else { continue }
+            guard let other = try self.member(.rowID(id)), other.mergedInto != nil else { continue }
             let detail = try mergeDetail(of: other, among: group)
             guard detail["because"] == MergeReason.sameUser.rawValue, detail[Self.userKey] == user else { continue }
-            try splitOff(other, isPermanent: false, actor: actor, ["because": "unlinked"], by: rederivation)
+            try splitOff(
+                other, isPermanent: false, actor: actor, detail: ["because": "unlinked"], using: rederivation)
         }
         return .done(try self.customer(of: member), isNew: true)
     }

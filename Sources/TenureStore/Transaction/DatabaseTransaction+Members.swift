@@ -19,7 +19,7 @@ extension DatabaseTransaction {
         let (column, value): (String, SQLValue) =
             switch name {
             case .publicID(let id): ("public_id", .text(id))
-            case .number(let number): ("id", .integer(number))
+            case .rowID(let id): ("id", .integer(id))
             }
         let row = try session.row(
             """
@@ -47,7 +47,7 @@ extension DatabaseTransaction {
         var survivor = member
         for _ in 0...Self.maximumMembers {
             guard let next = survivor.mergedInto else { return survivor }
-            guard let found = try self.member(.number(next)) else {
+            guard let found = try self.member(.rowID(next)) else {
                 throw .damaged("customer \(survivor.id) was merged into a missing customer")
             }
             survivor = found

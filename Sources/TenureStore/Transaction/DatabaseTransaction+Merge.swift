@@ -18,7 +18,7 @@ extension DatabaseTransaction {
     /// Whether two customers with these members together stay within the maximum.
     func mayJoin(_ ones: [Int64], _ others: [Int64]) -> Bool { ones.count + others.count <= Self.maximumMembers }
 
-    /// Merges `other` into `customer`. The rows of `other` stay its own, so that the merge can be undone.
+    /// Merges `other` into `customer`. The rows of `other` still refer to `other`, so that the merge can be undone.
     ///
     /// `user` is the app's user that caused the merge; nil for other reasons.
     func merge(
@@ -40,7 +40,7 @@ extension DatabaseTransaction {
         var detail = ["customer": other.publicID, "because": cause.rawValue]
         // Stores which member the signed data named, because `other` may be a customer with several accounts.
         if cause == .signedTogether, other.member != other.id {
-            detail["named"] = try member(.number(other.member))?.publicID
+            detail["named"] = try member(.rowID(other.member))?.publicID
         }
         detail[Self.userKey] = user
         detail["reason"] = reason

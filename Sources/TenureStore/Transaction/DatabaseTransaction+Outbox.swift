@@ -32,7 +32,7 @@ extension DatabaseTransaction {
                 .text(String(decoding: message.data, as: UTF8.self)),
                 milliseconds,
             ])
-        guard let number else { throw .defect("a message was stored without a number") }
+        guard let number else { throw .defect("a message was stored without a row ID") }
         for name in names { try queue(number, to: name, customer: id, isBulk: isBulk) }
     }
 
@@ -84,8 +84,10 @@ extension DatabaseTransaction {
         try execute("DELETE FROM outbox WHERE id IN \(places)", about: ids)
     }
 
-    /// The SQL condition for a message about a hidden customer. Endpoints don't get the message, which is removed
-    /// later.
+    /// The SQL condition for a message or delivery about a hidden customer: one who is being erased, and so is merged
+    /// into themselves. Endpoints don't get such a message, which is removed later.
+    ///
+    /// - Parameter table: `outbox` or `deliveries`.
     static func isOfHidden(_ table: String) -> String {
         "EXISTS (SELECT 1 FROM customers WHERE customers.id = \(table).customer AND merged_into = customers.id)"
     }
@@ -99,8 +101,9 @@ extension DatabaseTransaction {
         return limit - left
     }
 
-    /// Statements that remove rows in this order, because each table refers to the next one. They look at the first
-    /// eight messages only, so that a transaction stays short for a customer with many messages.
+    /// Statements that remove attempts, deliveries and messages, in this order, because each table refers to the next
+    /// one. They look at the first eight messages only, so that a transaction stays short for a customer with many
+    /// messages.
     private static let removingMessages: [String] = {
         let first = "SELECT id FROM outbox WHERE customer = $1 ORDER BY id LIMIT 8"
         return [

@@ -48,6 +48,7 @@ extension DatabaseTransaction {
         return try personas("WHERE id = $1", [.integer(persona.number)]).first
     }
 
+    /// All personas, even expired and revoked ones, in the order in which they were created.
     package func personas() throws(StoreError) -> [StoredPersona] { try personas("ORDER BY id", []) }
 
     package func persona(_ number: Int64) throws(StoreError) -> StoredPersona? {

@@ -40,8 +40,8 @@ extension DatabaseTransaction {
             about: customers)
     }
 
-    /// Ends marking. The marks of a publication that was refused stay until another one takes effect; then
-    /// `removeOldMarks` removes them.
+    /// Ends marking, in the transaction that publishes. If a publication is refused, its marks stay until another
+    /// publication begins to mark promises; then `removeOldMarks` removes them.
     func endMarking() throws(StoreError) { try setStoredValue(named: Self.markName, to: nil) }
 
     /// Returns some promises with marks of publications that didn't take effect.

@@ -29,10 +29,12 @@ extension DatabaseTransaction {
         try promises("customer = $1 AND ended_by IS NULL", [.integer(customer)])
     }
 
+    /// The promises that publications after this one ended.
     func promises(of customer: Int64, endedAfter publication: Int64) throws(StoreError) -> [StoredPromise] {
         try promises("customer = $1 AND ended_by > $2", [.integer(customer), .integer(publication)])
     }
 
+    /// The promises that publications after `publication` and before `next` ended.
     func promises(
         of customer: Int64, endedAfter publication: Int64, before next: Int64
     ) throws(StoreError) -> [StoredPromise] {

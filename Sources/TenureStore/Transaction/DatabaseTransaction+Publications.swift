@@ -77,7 +77,7 @@ extension DatabaseTransaction {
         counts.customers = evaluation.customers
         counts.gaining = impacts.values.count { $0.gains }
         counts.losing = impacts.values.count { $0.loses }
-        guard counts.losing <= request.allowance else { return .tooManyLosing(counts.losing) }
+        guard counts.losing <= request.lossAllowance else { return .tooManyLosing(counts.losing) }
         if let most = request.gainAllowance, counts.gaining > most { return .tooManyGaining(counts.gaining) }
 
         let version = try version(of: request.compiled, sha256: request.sha256)
@@ -116,7 +116,7 @@ extension DatabaseTransaction {
                 .text(request.actor), SQLValue(request.author), SQLValue(request.reason), SQLValue(request.rehearsal),
                 SQLValue(counts.customers), SQLValue(counts.gaining), SQLValue(counts.losing),
             ])
-        guard let row else { throw .defect("a publication was stored without a number") }
+        guard let row else { throw .defect("a publication was stored without a row ID") }
         return try row.integer(0)
     }
 
@@ -163,11 +163,11 @@ extension Message {
     fileprivate init(
         published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, former: Int64?
     ) {
-        var facts = [
+        var fields = [
             "action": action.rawValue, "version": String(version),
             "sha256": sha256.hexadecimal,
         ]
-        facts["former"] = former.map { String($0) }
-        self.init(.policyPublished, facts)
+        fields["former"] = former.map { String($0) }
+        self.init(.policyPublished, fields)
     }
 }

@@ -4,12 +4,13 @@ import TenureCore
 /// Derives the facts of two customers after they were split.
 ///
 /// The row of a merged customer has the facts of all members together, and doesn't say which fact came from whom. So
-/// the facts of each side are derived again from what its members stored: signed artifacts, promises and support's
-/// changes.
+/// the facts of each side are derived again from what its members stored: signed artifacts, promises, and
+/// grants and revocations by support.
 extension DatabaseTransaction {
     /// One of the customers after a split, with the facts from its own rows.
     private struct Part {
         let customer: Customer
+        /// The row IDs of the customer's members.
         let members: [Int64]
         var facts = CustomerFacts()
     }
@@ -18,7 +19,7 @@ extension DatabaseTransaction {
     ///
     /// - Parameter former: the customer before the split.
     func restore(
-        _ ids: [Int64], of former: Customer, by rederivation: Rederivation
+        _ ids: [Int64], of former: Customer, using rederivation: Rederivation
     ) throws(StoreError) -> [Customer] {
         // What each side proves by itself.
         var parts: [Part] = []
@@ -28,7 +29,7 @@ extension DatabaseTransaction {
             }
             var part = Part(customer: customer, members: try group(of: customer.id))
             var own: [CustomerFacts] = []
-            for member in part.members { own += try facts(of: member, by: rederivation) }
+            for member in part.members { own += try facts(of: member, using: rederivation) }
             part.facts = try combined(
                 CustomerFacts(), with: own, isComplete: try purchasesAreComplete(of: part.members))
             parts.append(part)
@@ -47,7 +48,7 @@ extension DatabaseTransaction {
     }
 
     /// The facts of one member: from signed entries, promises, and support.
-    private func facts(of member: Int64, by rederivation: Rederivation) throws(StoreError) -> [CustomerFacts] {
+    private func facts(of member: Int64, using rederivation: Rederivation) throws(StoreError) -> [CustomerFacts] {
         // Most signatures were verified before the transaction. Entries that were stored since then are verified here.
         var proven =
             largeFacts?.provenFacts(of: member) ?? rederivation.provenFacts[member] ?? Rederivation.ProvenFacts()
@@ -71,18 +72,20 @@ extension DatabaseTransaction {
     /// Each of these facts goes to the side with the identity that it names, such as a purchase's transaction ID. If
     /// neither side has that identity, it goes to the side of the first member with 5,000 artifacts.
     private func distribute(_ former: Customer, among parts: inout [Part]) throws(StoreError) {
-        var full: Int64?
-        for member in parts.flatMap(\.members).sorted() where full == nil {
-            if try artifactCount(of: member) >= Self.artifactsPerCustomer { full = member }
+        var fullMember: Int64?
+        for member in parts.flatMap(\.members).sorted() where fullMember == nil {
+            if try artifactCount(of: member) >= Self.maximumArtifactsPerMember { fullMember = member }
         }
         // Without such a member, every fact has an artifact.
-        guard let full, let fallback = parts.firstIndex(where: { $0.members.contains(full) }) else { return }
+        guard let fullMember, let fallback = parts.firstIndex(where: { $0.members.contains(fullMember) }) else {
+            return
+        }
         let rest = try remainder(of: former.facts, without: parts.map(\.facts))
         let names =
             rest.proofs.flatMap(\.names) + rest.purchases.flatMap(\.names) + rest.renewals.flatMap(\.names)
         let owners = try members(by: Array(Set(names)), in: former.realm)
         func part(of names: [Identity]) -> Int {
-            let owner = names.lazy.compactMap { owners[$0] }.first ?? full
+            let owner = names.lazy.compactMap { owners[$0] }.first ?? fullMember
             return parts.firstIndex { $0.members.contains(owner) } ?? fallback
         }
         let proofs = Dictionary(grouping: rest.proofs) { part(of: $0.names) }

@@ -11,16 +11,18 @@ extension DatabaseTransaction {
     /// For example, 3 was merged into 2, and 2 into 1. Splitting off 2 leaves the customer 1, and the customer 2 with
     /// the members 2 and 3. The facts of both are derived from their own rows.
     ///
-    /// - Parameter isPermanent: whether later signed data doesn't merge them again.
+    /// - Parameters:
+    ///   - isPermanent: whether later signed data doesn't merge the two customers again.
+    ///   - detail: the reason, for the events of both customers.
     func splitOff(
-        _ member: CustomerMember, isPermanent: Bool, actor: String?, _ detail: [String: String],
-        by rederivation: Rederivation
+        _ member: CustomerMember, isPermanent: Bool, actor: String?, detail: [String: String],
+        using rederivation: Rederivation
     ) throws(StoreError) {
         let former = try customer(of: member)
         guard former.id != member.id else { return }
         try mergeMember(member.id, into: nil)
         if isPermanent { try separate(member.id, from: try group(of: former.id)) }
-        let parts = try restore([former.id, member.id], of: former, by: rederivation)
+        let parts = try restore([former.id, member.id], of: former, using: rederivation)
         // The event of each customer names the other one.
         for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
             try append(
@@ -39,7 +41,7 @@ extension DatabaseTransaction {
         var parents: [Int64: Int64] = [:]
         var members: [Int64: CustomerMember] = [:]
         for id in group {
-            members[id] = try member(.number(id))
+            members[id] = try member(.rowID(id))
             parents[id] = members[id]?.mergedInto
         }
         // The number of members in the chain of merges from this member to the customer, itself included.

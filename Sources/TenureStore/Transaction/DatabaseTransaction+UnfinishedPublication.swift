@@ -4,8 +4,8 @@ import TenureCore
 struct UnfinishedPublication: Sendable, Hashable {
     /// The number of the publication.
     let publication: Int64
-    /// A rollback restores the promises that publications after this one ended: the publication to which it returned.
-    /// A publication that restores nothing has its own number here.
+    /// For a rollback, the number of the publication to which it returned: the promises that later publications ended
+    /// are restored. A publication that restores nothing has its own number here.
     let restoringAfter: Int64
     /// The value in `promises.ending` of the promises that the publication ends; 0 if it ends none.
     let mark: Int64
@@ -46,8 +46,8 @@ extension DatabaseTransaction {
         return counts
     }
 
-    /// Returns the customers with promises that a publication still has to end or to restore, in the order of their
-    /// numbers.
+    /// Returns the customers with promises that a publication still has to end or to restore, in the order of their row
+    /// IDs.
     func customers(awaiting unfinished: UnfinishedPublication) throws(StoreError) -> [SizedCustomer] {
         try session.allowLongStatements()
         let members = try session.integers(
@@ -107,7 +107,8 @@ extension DatabaseTransaction {
         try append(kind, to: customer, actor: publication.actor, detail: detail)
     }
 
-    /// Removes the stored publication if it has no promises left to end or to restore. Returns whether it is finished.
+    /// Removes the note that the publication is unfinished, if it has no promises left to end or to restore. Returns
+    /// whether the publication is finished.
     func end(_ unfinished: UnfinishedPublication) throws(StoreError) -> Bool {
         guard try unfinishedPublication() == unfinished else { return true }
         guard try customers(awaiting: unfinished).isEmpty else { return false }

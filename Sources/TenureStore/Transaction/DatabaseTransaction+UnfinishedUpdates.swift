@@ -65,7 +65,7 @@ extension DatabaseTransaction {
     /// left.
     func remove(_ update: Leftovers.Update) throws(StoreError) -> Bool {
         // The customer is locked, so that no further piece is written in the meantime.
-        _ = try member(.number(update.member))
+        _ = try member(.rowID(update.member))
         let isListed = try session.row(
             "SELECT 1 FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at < $3",
             [

@@ -8,7 +8,7 @@ package struct FoundCustomer {
     let namedMembers: NamedMembers
     /// Identities that name no customer yet.
     let unknownIdentities: [Identity]
-    /// Purchases that the update names and by which another customer is found, with whom this one isn't joined.
+    /// Original transaction IDs in the update that identify another customer, who wasn't merged with this one.
     let purchasesOfOthers: [String]
 }
 
@@ -104,17 +104,18 @@ extension DatabaseTransaction {
     /// Returns all customers whom the identities name, the strongest first, and the identities that name no customer
     /// yet.
     ///
-    /// Identities are looked up in the order of their kinds. A customer whom no app transaction ID names is
-    /// skipped in two cases: if their proofs contradict `acquisition`, or if they and the update have different app
-    /// transaction IDs.
+    /// Identities are looked up in the order of their kinds. An app transaction ID is always right about its customer.
+    /// A customer whom only other identities name is skipped in two cases: their proofs contradict `acquisition`, or
+    /// they and the update have different app transaction IDs.
     ///
     /// - Parameters:
-    ///   - forUpdate: Whether to lock the customers. A transaction that only reads can't.
-    ///   - limit: The largest number of customers to return.
+    ///   - forUpdate: whether to lock the customers. A transaction that only reads can't lock them.
+    ///   - limit: the largest number of customers to return.
     func find(
         _ named: NamedMembers, proving acquisition: ProvenAcquisition?, forUpdate: Bool = true, limit: Int = .max
     ) throws(StoreError) -> (known: [Customer], unknown: [Identity]) {
-        let leadsWithAccount = named.identities.first?.kind == .appTransactionID
+        // The identities are sorted by kind, and this kind comes first.
+        let hasNewAppTransactionID = named.identities.first?.kind == .appTransactionID
         var met: Set<Int64> = []
         var known: [Customer] = []
         for (identity, member, survivor) in named.knownIdentities where known.count < limit {
@@ -127,7 +128,7 @@ extension DatabaseTransaction {
             if identity.kind != .appTransactionID {
                 // The ID of an app transaction belongs to one account. An update with a new ID isn't about a customer
                 // who has another ID, even if both share a device.
-                if leadsWithAccount, try hasAppTransactionID(among: try group(of: found.id)) { continue }
+                if hasNewAppTransactionID, try hasAppTransactionID(among: try group(of: found.id)) { continue }
                 guard acquisition?.mayBelong(to: found) ?? true else { continue }
             }
             known.append(found)

@@ -46,7 +46,8 @@ extension DatabaseTransaction {
         return rows
     }
 
-    /// Runs a statement for each batch of row IDs, with the same placeholders. Returns the number of changed rows.
+    /// Runs a statement for each batch of row IDs. The statement has the placeholders `DatabaseTable.batchPlaces`.
+    /// Returns the number of changed rows.
     @discardableResult func execute(_ sql: String, about ids: [Int64]) throws(StoreError) -> Int {
         var count = 0
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {

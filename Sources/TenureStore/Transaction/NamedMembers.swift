@@ -36,7 +36,7 @@ struct NamedMembers: Sendable {
     /// The identities that name no member.
     var unknownIdentities: [Identity] { identities.filter { members[$0] == nil } }
 
-    /// The original transaction IDs of the purchases by which other customers than these are found.
+    /// The original transaction IDs among the identities that name other customers than these.
     func purchases(ofOthersThan customers: [Int64]) -> [String] {
         knownIdentities.filter { $0.identity.kind == .originalTransactionID && !customers.contains($0.survivor) }
             .map(\.identity.value)

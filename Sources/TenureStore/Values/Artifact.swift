@@ -9,7 +9,8 @@ package struct Artifact: Sendable, Hashable {
         case renewalInfo = 3
         case receipt = 4
 
-        /// Whether the artifact is a compact JWS: three segments joined by dots. Most artifacts share the first one.
+        /// Whether the artifact is a compact JWS: three segments joined by dots. Most artifacts have the same first
+        /// segment.
         var isJWS: Bool { self != .receipt }
     }
 

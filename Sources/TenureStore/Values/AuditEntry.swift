@@ -9,6 +9,7 @@ package struct AuditEntry: Sendable, Hashable {
     package let at: Date
     /// The name of the admin key.
     package let actor: String
+    /// What was done, such as `grant` or `createKey`.
     package let action: String
     /// The public ID of the customer.
     package let customer: String?

@@ -29,7 +29,7 @@ package enum CustomerChange: Sendable, Hashable {
         }
     }
 
-    /// What the audit trail stores about it. It contains no user ID, because the trail outlives the customer.
+    /// What the audit trail stores about the change. It contains no user ID, because the trail outlives the customer.
     var detail: [String: String] {
         switch self {
         case .grant(let entitlement, let until):

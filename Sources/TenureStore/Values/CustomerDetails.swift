@@ -33,7 +33,7 @@ package struct CustomerDetails: Sendable {
         package let bytes: [UInt8]?
     }
 
-    /// A device that sent proof that was signed for it.
+    /// A device that sent an artifact that was signed for it.
     package struct Device: Sendable, Hashable {
         /// The hash of the device's ID.
         package let device: String

@@ -85,6 +85,7 @@ package struct CustomerFacts: Sendable, Hashable {
         promises.removeAll { entitlements.contains($0.entitlement) }
     }
 
+    /// Adds a grant or revocation by support. Two equal ones count as one.
     package mutating func add(_ grant: SupportGrant) {
         guard !support.contains(grant) else { return }
         support.append(grant)
@@ -95,6 +96,7 @@ package struct CustomerFacts: Sendable, Hashable {
     /// purchases of both are known.
     package mutating func add(_ other: CustomerFacts) { add([other]) }
 
+    /// Adds what is proven about several customers in one pass, which is faster than one after the other.
     package mutating func add(_ others: [CustomerFacts]) {
         add(others.flatMap(\.proofs))
         add(others.flatMap(\.purchases))

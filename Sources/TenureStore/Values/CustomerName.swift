@@ -3,5 +3,5 @@ package enum CustomerName: Sendable, Hashable {
     /// The ID that clients and support see.
     case publicID(String)
     /// The row ID that access tokens contain.
-    case number(Int64)
+    case rowID(Int64)
 }

@@ -13,6 +13,6 @@ package struct CustomerRows: Sendable {
     package let events: [StoredEvent]
     /// Whether events confirm that all purchases of every merged account are known.
     package let purchasesAreComplete: Bool
-    /// Whether the customer is unbound.
+    /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender.
     package let isUnbound: Bool
 }

@@ -48,6 +48,7 @@ package struct CustomerUpdate: Sendable {
     /// How many artifacts, purchases and renewals the update has.
     var size: Int { artifacts.count + facts.purchases.count + facts.renewals.count }
 
+    /// Adds identities by which later syncs and requests find the customer.
     package mutating func identify(by more: some Sequence<Identity>) {
         identities += more
     }
@@ -64,6 +65,7 @@ package struct CustomerUpdate: Sendable {
         deviceUse = device
     }
 
+    /// Adds grants and revocations by support.
     mutating func add(_ support: [SupportGrant]) {
         for grant in support { facts.add(grant) }
     }
@@ -71,10 +73,12 @@ package struct CustomerUpdate: Sendable {
     /// Makes the facts those of an unbound customer.
     mutating func setUnbound() { facts.isUnbound = true }
 
+    /// Adds promises that the customer doesn't have yet.
     package mutating func promise(_ more: [StoredPromise]) {
         for promise in more { self.promise(promise) }
     }
 
+    /// Adds a promise, unless the customer has it already.
     package mutating func promise(_ promise: StoredPromise) {
         guard !facts.promises.contains(where: { promise.repeats($0) }) else { return }
         facts.add([promise])

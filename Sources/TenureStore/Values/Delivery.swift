@@ -8,7 +8,9 @@ package struct StoredMessage: Sendable, Hashable {
     package let type: String
     /// The realm of the customer; nil if the message concerns no customer.
     package let realm: Realm?
+    /// The customer's public ID at the time of the event; nil if the message concerns no customer.
     package let publicID: String?
+    /// The app's users to whom the customer was linked at the time of the event.
     package let userIDs: [String]
     /// A JSON object with the fields that are specific to the type.
     package let data: [UInt8]

@@ -1,4 +1,4 @@
-/// The use of a device: it sent proof that was signed for it.
+/// The use of a device: the device sent an artifact that was signed for it.
 package struct DeviceUse: Sendable, Hashable {
     /// The hash of the device's ID.
     package let device: String

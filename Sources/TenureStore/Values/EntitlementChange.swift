@@ -6,8 +6,8 @@ package enum EntitlementChange: Sendable, Hashable {
     case later
     /// Webhooks report nothing about this customer.
     case never
-    /// Webhooks report these messages. Also has all entitlements as reported afterward, and when to compare again.
-    /// Without a date, the customer is compared again after the next change.
+    /// Webhooks report these messages. `SentEntitlements` are all entitlements as reported afterward. `nextComparison`
+    /// is when to compare again; nil if only a change of the customer requires that.
     case reported([Message], SentEntitlements, nextComparison: Date?)
 
     var messages: [Message] {

@@ -160,8 +160,8 @@ struct FactsReader {
     }
 
     /// Reads a date if its flag is set.
-    private mutating func date(if isThere: Bool) throws(Malformed) -> Date? {
-        isThere ? try date() : nil
+    private mutating func date(if isPresent: Bool) throws(Malformed) -> Date? {
+        isPresent ? try date() : nil
     }
 
     private mutating func code<Value>(in table: [(Value, UInt8)]) throws(Malformed) -> Value {

@@ -35,9 +35,9 @@ package struct Identity: Sendable, Hashable {
         case transactionID = 10
         /// An event of a subscription, its first purchase or a renewal, by the ID of its order line.
         case webOrderLineItemID = 11
-        /// A purchase of this member by which a sync finds another customer, because several accounts have the
-        /// purchase. With this identity, a refund to any of these accounts applies to unbound artifacts that list the
-        /// purchase.
+        /// A purchase that this member shares with another customer, who has the identity `originalTransactionID` for
+        /// it. Several accounts can have one purchase. So a refund to any of them must apply to unbound artifacts that
+        /// list the purchase.
         ///
         /// The value is the purchase's original transaction ID, a space, and the member's row ID.
         case sharedPurchase = 12
@@ -56,7 +56,7 @@ package struct Identity: Sendable, Hashable {
         self.value = value
     }
 
-    /// Creates the identity of a member with a purchase by which another customer is found.
+    /// Creates the identity for a purchase that a member shares with another customer.
     init(sharedPurchase originalTransactionID: String, of member: Int64) {
         self.init(.sharedPurchase, "\(originalTransactionID) \(member)")
     }
@@ -80,9 +80,9 @@ extension Identity {
         }
     }
 
-    /// Creates the identity of an unbound customer. Its value is the leading artifact, the identity that this artifact
-    /// names, a space, and the digest of all artifacts.
-    package init(unboundLedBy lead: Lead, naming identity: Identity?, showing digest: String) {
+    /// Creates the identity of an unbound customer. Its value is the kind of the leading artifact, the identity that
+    /// this artifact names, and the digest of all artifacts, separated by spaces.
+    package init(unboundLedBy lead: Lead, naming identity: Identity?, digest: String) {
         self.init(.unbound, lead.valuePrefix(naming: identity) + " " + digest)
     }
 

@@ -23,7 +23,7 @@ package struct Message: Sendable, Hashable {
         self.data = data
     }
 
-    package init(_ kind: Kind, _ facts: [String: String]) {
-        self.init(kind, data: Array(facts.json.utf8))
+    package init(_ kind: Kind, _ fields: [String: String]) {
+        self.init(kind, data: Array(fields.json.utf8))
     }
 }

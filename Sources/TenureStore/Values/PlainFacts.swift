@@ -10,7 +10,7 @@ package struct PlainFacts {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
     /// The memory for the key.
-    private let room: UnsafeMutableRawBufferPointer
+    private let buffer: UnsafeMutableRawBufferPointer
     /// The number of bytes of the key so far.
     private var keySize = 0
     private var isTooLarge = false
@@ -20,23 +20,23 @@ package struct PlainFacts {
     /// The date of the app's acquisition.
     private var purchaseDate: Date?
 
-    private init(_ bytes: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer) {
+    private init(_ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer) {
         self.bytes = bytes
-        self.room = room
+        self.buffer = buffer
     }
 
-    /// Writes the key into `room` and returns its length. Returns nil if the facts aren't plain or the key doesn't fit;
-    /// the content of `room` is then undefined.
+    /// Writes the key into `buffer` and returns its length. Returns nil if the facts aren't plain or the key doesn't
+    /// fit; the content of `buffer` is then undefined.
     ///
     /// - Parameters:
     ///   - realm: the customer's realm, which is part of the key.
     ///   - class: returns a number for the date of purchase. Two dates may have the same number only if no decision
     ///     depends on their difference.
     package static func writeKey(
-        of bytes: UnsafeRawBufferPointer, in realm: UInt8, to room: UnsafeMutableRawBufferPointer,
+        of bytes: UnsafeRawBufferPointer, in realm: UInt8, to buffer: UnsafeMutableRawBufferPointer,
         class: (Date?) -> UInt64
     ) -> Int? {
-        var facts = PlainFacts(bytes, room)
+        var facts = PlainFacts(bytes, buffer)
         facts.write(realm)
         return facts.writeKey(class: `class`) && !facts.isTooLarge ? facts.keySize : nil
     }
@@ -58,6 +58,7 @@ package struct PlainFacts {
         return supportGrantCount == 0 && position == bytes.count
     }
 
+    /// The only fields that a plain proof may have.
     private static let plainProof: FactsFormat.ProofFlags = [
         .signedDate, .appTransactionID, .downloadID, .platform, .version, .purchaseDate,
     ]
@@ -94,6 +95,7 @@ package struct PlainFacts {
         return true
     }
 
+    /// The only fields that a plain purchase may have.
     private static let plainPurchase: FactsFormat.PurchaseFlags = [
         .originalTransactionID, .type, .purchaseDate, .signedDate, .isFamilyShared,
     ]
@@ -171,22 +173,22 @@ package struct PlainFacts {
     // MARK: The key
 
     private mutating func write(_ byte: UInt8) {
-        guard keySize < room.count else { return isTooLarge = true }
-        room[keySize] = byte
+        guard keySize < buffer.count else { return isTooLarge = true }
+        buffer[keySize] = byte
         keySize += 1
     }
 
     private mutating func write(_ number: UInt64) {
-        guard room.count - keySize >= 8 else { return isTooLarge = true }
-        room.storeBytes(of: number, toByteOffset: keySize, as: UInt64.self)
+        guard buffer.count - keySize >= 8 else { return isTooLarge = true }
+        buffer.storeBytes(of: number, toByteOffset: keySize, as: UInt64.self)
         keySize += 8
     }
 
     /// Writes a text of less than 255 bytes, preceded by its length.
     private mutating func write(_ text: UnsafeRawBufferPointer) {
-        guard room.count - keySize > text.count else { return isTooLarge = true }
+        guard buffer.count - keySize > text.count else { return isTooLarge = true }
         write(UInt8(truncatingIfNeeded: text.count))
-        UnsafeMutableRawBufferPointer(rebasing: room[keySize..<keySize + text.count]).copyMemory(from: text)
+        UnsafeMutableRawBufferPointer(rebasing: buffer[keySize..<keySize + text.count]).copyMemory(from: text)
         keySize += text.count
     }
 

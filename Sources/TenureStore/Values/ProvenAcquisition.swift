@@ -22,10 +22,10 @@ package struct ProvenAcquisition: Sendable {
         return ours.contains { mine in theirs.contains { !mine.key.contradicts($0.key) } }
     }
 
-    /// Whether a sync without an app transaction may name the account of a customer who has one.
+    /// Whether a sync that proves no acquisition may be about this customer.
     ///
-    /// It may if one of the customer's own purchases carries an `appTransactionId`. Purchases of another account on the
-    /// same device don't count.
+    /// If the customer has an app transaction, and purchases in the sync carry an `appTransactionId`, the customer must
+    /// have one of these purchases. Otherwise the purchases belong to another account on the same device.
     private func mayNameAccount(of customer: Customer) -> Bool {
         let facts = customer.facts
         guard !accountPurchases.isEmpty, facts.proofs.contains(where: { $0.kind != .receipt }) else { return true }

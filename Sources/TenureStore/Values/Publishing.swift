@@ -1,22 +1,28 @@
 package import Foundation
 import TenureCore
 
-/// A policy to publish, with what its rehearsal over all customers allows.
+/// A policy to publish, with the numbers of customers who may gain or lose something by it.
 package struct RequestedPublication: Sendable, Hashable {
+    /// Compact JSON, as `tenure policy compile` writes it.
     package let compiled: [UInt8]
+    /// The hash that identifies the policy.
     package let sha256: [UInt8]
     let action: StoredPublication.Action
     package let at: Date
+    /// The name of the admin key.
     package let actor: String
+    /// The author of the policy, as given with the publication.
     let author: String?
     let reason: String?
+    /// The ID of the rehearsal to which the publication refers.
     package let rehearsal: String?
     /// The publication that was in effect at the rehearsal. If another one is in effect by now, the request is refused.
     let base: Int64
-    /// A publication: the promises that later publications ended are restored. Nil restores none.
+    /// For a rollback, the number of the publication to which it returns: the promises that later publications ended
+    /// are restored. Nil restores none.
     package let restoringAfter: Int64?
     /// How many customers may lose something.
-    let allowance: Int
+    let lossAllowance: Int
     /// How many customers may gain something; nil means any number.
     let gainAllowance: Int?
     /// Whether rights that the new policy doesn't give end even if they were promised.
@@ -25,7 +31,7 @@ package struct RequestedPublication: Sendable, Hashable {
     package init(
         compiled: [UInt8], sha256: [UInt8], action: StoredPublication.Action, at: Date, actor: String,
         author: String? = nil, reason: String?, rehearsal: String? = nil, base: Int64, restoringAfter: Int64? = nil,
-        allowance: Int = 0, gainAllowance: Int? = nil, endsPromises: Bool = false
+        lossAllowance: Int = 0, gainAllowance: Int? = nil, endsPromises: Bool = false
     ) {
         self.compiled = compiled
         self.sha256 = sha256
@@ -37,7 +43,7 @@ package struct RequestedPublication: Sendable, Hashable {
         self.rehearsal = rehearsal
         self.base = base
         self.restoringAfter = restoringAfter
-        self.allowance = allowance
+        self.lossAllowance = lossAllowance
         self.gainAllowance = gainAllowance
         self.endsPromises = endsPromises
     }
@@ -47,7 +53,7 @@ package struct RequestedPublication: Sendable, Hashable {
 package struct PublicationImpact: Sendable, Hashable {
     /// Whether the customer gains something.
     package var gains: Bool
-    /// Whether the customer loses something, with or without promises as the publication says.
+    /// Whether the customer loses something. If the publication keeps promises, what was promised isn't lost.
     package var loses: Bool
     /// Entitlements with promises that end.
     package var ending: Set<String>
@@ -59,11 +65,15 @@ package struct PublicationImpact: Sendable, Hashable {
     }
 }
 
-/// The impacts on all customers for a publication, as of a position of the database.
+/// What a publication does to all customers, as of a position of the database.
+///
+/// A rehearsal reads all customers and calls `add` for each. Then `removeImpacts` and `update` replace the impacts on
+/// customers that changed meanwhile, until few are left. The transaction that publishes does the same for these.
 package struct PublicationEvaluation: Sendable {
     /// The impacts that aren't empty, by customer.
     package private(set) var impacts: [Int64: PublicationImpact] = [:]
-    /// The value for `promises.ending` of the promises that the publication ends: random, and not 0.
+    /// The value for `promises.ending` of the promises that the publication ends: random, and not 0. See
+    /// `DatabaseTransaction+PromiseMarks.swift`.
     let mark = Int64.random(in: 1 ... .max)
     /// Customers with promises to mark, or with marks to remove, according to the impacts.
     var unmarkedCustomers: Set<Int64> = []
@@ -163,9 +173,11 @@ package struct ChangedCustomers: Sendable {
 /// A customer to evaluate, with the promises that a rollback would restore.
 package struct CustomerToEvaluate: Sendable, Hashable {
     package let customer: Customer
-    /// Whether the customer is unbound. Unbound customers aren't counted, and their copied promises end with the
-    /// original ones.
+    /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender. Unbound
+    /// customers aren't counted. Their promises repeat those of the customers whom the artifacts name, and end with
+    /// them.
     package let isUnbound: Bool
+    /// The promises that a rollback would restore; empty for other publications.
     package let restored: [StoredPromise]
 
     package init(customer: Customer, isUnbound: Bool, restored: [StoredPromise]) {
@@ -192,6 +204,7 @@ package enum PublicationOutcome: Sendable, Hashable {
 struct PendingPublication: Sendable {
     let request: RequestedPublication
     var evaluation: PublicationEvaluation
+    /// The version of the policy that is in effect before this publication.
     let formerVersion: Int64
     /// Customers that changed since the evaluation, and must be evaluated again.
     let changedCustomers: [Int64]

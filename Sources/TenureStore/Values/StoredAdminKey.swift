@@ -4,9 +4,13 @@ package import Foundation
 package struct StoredAdminKey: Sendable, Hashable {
     /// What a key may do.
     package enum Scope: String, Sendable, Hashable, CaseIterable {
+        /// Everything.
         case admin
+        /// Reading, granting, revoking, linking, merging and exporting customers.
         case support
+        /// Only linking customers to users of the app, as the app's own server does.
         case link
+        /// Only reading.
         case read
         /// Publishing policies and creating personas, such as on a build machine.
         case policy

@@ -129,7 +129,7 @@ import Testing
             let erasure = RequestedChange(.erase, actor: "ada", at: Calculator.now)
             let rederivation = Rederivation { _ throws(StoreError) in CustomerFacts() }
             await #expect(throws: (any Error).self) {
-                _ = try await counted.perform(erasure, on: .publicID(customer), by: rederivation)
+                _ = try await counted.perform(erasure, on: .publicID(customer), using: rederivation)
             }
             @Sendable func rows() async throws -> Int64 {
                 try await store.database.read { session throws(StoreError) in

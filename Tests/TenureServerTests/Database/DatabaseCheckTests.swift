@@ -38,10 +38,10 @@ import Testing
         Damage("UPDATE customers SET realm = 77 WHERE id = 1", finding: "no realm has the number 77", .rebuild),
         Damage(
             "UPDATE customers SET merged_into = 1 WHERE id = 3", "UPDATE customers SET merged_into = 3 WHERE id = 1",
-            finding: "merged in a circle", .support),
+            finding: "merged in a circle", .inspect),
         Damage(
             "PRAGMA defer_foreign_keys = ON", "UPDATE customers SET merged_into = id WHERE id = 1",
-            finding: "merged in a circle", .support),
+            finding: "merged in a circle", .inspect),
         Damage(
             "UPDATE artifacts SET bytes = CAST(bytes || x'41' AS BLOB) WHERE id = 1", finding: "can't be verified",
             .trust),
@@ -51,10 +51,10 @@ import Testing
         Damage("UPDATE artifacts SET kind = 9 WHERE id = 1", finding: "no kind of artifact", .restore),
         Damage(
             "UPDATE identities SET realm = 1 WHERE kind = 1 AND customer = 1", finding: "belongs to another realm",
-            .support),
+            .inspect),
         Damage(
             "UPDATE identities SET kind = 99 WHERE kind = 1 AND customer = 1", finding: "has the unknown kind 99",
-            .support),
+            .inspect),
         Damage(
             "UPDATE support_grants SET kind = 'gift' WHERE id = 1",
             finding: "a support grant has the unknown kind `gift`", .restore),

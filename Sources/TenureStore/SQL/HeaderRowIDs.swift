@@ -1,27 +1,29 @@
 import Foundation
 
-/// A cache that finds the row of a header in the table `headers`. A header is the first part of a JWS, with the
-/// signer's certificates. Among thousands of artifacts, nearly all share one.
+/// A cache of the row IDs of headers in the table `headers`. A header is the first part of a JWS, with the signer's
+/// certificates. Among thousands of artifacts, nearly all have the same header.
 ///
 /// In SQLite, the one connection that writes keeps a cache, and clears it when it rolls back. In PostgreSQL, each list
-/// of artifacts gets a new cache. One caller at a time uses it.
-package final class HeaderNumbers {
+/// of artifacts gets a new cache. One caller at a time may use a cache.
+package final class HeaderRowIDs {
     /// The headers with their row IDs. The header that was used last comes first.
-    private var knownHeaders: [(bytes: [UInt8], number: Int64)] = []
+    private var knownHeaders: [(bytes: [UInt8], rowID: Int64)] = []
 
-    /// Enough for each signing certificate that the App Store uses, and for those of the local App Store.
+    /// The maximum number of headers: enough for each signing certificate that the App Store uses, and for those of the
+    /// local App Store.
     private static let maximumCount = 8
 
-    /// The ID of a header's row; nil if the header isn't in the cache.
-    func number(of header: ArraySlice<UInt8>) -> Int64? {
+    /// The row ID of a header; nil if the header isn't in the cache.
+    func rowID(of header: ArraySlice<UInt8>) -> Int64? {
         guard let index = knownHeaders.firstIndex(where: { $0.bytes.hasSameBytes(as: header) }) else { return nil }
         if index > 0 { knownHeaders.swapAt(0, index) }
-        return knownHeaders[0].number
+        return knownHeaders[0].rowID
     }
 
-    func remember(_ header: ArraySlice<UInt8>, as number: Int64) {
+    /// Adds a header to the cache. A full cache drops the last header.
+    func remember(_ header: ArraySlice<UInt8>, rowID: Int64) {
         if knownHeaders.count >= Self.maximumCount { knownHeaders.removeLast() }
-        knownHeaders.insert(([UInt8](header), number), at: 0)
+        knownHeaders.insert(([UInt8](header), rowID), at: 0)
     }
 
     /// Empties the cache.
