@@ -37,13 +37,13 @@ extension StoreClause {
         StoreClause("an update for a customer who was erased meanwhile changes nothing") { store in
             let one = try await store.bring("1")
             _ = try await store.change(.erase, on: one)
-            let updated = try await store.update(one, by: [Identity(.appTransactionID, "1")], at: Sample.now) {
+            let updated = try await store.update(one, naming: [Identity(.appTransactionID, "1")], at: Sample.now) {
                 (CustomerUpdate(of: $0), ())
             }
             try expect(updated == nil, "nothing was added")
             try expect(try await store.read { try $0.customers(after: 0, limit: 9) }.isEmpty, "there is no customer")
             let two = try await store.bring("2")
-            let added = try await store.update(two, by: [Identity(.appTransactionID, "2")], at: Sample.now) {
+            let added = try await store.update(two, naming: [Identity(.appTransactionID, "2")], at: Sample.now) {
                 (CustomerUpdate(of: $0), ())
             }
             try expect(added?.0.id == two.id, "an existing customer is updated")
