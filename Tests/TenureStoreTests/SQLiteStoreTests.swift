@@ -225,6 +225,37 @@ import Testing
         }
     }
 
+    @Test func `a customer is full if one member has 5,000 artifacts, but not if two members have so many together`()
+        async throws
+    {
+        try await withFolder { folder in
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            let bound = DatabaseTransaction.maximumArtifactsPerMember
+            func addArtifacts(_ range: Range<Int>, to id: String) async throws -> Customer {
+                let identities = [Identity(.appTransactionID, id)]
+                return try await store.update(identities, in: Realm(.production), at: .now) { known in
+                    var update = CustomerUpdate(of: known)
+                    update.add(
+                        range.map {
+                            Artifact(.receipt, bytes: [1], sha256: Array(String($0).utf8), signedDate: nil)
+                        })
+                    return (update, ())
+                }.0
+            }
+            let first = try await addArtifacts(0..<bound / 2, to: "704")
+            let second = try await addArtifacts(bound / 2..<bound, to: "705")
+            _ = try await store.perform(
+                RequestedChange(.merge(other: second.publicID), actor: "ada", at: .now), on: .publicID(first.publicID),
+                using: Rederivation { _ in CustomerFacts() })
+            let merged = try #require(try await store.lookUp(first.id)).id
+            let rows = try #require(try await store.read { try $0.rows(of: merged) })
+            #expect(rows.artifacts.count == bound && !rows.isFull)
+            _ = try await addArtifacts(bound..<bound * 2, to: "704")
+            #expect(try #require(try await store.read { try $0.rows(of: merged) }).isFull)
+            try await store.close()
+        }
+    }
+
     @Test func `undoing a merge keeps the facts of artifacts that weren't stored because of the 5,000 limit`()
         async throws
     {

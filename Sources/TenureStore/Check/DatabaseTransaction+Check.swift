@@ -36,9 +36,3 @@ extension DatabaseTransaction {
         _ = try Customer(row)
     }
 }
-
-extension CustomerRows {
-    /// Whether the customer has the maximum number of artifacts. If so, the database stores only the facts that further
-    /// artifacts prove.
-    package var isFull: Bool { artifacts.count >= DatabaseTransaction.maximumArtifactsPerMember }
-}

@@ -15,9 +15,12 @@ extension DatabaseTransaction {
         var promises: [StoredPromise] = []
         var support: [StoredSupportGrant] = []
         var events: [StoredEvent] = []
+        var isFull = false
         let group = try group(of: customer.id)
         for member in group {
+            let count = artifacts.count
             artifacts += try storedArtifacts(of: member)
+            if artifacts.count - count >= Self.maximumArtifactsPerMember { isFull = true }
             notifications += try self.notifications(of: member)
             promises += try self.promises(of: member)
             support += try supportGrants(of: member)
@@ -26,7 +29,7 @@ extension DatabaseTransaction {
         return CustomerRows(
             customer: customer, artifacts: artifacts, notifications: notifications, promises: promises,
             support: support, events: events, purchasesAreComplete: try purchasesAreComplete(of: group),
-            isUnbound: try isUnbound(customer.id))
+            isUnbound: try isUnbound(customer.id), isFull: isFull)
     }
 
     /// The query of `Database.forEachCustomer`. It returns the realm's code, the public ID and the encoded facts.

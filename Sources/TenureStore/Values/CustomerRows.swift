@@ -15,4 +15,7 @@ package struct CustomerRows: Sendable {
     package let purchasesAreComplete: Bool
     /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender.
     package let isUnbound: Bool
+    /// Whether a member has the maximum number of artifacts. If so, the database stores only the facts that further
+    /// artifacts prove.
+    package let isFull: Bool
 }
