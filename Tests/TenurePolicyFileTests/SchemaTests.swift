@@ -41,6 +41,14 @@ import Testing
         #expect(definitions["model"]?["enum"] as? [String] == Era.Model.allCases.map(\.rawValue))
     }
 
+    @Test(arguments: [
+        "P1Y", "P3M", "P2W", "P10D", "P1Y0D", "P1Y2M3W4D", "P0D", "P0Y0M", "P", "P1", "1Y", "P1H", "P-1D",
+    ])
+    func `policy.schema.json accepts the calendar periods that the reader accepts`(_ text: String) throws {
+        let pattern = try Regex(try #require(try definitions()["period"]?["pattern"] as? String))
+        #expect((text.firstMatch(of: pattern) != nil) == (CalendarPeriod(iso8601: text) != nil))
+    }
+
     @Test func `every key of policy files is used in some mapping`() {
         #expect(Set(PolicyShape.allCases.flatMap(\.keys)) == Set(PolicyKey.allCases))
     }
