@@ -233,14 +233,15 @@ import Testing
             let bound = DatabaseTransaction.maximumArtifactsPerMember
             func addArtifacts(_ range: Range<Int>, to id: String) async throws -> Customer {
                 let identities = [Identity(.appTransactionID, id)]
-                return try await store.update(identities, in: Realm(.production), at: .now) { known in
+                let (customer, _) = try await store.update(identities, in: Realm(.production), at: .now) { known in
                     var update = CustomerUpdate(of: known)
                     update.add(
                         range.map {
                             Artifact(.receipt, bytes: [1], sha256: Array(String($0).utf8), signedDate: nil)
                         })
                     return (update, ())
-                }.0
+                }
+                return customer
             }
             let first = try await addArtifacts(0..<bound / 2, to: "704")
             let second = try await addArtifacts(bound / 2..<bound, to: "705")
