@@ -326,7 +326,7 @@ import Testing
         }
     }
 
-    @Test func `an unbound response ignores artifacts of the acquisition from other unbound syncs`() async throws {
+    @Test func `an unbound response ignores what other unbound syncs sent about the same acquisition`() async throws {
         try await withService { client in
             // The app was refunded, and acquired again while it was still sold.
             let acquired = Date(timeIntervalSince1970: 1_409_997_600)

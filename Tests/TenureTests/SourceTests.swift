@@ -44,6 +44,7 @@ private let tooNew = [
         }
     }
 
+    /// Compilers on Linux don't check `@available`, so its uses are kept in one file, in which a review can check them.
     @Test func `the client's sources use @available only in Tenure+PurchaseForms.swift`() throws {
         let users = try files(of: clientModules).filter { _, lines in lines.contains { $0.contains("@available") } }
         for (name, _) in users where name != "Tenure/AppStore/Tenure+PurchaseForms.swift" {

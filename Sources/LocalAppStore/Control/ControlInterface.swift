@@ -84,7 +84,7 @@ struct ControlInterface: Sendable {
         }
     }
 
-    /// Answers a request of StoreKit on Linux. `name` is the raw value of a `DeviceRequestKind`.
+    /// Answers a request of Tenure's module `StoreKit` for Linux. `name` is the raw value of a `DeviceRequestKind`.
     private func answerDevice(_ request: Request, _ name: String) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         guard let kind = DeviceRequestKind(rawValue: name) else {

@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// A request of StoreKit on Linux, with the customer and the app that it is about.
+/// A request of Tenure's module `StoreKit` for Linux, with the customer and the app that it is about.
 struct DeviceRequest: Sendable {
     let body: JSONObject
     /// The indexes of the customer and the app in the lists of `AppStoreState`.

@@ -4,8 +4,8 @@ import TenureCore
 import TenureJSON
 package import TenureMint
 
-/// Signs artifacts as the App Store would at the current time of its state (`state.now`), with the keys of a test
-/// authority.
+/// Signs artifacts with the keys of a test authority, as the App Store would. The signing date is the current time of
+/// the local App Store (`AppStoreState.now`). Notifications have the date of their event instead.
 package struct AppStoreSigner: Sendable {
     let authority: TestAuthority
 

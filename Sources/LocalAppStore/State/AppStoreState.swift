@@ -30,7 +30,8 @@ package struct AppStoreState: Sendable {
     var scheduledEvents = ScheduledEvents()
     /// The number of changes of transactions so far. New transactions count as changes.
     var revision = 0
-    /// The date and rank of the last notification about each original transaction.
+    /// For each original transaction, the date of its last notification, and the `rank` of that notification among
+    /// those of the same date.
     private var lastNotified: [Int: (date: Date, rank: Int)] = [:]
     private var accountIndexes: [String: Int] = [:]
     private var productIndexes: [String: Int] = [:]

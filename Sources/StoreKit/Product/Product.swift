@@ -2,7 +2,7 @@ public import Foundation
 import TenureAppStore
 import TenureJSON
 
-/// A product that the app sells.
+/// A product that the app sells, as in Apple's `Product`. The data is from a local App Store.
 public struct Product: Identifiable, Sendable {
     /// The type of a product, which decides whether and how long a purchase entitles.
     public struct ProductType: RawRepresentable, Equatable, Hashable, Sendable {

@@ -30,7 +30,7 @@ package protocol AppStoreAccess: Sendable {
     func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>]
     /// The state of the subscriptions among `transactions`.
     func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>]
-    /// The transactions of `Transaction.unfinished`.
+    /// The verified transactions of `Transaction.unfinished`.
     func unfinished() async throws -> [AppStoreTransaction]
     /// The elements of `Transaction.updates`. The stream ends when the task that iterates over it is canceled.
     func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>>

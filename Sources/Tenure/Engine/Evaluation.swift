@@ -3,7 +3,7 @@ import TenureCore
 
 /// Computes the answers from everything that is known at one time.
 ///
-/// An entitlement is granted if evidence proves it now or proved it earlier. It is denied only if all sources were read
+/// An entitlement is granted if the evidence proves it, also evidence that was stored at an earlier start. It is denied only if all sources were read
 /// since the app started. Otherwise it is undetermined, and the last definite answer is kept.
 ///
 /// For example, StoreKit fails to list the transactions. The app transaction of an earlier start proves `everything`,

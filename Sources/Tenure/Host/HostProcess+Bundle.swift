@@ -26,7 +26,8 @@ extension HostProcess {
         } else if bundle.isAppClip {
             self.init(.appClip, bundleID: bundle.bundleID)
         } else if bundle.companionBundleID != nil {
-            // The watch is another device. Its extensions share the watch app's state.
+            // The watch app contains its extensions, and shares its state with them. It shares nothing with the iPhone
+            // app, which runs on another device.
             self.init(
                 .watchApp, bundleID: bundle.bundleID, containingBundleID: bundle.bundleID,
                 companionBundleID: bundle.companionBundleID)

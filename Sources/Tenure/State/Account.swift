@@ -32,7 +32,8 @@ package struct Account: Sendable, Hashable {
     var refusedTransactions: Set<String> = []
     /// Transactions that the app has delivered and that aren't finished yet.
     var deliveredTransactions: Set<String> = []
-    /// The rights that the device granted under the last policy that it could read.
+    /// In a client without a service, the answers that were granted under the last readable policy, by entitlement. They
+    /// are used if a later release of the app can't read its policy.
     package var grantedByDevice: [String: Tenure.Answer] = [:]
 
     /// The stored name of the persona that the answers are about: see `Tenure.Persona.storedName`. Nil if no persona

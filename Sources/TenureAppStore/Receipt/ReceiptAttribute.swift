@@ -153,7 +153,8 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     /// Whether the attribute is about an in-app purchase, and not about the app.
     package var isInApp: Bool { rawValue > 1000 }
 
-    /// A bit that identifies the attribute among the attributes of its level, to detect repetitions.
+    /// The attribute's bit in the set of attributes that were already read, of the app or of one in-app purchase. The
+    /// set detects repeated attributes.
     var bit: UInt64 { 1 << UInt64(isInApp ? rawValue - 1701 : rawValue) }
 
     /// Finds the attribute with this name, among the attributes of the app or of an in-app purchase.

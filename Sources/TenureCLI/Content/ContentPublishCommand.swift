@@ -28,7 +28,9 @@ struct ContentPublishCommand: AsyncParsableCommand {
 
     @OptionGroup var content: ContentFileOptions
 
-    @Option(help: ArgumentHelp("The private key, from `tenure policy signing-key`.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The private key that signs the catalog, from `tenure policy signing-key`.", valueName: "file"))
     var key: String
 
     @Option(help: ArgumentHelp("The published folder. Created if it doesn't exist.", valueName: "folder"))

@@ -5,7 +5,7 @@ import TenureStore
 struct DatabaseRebuildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
-        abstract: "Compute the stored results of every customer again, from the stored artifacts.",
+        abstract: "Compute the facts about every customer again, from the stored artifacts.",
         discussion: """
             Verifies each artifact again, as on the day it was received: pass the --trust of `tenure serve`. If an \
             artifact isn't valid, the command prints its customer and doesn't change them. The command never changes \

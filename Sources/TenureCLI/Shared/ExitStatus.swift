@@ -5,7 +5,8 @@ import TenureCore
 extension ExitCode {
     /// A file couldn't be read or written, or a service couldn't start.
     static let error = ExitCode(1)
-    /// `inspect`: rejected or unsigned. `decide`: something is denied. `policy`: the file has mistakes, a case failed.
+    /// The command worked, but its result is negative: for example, an artifact was rejected, an entitlement is denied,
+    /// a file has mistakes, or a check failed. Each command's `--help` says what 2 means.
     static let refused = ExitCode(2)
     /// `decide`: something is undetermined.
     static let undetermined = ExitCode(3)

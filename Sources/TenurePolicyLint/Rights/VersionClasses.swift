@@ -98,7 +98,7 @@ struct VersionClasses {
         return ([text] + unknown).joined(separator: " or ")
     }
 
-    /// Describes points as ranges of versions, such as "a build from 37 to below 120".
+    /// Describes versions and the gaps between them, which are indices in `points`, as ranges such as "a build from 37 to below 120".
     private func ranges(_ indices: [Int]) -> [String] {
         indices.runs.map { run in
             let first = points[run.lowerBound]

@@ -30,14 +30,14 @@ extension LintRule {
                 if unpaidEntitlements.isEmpty {
                     report.add(
                         at: listed, severity: .warning, on: platform,
-                        "\(eras): \(build) proves neither era, so the purchase date alone decides, and without a date `inDoubt`",
+                        "\(eras): \(build) proves neither era, so the purchase date alone decides; for a customer without a purchase date, `inDoubt` decides",
                         fix:
                             "give each release its own \(platform.key.rawValue) from now on; keep both rows in the policy's list"
                     )
                 } else {
                     report.add(
                         at: listed, on: platform,
-                        "\(eras), and the policy takes the second release for the first: anyone who first got the app with that release in \(subject.name(era)) gets \(inWords(unpaidEntitlements)) for nothing",
+                        "\(eras), and the policy treats the second release as the first: anyone who first got the app with that release in \(subject.name(era)) gets \(inWords(unpaidEntitlements)) for nothing",
                         fix: platform.key == .bundleVersion
                             ? "let the date decide: add the release list to the policy (key `releases`), or set `buildNumbers: restarted`"
                             : "add the release list to the policy (key `releases`), so that the date decides")

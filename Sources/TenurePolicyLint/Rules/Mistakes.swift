@@ -28,10 +28,11 @@ extension LintRule {
     /// comes before the first era on the platform (rule A8 of Docs/decision-rules.md). Such a policy is valid, but the
     /// beginning has no effect.
     static let erasBackwards = LintRule(
-        "eras-backwards", .error, "an era that begins before the era that it follows",
+        "eras-backwards", .error, "an era that begins before the era listed above it, or a beginning without effect",
         rationale:
             "An app that was free, then sold, then free again has three eras. If the order is wrong, customers of one era are treated as customers of another era.",
-        fix: "Write the eras oldest first, and check instants and builds."
+        fix:
+            "List the eras oldest first. In `begins`, each `at` and each build or version must be later than in the era above. Remove a beginning without effect."
     ) { subject, report in
         for platform in subject.platforms {
             let first = platform.timeline.firstEra

@@ -7,7 +7,7 @@ extension LintRule {
         "product-gives-nothing", .warning, "a product with only entitlements that all customers have anyway",
         rationale:
             "A customer of one app was charged for something that they had always owned, and asked for a refund in public.",
-        fix: "Remove the last era from the `honors`, or stop selling the product."
+        fix: "In `honors`, remove the eras of the customers who should buy the product, or stop selling the product."
     ) { subject, report in
         let owned = Set(subject.entitlements.filter(subject.isPermanentForAll).map(\.name))
         guard !owned.isEmpty else { return }
@@ -18,9 +18,9 @@ extension LintRule {
                 guard giving.allSatisfy(owned.contains), reported.insert(product.id).inserted else { continue }
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "products", .index(number)],
-                    "customers who buy `\(product.id.shortened)` get nothing new: \(inWords(giving)) is honored for every era",
+                    "customers who buy `\(product.id.shortened)` get nothing new: customers of every era already have \(inWords(giving))",
                     fix:
-                        "remove the eras in which the entitlement isn't included from `honors`, or stop selling the product"
+                        "in `honors`, remove the eras of the customers who should buy the product, or stop selling the product"
                 )
             }
         }

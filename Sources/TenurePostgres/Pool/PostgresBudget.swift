@@ -46,6 +46,7 @@ package final class PostgresBudget: Sendable {
         return cluster
     }
 
+    /// Identifies a cluster: the URL for libpq, and the parameter `allow_fsync_off`, which isn't in that URL.
     private static func key(of address: PostgresAddress) -> String {
         "\(address.allowsFsyncOff) \(address.url.revealed)"
     }

@@ -4,9 +4,10 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The facts that a line proves about a customer, with all names of the customer.
+/// What one line of an evidence file proves about a customer, with all names of the customer: IDs, as in
+/// `CustomerName`.
 struct Entry {
-    /// The names, the strongest first; never empty.
+    /// The names, the most reliable kind first (see `CustomerNameKind`); never empty.
     let names: [CustomerName]
     /// The `id` in the line; nil if the line has no `id`.
     let exportedID: String?

@@ -6,6 +6,7 @@ struct PlatformPanel {
     let platform: Platform?
     let counts: Counts
     private let entitlement: String
+    /// Whether there is an old policy, so that the charts show who gains and who loses.
     private let isCompared: Bool
     private let scale: TimeScale?
     private let spans: EraSpans?

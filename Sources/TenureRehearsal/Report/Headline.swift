@@ -62,8 +62,10 @@ struct Headline: Sendable, Hashable {
                 "No customer loses anything, and \(tally.gaining.grouped) of \(customers) would gain \(what): check that you intend this"
             )
         }
-        let rest = tally.changed > 0 ? "no customer gains or loses anything" : "every outcome stays the same"
-        return (isDoubtful ? .check : .go, "Ready to ship: \(rest) for all \(customers)")
+        let result =
+            tally.changed > 0
+            ? "none of \(customers) gains or loses anything" : "every outcome stays the same for all \(customers)"
+        return (isDoubtful ? .check : .go, "Ready to ship: \(result)")
     }
 
     /// The maximum number of entitlements in the sentence.

@@ -25,6 +25,8 @@ struct SubscriptionStatuses: Sendable {
 
 extension AppStoreClient {
     /// Returns the status of all of a customer's subscriptions, expired ones too.
+    ///
+    /// - Parameter end: The system's uptime, in seconds, at which to stop retrying.
     func subscriptionStatuses(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> SubscriptionStatuses {
@@ -61,7 +63,8 @@ extension SubscriptionStatuses {
             } else if renewal != nil {
                 rejected.append(
                     RejectedArtifact(
-                        path, .noTransaction, "no verified transaction has this renewal info's subscription"))
+                        path, .noTransaction, "no verified transaction belongs to the subscription of this renewal info"
+                    ))
             }
         }
         subscriptions.append(subscription)

@@ -1,8 +1,8 @@
-/// The body of `POST /v1/admin/policies/rehearsals`: a policy, or the version of a rollback.
+/// The body of `POST /v1/admin/policies/rehearsals`: a policy, or the version to roll back to.
 package struct RehearseRequest: AdminRequest, Sendable, Hashable, Codable {
     /// The policy in YAML or JSON, as text; nil to rehearse a rollback.
     package let policy: String?
-    /// The version of a rollback; nil for the last version in effect that differs from the current one.
+    /// The version to roll back to; nil for the policy that was in effect before the current one.
     package let version: Int64?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -19,7 +19,7 @@ package struct RehearseRequest: AdminRequest, Sendable, Hashable, Codable {
 package struct PublishRequest: AdminRequest, Sendable, Hashable, Codable {
     /// The policy in YAML or JSON, as text.
     package var policy: String?
-    /// The version of a rollback; nil for the last version in effect that differs from the current one.
+    /// The version to roll back to; nil for the policy that was in effect before the current one.
     var version: Int64?
     package var reason: String
     /// The policy's author, if someone else publishes it.

@@ -4,8 +4,8 @@ import TenureCore
 /// Limits the rate of each client's requests with a token bucket, in bounded memory.
 ///
 /// A client is identified by a hash. There are two generations of buckets. When the young generation is full, it
-/// becomes the old generation, and the previous old generation is dropped. A client's bucket moves to the young
-/// generation when the client sends a request, so the buckets of frequent clients are never dropped. A client with a
+/// becomes the old generation, and the previous old generation is dropped. A client's bucket is copied to the
+/// young generation when the client sends a request, so the buckets of frequent clients are never dropped. A client with a
 /// dropped bucket starts with a full bucket, like every client after a long pause.
 final class TokenBuckets: Sendable {
     private let generations = Locked(Generations())
@@ -51,6 +51,6 @@ final class TokenBuckets: Sendable {
         }
     }
 
-    /// The number of clients with a bucket.
+    /// The number of stored buckets. A client may have one in each generation.
     var count: Int { generations.withLock { $0.young.count + $0.old.count } }
 }

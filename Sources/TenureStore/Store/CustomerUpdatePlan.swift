@@ -9,7 +9,8 @@ package struct CustomerUpdatePlan: Sendable {
     let now: Date
     /// About how many artifacts, purchases and renewals the update adds.
     let size: Int
-    /// What a sync proves about the acquisition of the app. Nil if the App Store itself said who the customer is.
+    /// What the artifacts of a bound sync prove about how the customer got the app. Nil for notifications and responses
+    /// of the App Store, and for unbound customers: their identities alone find the customer.
     let acquisition: ProvenAcquisition?
     var source = UpdateSource.signedArtifacts
 

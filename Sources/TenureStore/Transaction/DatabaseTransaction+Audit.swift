@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// The audit trail: every change by a person.
+/// The audit trail: what was changed or exported with an admin key or by a command, and which requests of admin keys
+/// were refused.
 extension DatabaseTransaction {
     /// Appends an entry to the audit trail. Leaves out the IDs of the customer, and of the other customer of a merge,
     /// if they aren't valid public IDs. An invalid one might be a person's name, and entries can't be erased.

@@ -86,7 +86,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The detail of the last event that merged this member: the reason, and for a link the app's user.
+    /// The detail of the last event that merged this member: the reason, and the user's ID if the app's server linked
+    /// both customers to one user.
     func mergeDetail(of member: CustomerMember, among group: [Int64]) throws(StoreError) -> [String: String] {
         var latest: StoredEvent?
         for other in group {

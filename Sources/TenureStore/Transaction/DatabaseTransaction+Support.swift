@@ -3,8 +3,8 @@ import TenureCore
 
 /// Stores and reads grants and revocations by support.
 extension DatabaseTransaction {
-    /// Stores a grant or revocation, unless it is stored already. Returns the customer with it; nil if the customer
-    /// doesn't exist.
+    /// Stores a grant or revocation, unless it equals the entitlement's latest one. Returns the customer with it; nil if
+    /// the customer doesn't exist.
     func record(_ grant: SupportGrant, for id: Int64, reason: String?, actor: String?) throws(StoreError) -> Customer? {
         guard let known = try customer(id, forUpdate: true) else { return nil }
         guard let (facts, grant) = known.facts.adding(grant) else { return known }
@@ -36,9 +36,10 @@ extension DatabaseTransaction {
 }
 
 extension CustomerFacts {
-    /// Returns the facts with a grant or revocation, and the grant as it counts; nil if it is stored already.
+    /// Returns the facts with the grant or revocation added, and the grant with the date that is stored: rounded to
+    /// milliseconds, and later than the entitlement's latest grant. Returns nil if it equals that latest grant.
     func adding(_ grant: SupportGrant) -> (facts: CustomerFacts, grant: SupportGrant)? {
-        // Rounded as in the database, so that a rebuild gives the same value.
+        // Rounded as in the database, so that `tenure database rebuild` gives the same value.
         var grant = SupportGrant(
             grant.kind, of: grant.entitlement, date: grant.date.toMillisecond, until: grant.until?.toMillisecond)
         let latest = support.filter { $0.entitlement == grant.entitlement }.max { $0.date < $1.date }

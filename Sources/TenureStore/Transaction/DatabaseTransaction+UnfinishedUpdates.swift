@@ -86,7 +86,7 @@ extension DatabaseTransaction {
     }
 }
 
-/// Rows that erasures and unfinished updates left.
+/// What is still to be removed: the updates that will never be finished, and the rows of erased customers.
 struct Leftovers: Sendable {
     /// An update that will never be finished, or the erasure of a member.
     struct Update: Sendable {

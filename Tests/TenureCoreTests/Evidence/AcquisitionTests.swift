@@ -41,7 +41,7 @@ import Testing
         #expect(acquisitions(in: [malformed]).map(\.originalAppVersion) == ["1.x"])
     }
 
-    @Test func `acquisitions without an ID and a date aren't joined`() {
+    @Test func `app transactions with neither an ID nor a purchase date are separate acquisitions`() {
         let proofs = [Calculator.app("37", nil, id: nil), Calculator.app("38", nil, id: nil)]
         #expect(acquisitions(in: proofs).count == 2)
     }

@@ -155,7 +155,7 @@ private func refusal(
         #"{"alg":"ES256","kid":"KEY","typ":"tenure-entitlement+jwt","jwk":{}}"#,
         #"{"alg":"ES256","kid":"KEY","typ":"JWT"}"#, "{}",
     ])
-    func `an entitlement token with another header than services write is invalid`(_ header: String) throws {
+    func `an entitlement token is invalid if its header isn't the one that services write`(_ header: String) throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
         let header = header.replacingOccurrences(of: "KEY", with: keys[0].id)

@@ -78,9 +78,11 @@ private struct HangingTransport: Transport {
     }
 
     @Test(arguments: [(bundled: 1, served: 3), (bundled: 3, served: 1)])
-    func `a purchase during an outage lasts for the longer of the bundled policy's and the catalog's lengths`(
-        _ months: (bundled: Int, served: Int)
-    ) async throws {
+    func
+        `a purchase during an outage lasts as long as the bundled policy or the service's products say, whichever is longer`(
+            _ months: (bundled: Int, served: Int)
+        ) async throws
+    {
         let season = "com.example.calculator.season"
         func policy(months: Int) throws -> Policy {
             try Policy(
