@@ -7,15 +7,16 @@ import NIOPosix
 /// next request followed each response at once, clients that have sent a thousand requests would get all of their
 /// responses before NIO reads from anyone else.
 ///
-/// So pipelined requests are passed on in turns. A turn passes on one request of each connection that has some. The
-/// next turn begins a moment after the last response of this turn, and in this moment NIO reads the other sockets.
+/// So pipelined requests are passed on in turns. A turn passes on one request each of the connections that have waited
+/// longest. The next turn begins a moment after the last response of this turn, and in this moment NIO reads the other
+/// sockets.
 final class PipeliningTurns: Sendable {
     /// Passes on the next request of a connection, in the turn with this number.
     typealias PassOn = (_ turn: Int) -> Void
 
     private struct State {
-        /// What to do in the next turn.
-        var next: [PassOn] = []
+        /// What to do in the next turns, the longest waiting connection first.
+        var waiting: [PassOn] = []
         /// The task that begins the next turn.
         var beginning: Scheduled<Void>?
         /// The number of the current turn.
@@ -30,6 +31,8 @@ final class PipeliningTurns: Sendable {
     private let eventLoop: any EventLoop
     private let state: NIOLoopBoundBox<State>
 
+    /// The maximum number of requests in one turn, so that other connections don't wait long for its end.
+    private static let maximumRequests = 64
     /// The time between the last response of a turn and the next turn.
     private static let pause = TimeAmount.milliseconds(1)
     /// How long the next turn waits for the responses of this turn. A response may be long, or its client slow.
@@ -49,9 +52,9 @@ final class PipeliningTurns: Sendable {
         return turns
     }
 
-    /// Adds a connection to the next turn. When `passOn` was called, `finish` must be called with its turn.
+    /// Lets a connection wait for a turn. When `passOn` was called, `finish` must be called with its turn.
     func wait(_ passOn: @escaping PassOn) {
-        state.value.next.append(passOn)
+        state.value.waiting.append(passOn)
         if state.value.beginning == nil { beginTurn(in: state.value.unanswered == 0 ? Self.pause : Self.maximumWait) }
     }
 
@@ -69,8 +72,12 @@ final class PipeliningTurns: Sendable {
     }
 
     private func passOnRequests() {
-        let passOns = state.value.next
-        state.value = State(turn: state.value.turn + 1, unanswered: passOns.count)
+        let passOns = state.value.waiting.prefix(Self.maximumRequests)
+        state.value.waiting.removeFirst(passOns.count)
+        state.value.turn += 1
+        state.value.unanswered = passOns.count
+        state.value.beginning = nil
+        if !state.value.waiting.isEmpty { beginTurn(in: Self.maximumWait) }
         for passOn in passOns { passOn(state.value.turn) }
     }
 }
