@@ -73,7 +73,7 @@ import Testing
         // Apps trust the key, so no service starts without it on a database with customers.
         let keyless = try there.launch()
         #expect(try await keyless.port() == nil)
-        #expect(keyless.errors.contains("signing-key.json") && keyless.errors.contains("it is missing"))
+        #expect(keyless.errors.contains("signing-key.json") && keyless.errors.contains("the file is missing"))
         for name in ["signing-key.json", "access-token.secret"] {
             try FileManager.default.copyItem(at: testBed.folder.url(name), to: there.folder.url(name))
         }

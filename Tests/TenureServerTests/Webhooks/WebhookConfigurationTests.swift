@@ -24,7 +24,7 @@ import Testing
 
     @Test func `each mistake in the configuration of webhooks is one line that says what to do`() throws {
         let cases: [(String, (inout Webhook) -> Void)] = [
-            ("has no name", { $0.name = "" }),
+            ("the name is missing", { $0.name = "" }),
             ("the URL is invalid", { $0.url = "hooks" }),
             ("has no TLS", { $0.url = "http://example.com/" }),
             ("use https", { $0.url = "ftp://example.com/" }),
