@@ -58,7 +58,9 @@ import Testing
         Damage(
             "UPDATE support_grants SET kind = 'gift' WHERE id = 1",
             finding: "a support grant has the unknown kind `gift`", .restore),
-        Damage("UPDATE events SET detail = '[' WHERE id = 1", finding: "an object of strings", .restore),
+        Damage(
+            "UPDATE events SET detail = '[' WHERE id = 1", finding: "isn't a JSON object with string values",
+            .restore),
         Damage(
             "UPDATE policies SET compiled = x'7b7d' WHERE version = 1", finding: "was changed after it was stored",
             .restore,

@@ -190,7 +190,7 @@ import Testing
         #expect(fault(.init(certificate: sound.certificate, key: "/no/such.key")).contains("`/no/such.key`"))
         #expect(fault(.init(certificate: sound.key, key: sound.key)).contains("has no certificate"))
         #expect(fault(.init(certificate: sound.certificate, key: sound.certificate)).contains("has no private key"))
-        #expect(fault(.init(certificate: sound.certificate, key: other.key)).contains("it isn't the key"))
+        #expect(fault(.init(certificate: sound.certificate, key: other.key)).contains("the key isn't that of"))
         #expect(fault(.init(certificate: folder.path, key: sound.key)).contains("can't be read"))
         #expect(fault(sound, now: .distantFuture).contains("expired"))
     }
