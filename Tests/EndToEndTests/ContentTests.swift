@@ -139,7 +139,9 @@ import Testing
         let archive = try FileManager.default.attributesOfItem(
             atPath: "\(published)/\(Self.digest(in: links.archive))")
         let rest = try #require(archive[.size] as? Int) - received
-        #expect(metrics.contains("tenure_download_bytes_total \(rest)\n"), "nothing is sent twice")
+        #expect(
+            metrics.contains("tenure_download_bytes_total \(rest)\n"),
+            "the resumed download sends only the missing bytes")
         #expect(await again.end(by: SIGTERM) == 0)
     }
 

@@ -220,7 +220,9 @@ import Testing
         #expect(try result.sentence.hasPrefix("Do not ship: 1 customer of build 37 on iOS would lose `printing`"))
     }
 
-    @Test func `in --fail-if, lost and changed count customers, whichever entitlement they lose`() async throws {
+    @Test func `without an entitlement, lost and changed in --fail-if count the customers of all entitlements`()
+        async throws
+    {
         let testBed = try await RehearsalTestBed()
         // Under the old policy, each of the two customers has a different entitlement.
         let old = """

@@ -49,7 +49,7 @@ import Testing
     private static let clients = 4
 
     @Test(arguments: Replacement.allCases, 1...SoakScale.replacements)
-    func `a replaced database file stops a service under load, and if possible a restart has every acknowledged write`(
+    func `a service under load stops if its database file is replaced, and saves acknowledged writes if it can`(
         replacement: Replacement, round: Int
     ) async throws {
         let testBed = try SoakTestBed()
