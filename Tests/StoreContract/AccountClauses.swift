@@ -61,7 +61,8 @@ extension StoreClause {
             let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
             try expect(events.filter { $0.kind == .purchasesComplete }.count == 2, "one event for each account")
         },
-        StoreClause("customers that signed data connects are one account with complete purchases") { store in
+        StoreClause("a purchase that signed data connects with an account leaves the account's purchases complete") {
+            store in
             let early = try await store.bring(by: [Identity(.originalTransactionID, "x")], purchase: "x")
             let joined = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
             let account = try await store.complete("1")
@@ -72,7 +73,10 @@ extension StoreClause {
             try expect(both.id == account.id && both.facts.purchases == early.facts.purchases, "one")
             try expect(both.facts.purchasesAreComplete, "and its purchases are complete")
         },
-        StoreClause("customers that signed data names together are complete only if one of them is") { store in
+        StoreClause(
+            "a purchase that signed data connects with an account doesn't make the account's purchases complete"
+        ) {
+            store in
             let early = try await store.bring(by: [Identity(.originalTransactionID, "x")], purchase: "x")
             let account = try await store.bring("1")
             let named = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
@@ -84,7 +88,7 @@ extension StoreClause {
             try expect(!both.facts.purchasesAreComplete, "some purchases may be missing")
             try expect(try await store.complete("1").facts.purchasesAreComplete, "until they are known")
         },
-        StoreClause("two accounts stay two if signed data names both, even without an app transaction") { store in
+        StoreClause("two accounts stay separate if signed data names both, even without an app transaction") { store in
             let one = try await store.bring(by: [Identity(.appTransactionID, "1")], purchase: "a")
             let other = try await store.bring(
                 by: [Identity(.appTransactionID, "2"), Identity(.originalTransactionID, "x")], purchase: "x")
@@ -191,7 +195,7 @@ extension StoreClause {
             let customers = try unwrap(unbound, "an unbound customer").customers
             try expect(customers.map(\.id).sorted() == [account.id, early.id].sorted(), "both: \(customers.map(\.id))")
         },
-        StoreClause("the latest twenty unbound customers of one identity are kept") { store in
+        StoreClause("only the latest twenty unbound customers of one identity are kept") { store in
             let owner = try await store.bring("1")
             func unbound(_ named: Identity, _ list: Int) async throws -> Customer {
                 let identity = Identity(unboundLedBy: .transactions, naming: named, digest: "list\(list)")

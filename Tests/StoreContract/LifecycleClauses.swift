@@ -129,7 +129,7 @@ extension StoreClause {
             ])
             try expect(
                 try await times(both) == ["everything": [5, 30], "cloud": [50, 50]],
-                "the times of both merged customers")
+                "the first and last times come from both merged customers")
         },
         StoreClause("an unknown or an unbound customer can't begin a trial") { store in
             try expect(try await store.begin("a", for: 4711, of: 3) == nil, "an unknown customer")
@@ -161,7 +161,7 @@ extension StoreClause {
             _ = try await store.see("e", limit: 3, after: 90_000)
             try expect(
                 try await store.read { try $0.rows(of: seen) }?.events.count == 2,
-                "a new one on another day is an event")
+                "a new device on another day causes another event")
         },
         StoreClause("the devices of merged customers are counted together, each device once") { store in
             let customer = try await store.see("a", limit: 3)

@@ -60,7 +60,7 @@ extension StoreClause {
                 try await store.read { try $0.customers(withAnyID: "u", in: [Sample.production]) }.map(\.id) == [
                     one.id
                 ],
-                "the first user has the rest")
+                "the first user keeps the other acquisition")
         },
         StoreClause("with transfer newest, the customer into whom other customers were merged can move") { store in
             let (one, two, three) = (

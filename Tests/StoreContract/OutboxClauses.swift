@@ -60,7 +60,7 @@ extension StoreClause {
     ]
 
     static let endpoints: [StoreClause] = [
-        StoreClause("the endpoints of another process still get messages") { store in
+        StoreClause("a process without webhooks stores messages for the endpoints of another process") { store in
             try await store.listen(Endpoint(name: "theirs"))
             // A second process starts without endpoints, and a third process starts with another endpoint.
             try await store.listen()
@@ -91,7 +91,7 @@ extension StoreClause {
             let since = Sample.now.addingTimeInterval(1)
             try expect(
                 try await store.removeEndpoints(before, at: later) == [RemovedEndpoint(name: "gone", waiting: 1)],
-                "one endpoint with its message; the other had a heartbeat")
+                "only the endpoint without a recent heartbeat is removed, with its message")
             try expect(try await store.claim("gone", at: 1e6).isEmpty, "its messages are dropped")
             let kept = try unwrap(try await store.claim("stays", at: 1e6).first, "the other's message stays")
             try await store.write(at: later) { try $0.recordAttempt(of: kept, .delivered(status: 200)) }
@@ -137,7 +137,7 @@ extension StoreClause {
             let due = try await store.due(at: Sample.now)
             try expect(
                 due.map(\.id) == [customer.id] && due.first?.sentEntitlements == SentEntitlements(),
-                "with no sent entitlements yet")
+                "the customer is due, and no entitlements were sent yet")
             try expect(try await store.due(at: .distantFuture).isEmpty, "compared already")
             let grant = SupportGrant(.grant, of: "everything", date: Sample.now)
             _ = try await store.record(grant, for: customer.id)
@@ -162,7 +162,7 @@ extension StoreClause {
             let due = try await store.due(at: end)
             try expect(
                 due.map(\.id) == [customer.id] && due.first?.sentEntitlements == sent,
-                "at the end, with the sent entitlements")
+                "the customer is due at the end date, with the sent entitlements")
         },
         StoreClause("a change that a comparison finds stores one message") { store in
             try await store.listen(Endpoint(name: "all"))

@@ -18,7 +18,7 @@ extension StoreClause {
                 try expect(try await store.read { try $0.persona(persona.number) } == persona, "by number")
                 try expect(
                     try await store.read { try $0.persona(by: persona.publicID) } == persona,
-                    "by the public ID in the token")
+                    "the persona is found by the public ID in its token")
             }
             try expect(try await store.read { try $0.persona(4711) } == nil, "no persona by another number")
             try expect(try await store.read { try $0.persona(by: "per_x") } == nil, "no persona by another ID")

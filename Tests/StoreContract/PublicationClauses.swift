@@ -191,7 +191,7 @@ extension StoreClause {
                 try expect(changes.outdatedCustomers.contains(one.id) == isNoted, "after \(hours) hours")
             }
         },
-        StoreClause("a publication with too many changed customers is left to another round") { store in
+        StoreClause("a publication isn't written if too many customers changed since the evaluation") { store in
             let start = try await store.startFirstPolicy()
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             for number in 0..<3 { _ = try await store.bring("\(number)") }
