@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `refunds, statuses and app transactions of another environment don't count`() async throws {
+    @Test func `refunds, statuses and app transactions of another environment are ignored`() async throws {
         let refund = try Answered.transaction("1001", .sandbox)
         let status = Answered.statuses(try Answered.period(.sandbox), try Answered.renewal())
         let appTransaction = try Answered.appTransaction(.sandbox)

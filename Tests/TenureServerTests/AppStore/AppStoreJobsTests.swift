@@ -263,7 +263,9 @@ import Testing
         }
     }
 
-    @Test func `App Store jobs store no history that another authority than the customer's signed`() async throws {
+    @Test func `App Store jobs store no history if its signer isn't the signer of the customer's artifacts`()
+        async throws
+    {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in

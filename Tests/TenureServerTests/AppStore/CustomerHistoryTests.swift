@@ -301,7 +301,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill fails with a retryable error, and stores nothing, while too many unknown signers wait`()
+    @Test func `a backfill stores nothing, and is repeated later, if too many unknown signers delay its verification`()
         async throws
     {
         let fill = try subscriber()

@@ -86,7 +86,8 @@ import Testing
         #expect(!server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `at the limit of connections, no new response is closed, but a pipelined response isn't new`() {
+    @Test func `at the limit of connections, no new response is closed, but a pipelined response doesn't count as new`()
+    {
         let server = Server(limit: 3)
         let pipelined = server.open("pipelined", at: 0, in: .response)
         server.connections.enter(.working, pipelined, at: 9 * Self.second)
