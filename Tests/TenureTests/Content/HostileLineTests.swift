@@ -41,8 +41,8 @@ import Testing
         }
         func check(_ client: ContentClient) {
             let progress = client.progress
-            #expect(progress == progress.sorted(), "progress goes back")
-            if let first = progress.first { #expect(first >= seen, "a relaunch goes back") }
+            #expect(progress == progress.sorted(), "progress went back")
+            if let first = progress.first { #expect(first >= seen, "progress went back after a relaunch") }
             seen = max(seen, progress.last ?? 0)
             #expect(!client.lines.contains { $0.hasPrefix("failed") || $0.hasPrefix("error") }, "\(client.lines)")
         }

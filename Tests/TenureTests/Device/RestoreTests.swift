@@ -5,7 +5,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `Restoring` {
-    @Test func `Restoring finds a purchase that the device didn't have`() async throws {
+    @Test func `restoring finds a purchase that the device didn't have`() async throws {
         let store = FakeStore {
             $0.appMood = .throwsAnError
             $0.afterRestore = { state in
@@ -21,7 +21,7 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
-    @Test func `Restoring reports that the customer closed the sign-in, and takes nothing away`() async {
+    @Test func `restoring reports that the customer closed the sign-in, and takes nothing away`() async {
         let store = FakeStore {
             $0.app = InventedApp.owner()
             $0.restoreMood = .asksToSignIn
@@ -53,7 +53,7 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
-    @Test func `Restoring shows no sign-in in a copy of the app from outside the App Store`() async {
+    @Test func `restoring shows no sign-in in a copy of the app from outside the App Store`() async {
         for distribution in [Tenure.Distribution.setapp, .direct] {
             let store = FakeStore { $0.distribution = distribution }
             let tenure = Device(store).start()
@@ -115,7 +115,7 @@ import Testing
 }
 
 @Suite struct `Transactions` {
-    @Test func `Transactions are finished after they are stored, and not before`() async {
+    @Test func `transactions are finished after they are stored, and not before`() async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         _ = await tenure.settled()
@@ -151,7 +151,7 @@ import Testing
         #expect(device.store.now.finished == ["9", "410000000000001"])
     }
 
-    @Test func `Transactions that StoreKit couldn't finish are finished by the next search`() async {
+    @Test func `transactions that StoreKit couldn't finish are finished by the next search`() async {
         let purchases = [InventedApp.purchase()]
         let device = Device(
             FakeStore {

@@ -27,7 +27,7 @@ import Testing
         #expect(tenure.acquisition?.originalAppVersion == "37")
     }
 
-    @Test func `The local state is ignored and created again if a byte was changed`() async throws {
+    @Test func `the local state is ignored and created again if a byte was changed`() async throws {
         let device = await deviceWithState()
         let sound = try #require(device.storage.contents)
         for place in [0, 7, 8, 20, 39, 40, 60, sound.count / 2, sound.count - 1] {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `The local state is ignored if it was truncated`() async throws {
+    @Test func `the local state is ignored if it was truncated`() async throws {
         let device = await deviceWithState()
         let sound = try #require(device.storage.contents)
         silence(device)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `The local state is ignored on another device`() async throws {
+    @Test func `the local state is ignored on another device`() async throws {
         let device = await deviceWithState()
         // Another secret: only the file was copied.
         let other = Device(
@@ -81,7 +81,7 @@ import Testing
         var beginnings: [String: Date] = [:]
     }
 
-    @Test func `The local state is ignored if its dates contradict each other`() async throws {
+    @Test func `the local state is ignored if its dates contradict each other`() async throws {
         let (earlier, later) = (
             InventedApp.now.addingTimeInterval(-InventedApp.day), InventedApp.now.addingTimeInterval(InventedApp.day)
         )
@@ -138,7 +138,7 @@ import Testing
         #expect(await !device.start { $0.options.whileUndetermined = .deny }.allows("everything"))
     }
 
-    @Test func `The local state doesn't extend a subscription when the clock is turned back`() async {
+    @Test func `the local state doesn't extend a subscription when the clock is turned back`() async {
         let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
         let device = subscriber(until: end)
         #expect(await device.start().allows("cloud"))

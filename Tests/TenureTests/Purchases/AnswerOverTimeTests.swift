@@ -79,7 +79,7 @@ import Testing
         #expect(await !waiting.allows("everything"))
     }
 
-    @Test func `isResolving becomes false after a while even if StoreKit never responds`() async throws {
+    @Test func `isResolving becomes false after a timeout even if StoreKit never responds`() async throws {
         let device = Device(
             FakeStore {
                 $0.appMood = .hangs
@@ -107,7 +107,7 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
-    @Test func `A known denial is returned within the timeout if the store hangs`() async throws {
+    @Test func `a known denial is returned within the timeout if the store hangs`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start {
             $0.options.appStoreTimeout = 3600
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `A known denial ends with a grant, after which the grace period applies again`() async throws {
+    @Test func `a known denial ends with a grant, after which the grace period applies again`() async throws {
         let base = InventedApp.policy()
         // One release gives owners an entitlement that other releases only sell.
         let generous = try Policy(
