@@ -193,10 +193,10 @@ import Testing
             found == [
                 "3 error build 110 on iOS counts as one of `paid` and was on sale until 2015-07-20T00:00:00Z, in `freemium`: anyone who installed it after 2015-06-12T18:00:00Z gets `premium` for nothing"
             ])
-        // It came out after the change, and its version is that of an owner.
+        // Build 115 came out after the change, but its build number counts as paid.
         let late = try sold([], "iOS,2.0,120,2015-06-10T18:00:00Z,free\niOS,1.7,115,,\niOS,2.1,130,2015-08-01,free\n")
         #expect(late.count == 1 && late[0].hasPrefix("3 error build 115"), "\(late)")
-        // The list may end too early.
+        // The list may lack newer releases, so this is only a warning.
         let newest = try sold([], "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,,paid\n")
         #expect(newest.count == 1 && newest[0].hasPrefix("3 warning build 110"), "\(newest)")
     }
@@ -210,7 +210,7 @@ import Testing
     func `an undated release isn't reported if its sale may have ended before the change, or if it proves no era`()
         throws
     {
-        // The new build replaced it within the changeover window.
+        // Build 120 replaced build 110 within the changeover window.
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,,paid\niOS,2.0,120,2015-06-12T12:00:00Z,free\n"
         #expect(try sold([], list) == [])
         // The boundary's version began at the boundary's instant (rule A5).
