@@ -173,7 +173,8 @@ actor ImitatedAppStore {
         else { return false }
         let instant = now().timeIntervalSince1970
         return header["alg"] == .string("ES256") && header["typ"] == .string("JWT")
-            && header["kid"] == .string(AskingCalculator.keyID) && claims["iss"] == .string(AskingCalculator.issuerID)
+            && header["kid"] == .string(AppStoreClientTestBed.keyID)
+            && claims["iss"] == .string(AppStoreClientTestBed.issuerID)
             && claims["aud"] == .string("appstoreconnect-v1") && claims["bid"] == .string("com.example.calculator")
             && end - issued <= 3600 && issued <= instant && instant < end
     }
