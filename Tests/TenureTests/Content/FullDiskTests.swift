@@ -60,7 +60,7 @@ struct `Downloads on a full disk` {
     ) async throws {
         let published = try await PublishedFolder()
         let size = try publish(published)
-        let line = try await HostileLine(to: published.serverPort)
+        let line = try await UnreliableConnection(to: published.serverPort)
         let disk = size + Self.largest + Self.reserve
         let client = try ContentClient(
             device: published.device, from: published.url(port: line.port), key: published.keyText,

@@ -56,7 +56,8 @@ import Testing
                     url.appendingPathComponent("apps/calculator/.well-known/jwks.json"), timeout: 60,
                     bodyLimit: 65_536))
             let service = RealService(
-                url: url, key: try Tenure.ServiceKey(String(decoding: keys.body, as: UTF8.self)), line: Line())
+                url: url, key: try Tenure.ServiceKey(String(decoding: keys.body, as: UTF8.self)),
+                line: ControlledTransport())
             let device = Device(try .owner(), policy: nil) { setup in
                 service.connect(&setup, app: "calculator")
                 setup.options.content = .service(keys: testBed.keys)

@@ -7,10 +7,10 @@ import Testing
 @Suite struct `Restoring` {
     @Test func `restoring finds a purchase that the device didn't have`() async throws {
         let store = FakeStore {
-            $0.appMood = .throwsAnError
+            $0.appBehavior = .throwsAnError
             $0.afterRestore = { state in
                 state.app = InventedApp.owner()
-                state.appMood = .answers
+                state.appBehavior = .answers
             }
         }
         let tenure = Device(store).start()
@@ -24,7 +24,7 @@ import Testing
     @Test func `restoring reports that the customer closed the sign-in, and takes nothing away`() async {
         let store = FakeStore {
             $0.app = InventedApp.owner()
-            $0.restoreMood = .asksToSignIn
+            $0.restoreBehavior = .asksToSignIn
         }
         let tenure = Device(store).start()
         #expect(await tenure.allows("everything"))
@@ -34,8 +34,8 @@ import Testing
 
     @Test func `restoring asks for no second sign-in after the customer closed the first sign-in`() async {
         let store = FakeStore {
-            $0.appMood = .throwsAnError
-            $0.restoreMood = .asksToSignIn
+            $0.appBehavior = .throwsAnError
+            $0.restoreBehavior = .asksToSignIn
         }
         let tenure = Device(store).start()
         #expect(await tenure.restore().signIn == .canceled)
@@ -45,7 +45,7 @@ import Testing
     @Test func `restoring again while the sign-in is open shows no second sign-in`() async {
         let store = FakeStore {
             $0.app = InventedApp.owner()
-            $0.restoreMood = .hangs
+            $0.restoreBehavior = .hangs
         }
         let tenure = Device(store).start { $0.options.restoreTimeout = 0.1 }
         #expect(await tenure.restore().signIn == .waiting)
@@ -158,12 +158,12 @@ import Testing
                 $0.app = InventedApp.newcomer()
                 $0.transactions = purchases
                 $0.unfinished = purchases
-                $0.finishMood = .throwsAnError
+                $0.finishBehavior = .throwsAnError
             })
         let tenure = device.start()
         await tenure.refresh()
         #expect(device.store.now.finished.isEmpty)
-        device.store.change { $0.finishMood = .answers }
+        device.store.change { $0.finishBehavior = .answers }
         await tenure.refresh()
         #expect(device.store.now.finished == ["410000000000001"])
     }
@@ -176,7 +176,7 @@ import Testing
         device.store.change { $0.transactions = [purchase] }
         #expect(await device.start().settled().has("cloud"))
         // The next search can't list the purchases, and the app transaction is still that of the former account.
-        device.store.change { $0.transactionsMood = .throwsAnError }
+        device.store.change { $0.transactionsBehavior = .throwsAnError }
         #expect(await device.start().settled().has("cloud"))
     }
 

@@ -14,8 +14,8 @@ import Testing
 
     private func silence(_ device: Device) {
         device.store.change {
-            $0.appMood = .throwsAnError
-            $0.transactionsMood = .throwsAnError
+            $0.appBehavior = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
     }
 
@@ -38,7 +38,7 @@ import Testing
             let tenure = device.start { $0.options.whileUndetermined = .deny }
             #expect(await !tenure.allows("everything"), "byte \(place)")
             // The state is created again as soon as StoreKit answers.
-            device.store.change { $0.appMood = .answers }
+            device.store.change { $0.appBehavior = .answers }
             await tenure.engine.searchAgain()
             #expect(await tenure.allows("everything"), "byte \(place)")
         }
@@ -59,14 +59,14 @@ import Testing
         let device = await deviceWithState()
         // Another secret: only the file was copied.
         let other = Device(
-            FakeStore { $0.appMood = .throwsAnError },
+            FakeStore { $0.appBehavior = .throwsAnError },
             storage: MemoryStateStorage(device.storage.contents, key: Data("of another device".utf8)),
             policy: InventedApp.policy(whileUndetermined: .deny))
         #expect(await !other.start().allows("everything"))
         // The secret was copied too, but StoreKit names another device.
         let copy = Device(
             FakeStore {
-                $0.appMood = .throwsAnError
+                $0.appBehavior = .throwsAnError
                 $0.device = InventedApp.otherDevice
             }, storage: MemoryStateStorage(device.storage.contents),
             policy: InventedApp.policy(whileUndetermined: .deny))
@@ -132,8 +132,8 @@ import Testing
         #expect(await device.start().allows("everything"))
         device.store.change {
             $0.distribution = .appStore
-            $0.appMood = .throwsAnError
-            $0.transactionsMood = .throwsAnError
+            $0.appBehavior = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
         #expect(await !device.start { $0.options.whileUndetermined = .deny }.allows("everything"))
     }
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func `no change of the device's clock extends the grace period`() async {
-        let device = Device(FakeStore { $0.appMood = .throwsAnError })
+        let device = Device(FakeStore { $0.appBehavior = .throwsAnError })
         // First seen in a year far in the future.
         device.time.now = InventedApp.date("2099-01-01")
         #expect(await device.start().allows("everything"))
@@ -224,7 +224,7 @@ import Testing
         #expect(await !tenure.allows("cloud"))
         device.store.change {
             $0.app = InventedApp.newcomer(id: "704000000000000003", signed: end)
-            $0.transactionsMood = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
         let customer = await tenure.refresh()
         #expect(customer.answers["cloud"]?.outcome == .undetermined)

@@ -32,7 +32,7 @@ import Testing
             #expect(questions(service) == 1)
             // A day later the client requests the catalog again. The catalog stays if it didn't change or if the
             // service is down.
-            for condition in [Line.Condition.down, .up] {
+            for condition in [ControlledTransport.Condition.down, .up] {
                 service.line.condition = condition
                 device.time.now += InventedApp.day
                 let later = device.start()

@@ -68,7 +68,7 @@ import Testing
         #expect(device.store.now.listCalls == searches)
         #expect(await !tenure.allows("cloud"))
 
-        let silent = Device(FakeStore { $0.appMood = .throwsAnError })
+        let silent = Device(FakeStore { $0.appBehavior = .throwsAnError })
         let waiting = silent.start { $0.resolvingTimeout = 3600 }
         _ = await waiting.settled()
         var changes = waiting.updates.makeAsyncIterator()
@@ -82,8 +82,8 @@ import Testing
     @Test func `isResolving becomes false after a timeout even if StoreKit never responds`() async throws {
         let device = Device(
             FakeStore {
-                $0.appMood = .hangs
-                $0.transactionsMood = .hangs
+                $0.appBehavior = .hangs
+                $0.transactionsBehavior = .hangs
             }, policy: InventedApp.policy(whileUndetermined: .deny))
         let tenure = device.start {
             $0.options.appStoreTimeout = 3600
@@ -114,7 +114,7 @@ import Testing
             $0.recheckTimeout = 0.05
         }
         #expect(await !tenure.allows("everything"))
-        device.store.change { $0.transactionsMood = .hangs }
+        device.store.change { $0.transactionsBehavior = .hangs }
         device.time.now += 60
         #expect(await !tenure.allows("everything"))
     }
@@ -148,7 +148,7 @@ import Testing
             ])
         let device = Device(FakeStore { $0.app = InventedApp.owner() }, policy: base)
         #expect(await device.start().settled().answers["cloud"]?.outcome == .denied)
-        device.store.change { $0.transactionsMood = .throwsAnError }
+        device.store.change { $0.transactionsBehavior = .throwsAnError }
         let denied = device.start()
         #expect(await denied.decision(for: "cloud").outcome == .undetermined)
         #expect(await !denied.allows("cloud"), "a known denial")

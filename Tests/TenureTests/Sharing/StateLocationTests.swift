@@ -68,7 +68,7 @@ import Testing
         await tenure.engine.searchAgain()
         #expect(file.contents != nil)
         #expect(lines.withLock { $0.count } == 1)
-        device.store.change { $0.appMood = .throwsAnError }
+        device.store.change { $0.appBehavior = .throwsAnError }
         #expect(await device.start().allows("everything"))
     }
 
