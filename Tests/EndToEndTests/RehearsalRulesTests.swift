@@ -78,7 +78,9 @@ import Testing
         #expect(text.output.contains("2 customers (66.7%) have contradicting proofs"))
     }
 
-    @Test func `decide and rehearse agree about an owner who bought the app again after a refund`() async throws {
+    @Test func `tenure decide and tenure rehearse agree about an owner who bought the app again after a refund`()
+        async throws
+    {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         func signed(_ date: String, _ more: [String] = []) async throws -> String {
