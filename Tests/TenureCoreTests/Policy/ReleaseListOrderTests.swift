@@ -84,7 +84,7 @@ struct ReleaseListOrderTests {
         #expect(AppVersion("121").flatMap { found[$0] } == EraSet(from: 1, to: 2))
     }
 
-    @Test func `releases on the day of an undated boundary have the order of the list`() {
+    @Test func `releases on the day of an undated boundary are before or after it by the order of the release list`() {
         let list = ReleaseList(
             ["119", "120", "121"].map {
                 Release(
