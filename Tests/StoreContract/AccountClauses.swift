@@ -14,13 +14,17 @@ extension StoreClause {
                 _ = try await store.update(joined, in: Sample.production, at: Sample.now) {
                     (CustomerUpdate(of: $0), ())
                 }
-                try expect(try await store.present(account).id == (try await store.present(early).id), "one")
+                try expect(
+                    try await store.present(account).id == (try await store.present(early).id),
+                    "the account and the earlier purchase are one customer")
                 let other = try await store.bring("other \(id)")
                 _ = try await store.change(.link(user: user, .newest), on: other)
                 _ = try await store.change(.link(user: user, .newest), on: early)
 
                 let named = isNamedFirst ? account : early
-                try expect(try await store.change(.link(user: "v", .newest), on: named).isNew, "moved")
+                try expect(
+                    try await store.change(.link(user: "v", .newest), on: named).isNew,
+                    "the link to the new user is a change")
                 let moved = try await store.present(named)
                 try expect(moved.facts.purchases.map(\.transactionID) == ["x\(id)"], "with its purchase")
                 try expect(moved.facts.proofs == account.facts.proofs, "and its proof of the app")
@@ -52,7 +56,9 @@ extension StoreClause {
             for customer in [one, two] { _ = try await store.change(.link(user: "u", .never), on: customer) }
             try expect(try await !store.present(one).facts.purchasesAreComplete, "not complete for both")
             try expect(try await !store.complete("1").facts.purchasesAreComplete, "not by the first account alone")
-            try expect(try await store.complete("2").facts.purchasesAreComplete, "but by both")
+            try expect(
+                try await store.complete("2").facts.purchasesAreComplete,
+                "purchases are complete once both accounts' purchases are")
             let three = try await store.bring("3")
             _ = try await store.change(.merge(other: three.publicID), on: one)
             try expect(try await !store.present(one).facts.purchasesAreComplete, "not with a third account")
@@ -70,7 +76,9 @@ extension StoreClause {
                 (CustomerUpdate(of: $0), ())
             }
             .0
-            try expect(both.id == account.id && both.facts.purchases == early.facts.purchases, "one")
+            try expect(
+                both.id == account.id && both.facts.purchases == early.facts.purchases,
+                "one customer with the earlier purchase")
             try expect(both.facts.purchasesAreComplete, "and its purchases are complete")
         },
         StoreClause(
@@ -107,7 +115,7 @@ extension StoreClause {
             let account = try await store.bring("1")
             let named = [Identity(.appTransactionID, "1"), Identity(.downloadID, "0")]
             _ = try await store.update(named, in: Sample.production, at: Sample.now) { (CustomerUpdate(of: $0), ()) }
-            try expect(try await store.present(account).id == account.id, "enough")
+            try expect(try await store.present(account).id == account.id, "the account stays a separate customer")
             try expect(
                 try await store.read { try $0.members(of: .rowID(first.id)) }.count == 100, "and they stay merged")
         },
@@ -211,8 +219,10 @@ extension StoreClause {
             var kept = 0
             for unbound in unboundCustomers where try await store.lookUp(unbound.id) != nil { kept += 1 }
             try expect(kept == 20, "\(kept) are kept")
-            try expect(try await store.lookUp(unboundCustomers[29].id) == unboundCustomers[29], "the last of them")
-            try expect(try await store.lookUp(unboundCustomers[0].id) == nil, "not the first")
+            try expect(
+                try await store.lookUp(unboundCustomers[29].id) == unboundCustomers[29],
+                "the last unbound customer is kept")
+            try expect(try await store.lookUp(unboundCustomers[0].id) == nil, "the first unbound customer is removed")
             try expect(try await store.lookUp(other.id) == other, "unbound customers of other identities stay")
             try expect(
                 try await unbound(Identity(.appTransactionID, "1"), 29).id == unboundCustomers[29].id, "found again")
@@ -221,7 +231,7 @@ extension StoreClause {
             while let after = next {
                 let page = try unwrap(
                     try await store.read { try $0.details(of: .rowID(owner.id), with: .unbound, unboundAfter: after) },
-                    "a page")
+                    "the next page of unbound customers")
                 seen += page.unbound.count
                 next = page.nextUnbound
             }
