@@ -2,6 +2,7 @@ package import Foundation
 
 /// Runs the built command as a user does.
 package enum Command {
+    /// The exit status and the output of a command that has ended.
     package struct Result {
         package let status: Int32
         package let output: String

@@ -37,6 +37,7 @@ import Testing
         try #require(result.status == 0, "\(result.errors)")
     }
 
+    /// A customer's access token, and links to the archive and the manifest of a pack.
     private struct Links {
         let accessToken: String
         let archive: String

@@ -4,6 +4,7 @@ import Testing
 
 /// A service with an SQLite file that somebody deletes, moves or overwrites.
 @Suite(.serialized) struct `a replaced database file` {
+    /// What an operator does to the files of the database while the service runs.
     enum Replacement: String, CaseIterable, Sendable {
         case removed, moved, overwritten, exchanged
         case withoutLog = "without its log"

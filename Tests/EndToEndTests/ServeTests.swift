@@ -17,6 +17,7 @@ import Testing
         entitlements: { everything: { honors: [HONORS] } }
         """
 
+    /// A folder with a test authority and a policy, and functions that start a service there.
     private struct Service {
         let folder: Folder
 

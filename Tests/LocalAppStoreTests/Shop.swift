@@ -53,6 +53,7 @@ extension AppStoreNotification {
     var name: String { [type.rawValue, subtype?.rawValue].compactMap { $0 }.joined(separator: "/") }
 }
 
+/// A local App Store has sent no notification, although the test expects one.
 struct NothingThere: Error {}
 
 /// A client of a local App Store's Server API. It sends requests with a valid token, without a socket.

@@ -192,6 +192,7 @@ extension StoreClause {
     ]
 }
 
+/// The database position that a test reads between two pieces of an update.
 private actor PositionDuringUpdate {
     private(set) var value: DatabasePosition?
 

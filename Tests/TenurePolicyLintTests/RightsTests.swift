@@ -90,6 +90,7 @@ import Testing
         }
     }
 
+    /// An entitlement that customers of a platform lose.
     private struct Loss: Hashable {
         let entitlement: String
         let platform: Platform?

@@ -9,6 +9,7 @@ import Testing
 
 /// Processes of two releases that use one database, directly and through a pooler.
 @Suite struct `a rolling upgrade on PostgreSQL` {
+    /// Whether processes use PostgreSQL directly or through PgBouncer.
     enum Path: String, CaseIterable, Sendable {
         case direct, pooled
     }

@@ -6,6 +6,7 @@ import Testing
 
 /// A service with a primary server and a synchronous standby.
 @Suite(.serialized) struct `a failover to a synchronous standby` {
+    /// How the primary server fails.
     enum Failure: String, CaseIterable, Sendable {
         /// Without shutting down.
         case stopped

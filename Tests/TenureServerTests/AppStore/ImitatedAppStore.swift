@@ -44,6 +44,7 @@ actor ImitatedAppStore {
         }
     }
 
+    /// A request that the imitated App Store received.
     struct Asked: Sendable, Hashable {
         let environment: String
         let path: String
@@ -73,6 +74,7 @@ actor ImitatedAppStore {
 
     // MARK: Responses
 
+    /// An error response of the App Store Server API.
     private struct Fault: Error {
         let status: Int
         let code: Int64

@@ -13,6 +13,7 @@ final class FakeStore: AppStoreAccess {
         case asksToSignIn
     }
 
+    /// What StoreKit would return, how its calls behave, and what the client has called.
     struct State: Sendable {
         var distribution = Tenure.Distribution.appStore
         var trustsTestAuthorities = true

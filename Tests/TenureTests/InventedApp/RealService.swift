@@ -69,6 +69,7 @@ struct RealService: Sendable {
 
 /// Sends a client's requests to a service. A test can count the requests, cut the connection, or change responses.
 final class ControlledTransport: Transport {
+    /// What happens to requests and responses.
     enum Condition: Sendable {
         case up, down
         /// Answers requests for a path with 503, and lets all others through.

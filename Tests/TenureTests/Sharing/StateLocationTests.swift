@@ -42,6 +42,7 @@ import Testing
 }
 
 @Suite struct `A keychain that can't be used` {
+    /// A keychain that fails with one error.
     private struct Keychain: StateStorage {
         let error: StateStorageError
         func read() throws -> Data? { throw error }
