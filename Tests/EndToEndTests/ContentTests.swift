@@ -146,7 +146,8 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `after SIGHUP, links to published content in a bucket are signed with the new secrets`() async throws {
+    @Test func `after SIGHUP, links to published content in an S3 bucket are signed with the new secrets`() async throws
+    {
         let secret = try folder.writeSecret("first-secret", to: "s3-secret")
         let session = try folder.writeSecret("old-session", to: "s3-session")
         let (service, port) = try await testBed.start([
