@@ -52,7 +52,9 @@ import Testing
         #expect(newer.counter == Int64(newer.issuedAt.timeIntervalSince1970) && newer.counter > 1_700_000_000)
     }
 
-    @Test func `tenure policy sign refuses a counter that isn't higher, and keeps the existing file`() async throws {
+    @Test func `tenure policy sign refuses a counter that isn't higher than the last, and keeps the existing file`()
+        async throws
+    {
         let (folder, policy, key, _) = try await testBed()
         let out = folder.url("tenure-policy.jws").path
         #expect(

@@ -83,7 +83,9 @@ import Testing
         #expect(try testBed.catalog().counter == 100_000_000_000)
     }
 
-    @Test func `tenure content publish refuses a counter that isn't higher, and a new key without --previous-key`()
+    @Test
+    func
+        `tenure content publish refuses a counter that isn't higher than the last, and a new key without --previous-key`()
         async throws
     {
         let testBed = try await ContentTestBed()
