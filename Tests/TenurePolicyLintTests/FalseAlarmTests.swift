@@ -111,7 +111,7 @@ import Testing
         #expect(try codes(list: list + free + free) == [])
     }
 
-    @Test func `build numbers without a release aren't reported as losing a right`() throws {
+    @Test func `customers of build numbers that were never released aren't reported as losing a right`() throws {
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,2015-02-16,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n"
         let moved = [("\"120\"", "\"115\"")]
         #expect(try codes(moved, against: []).contains("right-lost"))
