@@ -147,7 +147,7 @@ import Testing
         try await Self.finished(testBed)
     }
 
-    @Test func `a purchase is finished although the catalog has dropped its installed packs`() async throws {
+    @Test func `a purchase is finished even if the catalog has dropped its installed packs`() async throws {
         let testBed = try Self.testBed()
         Self.buy(testBed)
         let first = testBed.device.start { $0.options.finishing = .never }

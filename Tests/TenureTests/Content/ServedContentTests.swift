@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `content from the service is downloaded from the absolute links of a bucket`() async throws {
+    @Test func `content from the service is downloaded from the absolute links of an S3 bucket`() async throws {
         try await ServedContent.run { served in
             let bucket = served.testBed.server.url.absoluteString
             served.service.line.condition = .replaced { response in
