@@ -2,6 +2,7 @@ package import Foundation
 
 /// Runs the built command as a user does.
 package enum Command {
+    /// The exit status and the output of a command that has ended.
     package struct Result {
         package let status: Int32
         package let output: String
@@ -138,7 +139,7 @@ package final class RunningCommand {
         return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
     }
 
-    /// Waits until it has ended, and returns its exit status.
+    /// Waits until the command has ended, and returns its exit status.
     package func ended() async -> Int32 { await process.ended() }
 
     package func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
@@ -148,7 +149,7 @@ package final class RunningCommand {
 
     private func text(_ name: String) -> String { (try? folder.text(name)) ?? "" }
 
-    /// Waits until it writes this to standard error; false if it doesn't within half a minute.
+    /// Waits until the command writes this text to standard error. Returns false if it doesn't within half a minute.
     package func says(_ text: String) async throws -> Bool {
         for _ in 0..<600 where process.isRunning {
             if errors.contains(text) { return true }
@@ -157,7 +158,7 @@ package final class RunningCommand {
         return errors.contains(text)
     }
 
-    /// Waits until it writes this to standard output; false if it doesn't.
+    /// Waits until the command writes this text to standard output. Returns false if it doesn't.
     package func writes(_ text: String) async throws -> Bool {
         for _ in 0..<600 where process.isRunning {
             if output.contains(text) { return true }
@@ -166,7 +167,7 @@ package final class RunningCommand {
         return output.contains(text)
     }
 
-    /// Waits until it prints the port on which it serves; nil if it never does.
+    /// Waits until the command prints the port on which it listens. Returns nil if it never does.
     package func port() async throws -> Int? {
         for _ in 0..<600 where process.isRunning {
             if let line = output.split(separator: "\n").first(where: { $0.contains("://") }),
@@ -179,7 +180,7 @@ package final class RunningCommand {
         return nil
     }
 
-    /// Sends a signal, and waits until it has ended. Its exit status.
+    /// Sends a signal, waits until the command has ended, and returns its exit status.
     package func end(by signal: Int32) async -> Int32 {
         self.signal(signal)
         return await ended()

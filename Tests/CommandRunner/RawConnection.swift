@@ -59,7 +59,7 @@ package final class RawConnection: Sendable {
         return true
     }
 
-    /// The same for as much as the other end may refuse to take for a while.
+    /// Sends a text on a separate thread, because sending blocks while the other end reads nothing.
     package func sent(_ text: String) async -> Bool {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in continuation.resume(returning: send(text)) }
@@ -69,8 +69,8 @@ package final class RawConnection: Sendable {
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// Sends a text many times, with a pause of so many seconds after each. On a thread, because a task would have to
-    /// wait for the tasks of a service in this process, and couldn't send at an even rate.
+    /// Sends a text `times` times, with a pause of `pause` seconds after each time. This runs on a separate thread,
+    /// because a task might have to wait for the tasks of a service in this process.
     package func send(_ text: String, times: Int, pause: Double) async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
@@ -80,18 +80,20 @@ package final class RawConnection: Sendable {
         }
     }
 
-    /// Tells the other end that nothing more comes; its responses can still be read.
+    /// Closes the sending side. Responses can still be read.
     package func closeSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// All until the other end closes, or until `end` has come; nil where a minute passed without either.
+    /// Returns everything that is received until the other end closes the connection, or until `end` is received. Nil if
+    /// nothing is received for a minute.
     package func received(until end: String? = nil) async -> String? {
-        // Not on the pool of tasks: there the server in this process needs the threads.
+        // This blocks a separate thread, because a server in this process needs the threads of Swift's tasks.
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in continuation.resume(returning: receive(until: end)) }
         }
     }
 
-    /// At most so many bytes, as many as have come; nil: the other end has closed, or nothing came for a minute.
+    /// Waits for bytes, and returns at most `limit` of them. Nil if the other end has closed the connection, or if nothing
+    /// is received for a minute.
     package func receivedPart(_ limit: Int) async -> [UInt8]? {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
@@ -102,7 +104,7 @@ package final class RawConnection: Sendable {
         }
     }
 
-    /// Reads what has arrived, at most so many bytes. Returns how many.
+    /// Reads at most `limit` of the bytes that have arrived, without waiting. Returns the number of bytes.
     package func readAvailable(_ limit: Int) -> Int {
         var chunk = [UInt8](repeating: 0, count: limit)
         return max(0, recv(descriptor, &chunk, limit, Int32(MSG_DONTWAIT)))
@@ -114,7 +116,7 @@ package final class RawConnection: Sendable {
         while true {
             let count = recv(descriptor, &chunk, chunk.count, 0)
             if count < 0, errno == EAGAIN || errno == EWOULDBLOCK { return nil }
-            // A reset is an end too.
+            // A connection reset ends the text, too.
             if count > 0 { all += chunk[..<count] }
             let text = String(decoding: all, as: UTF8.self)
             if count <= 0 || end.map(text.contains) == true { return text }

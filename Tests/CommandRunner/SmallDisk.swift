@@ -1,13 +1,15 @@
 import Foundation
 
-/// A small file system in memory, for as long as it is used.
+/// A small file system in memory, for tests of full disks. It is unmounted when this object is deallocated.
 package final class SmallDisk: Sendable {
     package let path: String
 
-    /// Whether this process may mount.
+    /// Whether this process may mount file systems.
     package static let isAllowed = (try? SmallDisk(size: "1m")) != nil
 
-    /// - Parameter mode: of its root.
+    /// - Parameters:
+    ///   - size: the size of the file system, such as `1m`.
+    ///   - mode: the permissions of its root folder.
     package init(size: String, mode: String = "700") throws {
         path = NSTemporaryDirectory() + "tenure-disk-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

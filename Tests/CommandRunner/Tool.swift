@@ -1,9 +1,9 @@
 import Dispatch
 package import Foundation
 
-/// A tool of the system.
+/// Runs programs of the operating system, such as `tar` and `curl`.
 package enum Tool {
-    /// Runs the tool, and waits for its end.
+    /// Runs the program at `path`, and waits until it has ended.
     @discardableResult
     package static func run(_ path: String, _ arguments: [String]) throws -> Command.Result {
         // Files instead of pipes: another child process that is started meanwhile may keep a pipe open.

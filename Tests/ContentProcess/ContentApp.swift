@@ -146,7 +146,7 @@ struct ContentApp {
     }
 }
 
-/// What happens to the device, for each part of the client that asks.
+/// Passes events of the device, such as a changed network, to each part of the client that listens.
 private final class DeviceEvents: Sendable {
     private let listeners = Locked<[AsyncStream<DeviceEvent>.Continuation]>([])
 

@@ -23,7 +23,7 @@ struct DaemonConnection: BackgroundDownloads {
                     ended(
                         BackgroundResult(
                             label: result.label, status: result.status, contentRange: result.contentRange, file: body))
-                    // As the system does.
+                    // The system also removes a file once the app has handled its result.
                     daemon.remove("bodies", id)
                     daemon.remove("results", id + ".json")
                 }

@@ -13,12 +13,14 @@ import Foundation
 struct DaemonFolder: Sendable {
     let path: String
 
+    /// A download that the app has ordered from the daemon.
     struct Order: Codable, Sendable {
         let url: URL
         let headers: [String: String]
         let label: String
     }
 
+    /// The response to an order, which the app reads.
     struct Result: Codable, Sendable {
         let label: String
         var status: Int?

@@ -58,6 +58,7 @@ struct DownloadDaemon: Sendable {
         }
     }
 
+    /// How one attempt to download ended.
     private enum Outcome {
         case end(DaemonFolder.Result)
         case redirect(URL)

@@ -2,7 +2,8 @@ import Foundation
 import Tenure
 import TenureCore
 
-/// The store of a copy that didn't come from the App Store: nothing is asked, and the app allows everything.
+/// Replaces the App Store in a copy of the app from outside the App Store. The client never asks it, and allows
+/// everything.
 struct NoStore: AppStoreAccess {
     struct NotAsked: Error {}
 

@@ -169,7 +169,9 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a reload stops a removed app, and another app name can use its database`() async throws {
+    @Test func `a reload stops a removed app, and an app with another name can then use the removed app's database`()
+        async throws
+    {
         let testBed = try await TestBed()
         try testBed.configure("default: calculator", TestBed.calculator, TestBed.notes)
         let (service, client) = try await testBed.start()
@@ -276,7 +278,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a reload adds an app without a reachable database, and reports the reason`() async throws {
+    @Test func `a reload adds an app even if its database can't be reached, and reports the reason`() async throws {
         let testBed = try await TestBed()
         try testBed.configure(TestBed.calculator)
         let (service, client) = try await testBed.start()

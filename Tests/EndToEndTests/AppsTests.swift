@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `serve reports a missing or misplaced setting of an app with its line, and an invalid name`()
+    @Test func `serve reports an app's missing or misplaced setting with its line, and an invalid name of an app`()
         async throws
     {
         let folder = try Folder()

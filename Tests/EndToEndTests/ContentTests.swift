@@ -37,6 +37,7 @@ import Testing
         try #require(result.status == 0, "\(result.errors)")
     }
 
+    /// A customer's access token, and links to the archive and the manifest of a pack.
     private struct Links {
         let accessToken: String
         let archive: String
@@ -139,11 +140,14 @@ import Testing
         let archive = try FileManager.default.attributesOfItem(
             atPath: "\(published)/\(Self.digest(in: links.archive))")
         let rest = try #require(archive[.size] as? Int) - received
-        #expect(metrics.contains("tenure_download_bytes_total \(rest)\n"), "nothing is sent twice")
+        #expect(
+            metrics.contains("tenure_download_bytes_total \(rest)\n"),
+            "the resumed download sends only the missing bytes")
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `after SIGHUP, links to published content in a bucket are signed with the new secrets`() async throws {
+    @Test func `after SIGHUP, links to published content in an S3 bucket are signed with the new secrets`() async throws
+    {
         let secret = try folder.writeSecret("first-secret", to: "s3-secret")
         let session = try folder.writeSecret("old-session", to: "s3-session")
         let (service, port) = try await testBed.start([

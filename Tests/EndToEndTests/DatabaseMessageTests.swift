@@ -123,7 +123,9 @@ import Testing
         }
     }
 
-    @Test func `an app moved below the apps setting doesn't start if its keys stayed in the old folder`() async throws {
+    @Test func `an app that moves into the apps setting doesn't start if its keys stayed in the old folder`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let (status, _) = await SoakClient(port: port).post(
@@ -144,7 +146,7 @@ import Testing
         #expect(await working.end(by: SIGTERM) == 0)
     }
 
-    @Test func `of two migrations to one target at once, one moves its database completely and the other is refused`()
+    @Test func `of two simultaneous migrations to one target, one moves its database completely and one is refused`()
         async throws
     {
         let first = try SoakTestBed()
@@ -201,7 +203,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `only a service creates keys, and no command does, whether the database can be used or not`()
+    @Test func `only a service creates keys; commands never create keys, even if the database can't be used`()
         async throws
     {
         let testBed = try SoakTestBed()

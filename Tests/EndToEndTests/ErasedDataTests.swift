@@ -101,7 +101,8 @@ import Testing
         try await testBed.expectHealthy()
     }
 
-    @Test func `tenure database vacuum makes the file smaller after an erasure, with the service stopped`() async throws
+    @Test func `tenure database vacuum makes the file smaller after an erasure, while the service is stopped`()
+        async throws
     {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()

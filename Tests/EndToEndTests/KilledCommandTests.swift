@@ -50,7 +50,10 @@ import Testing
         #expect(try folder.text("corpus.ndjson").split(separator: "\n").count >= 9)
     }
 
-    @Test func `a command keeps the temporary files of running commands, and files with similar names`() async throws {
+    @Test
+    func `a command that removes leftovers keeps temporary files of running commands, and files with similar names`()
+        async throws
+    {
         for name in ["corpus.ndjson.2026.partial.txt", "corpus.ndjson.old.partial"] { try folder.write("", to: name) }
         let command = try await begin(corpus(10_000_000), writing: "corpus")
         let running = try names("corpus")

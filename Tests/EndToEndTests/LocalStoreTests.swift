@@ -82,7 +82,7 @@ import Testing
             ["app-store", "order", id, "--service", url, "--key-file", folder.url("admin.key").path] + more)
     }
 
-    @Test func `the local App Store refuses requests for another host, as a page with DNS rebinding sends them`()
+    @Test func `the local App Store refuses requests for another host, such as a web page sends by DNS rebinding`()
         async throws
     {
         let port = try #require(URL(string: storeURL)?.port)
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test
-    func `tenure local-store do refuses a platform that the App Store doesn't sign, and names those that it does`()
+    func `tenure local-store do refuses a platform that the App Store never signs, and lists the valid platforms`()
         async throws
     {
         let refused = try await perform("acquire", "customer=Zoe", "platform=watchOS")

@@ -112,7 +112,9 @@ import Testing
 
     // With only one of them, the service would serve plain HTTP.
     @Test(arguments: [("certificate", "key"), ("key", "certificate")])
-    func `serve --check reports a TLS setting without its other half`(given: String, missing: String) async throws {
+    func `serve --check reports a TLS certificate without a key, and a key without a certificate`(
+        given: String, missing: String
+    ) async throws {
         let file = try folder.write("policy: policy.yaml\ntls: { \(given): x.pem }\n", to: "tls-\(given).yaml")
         let result = try await check(["--config", file, "--database", folder.url("x.sqlite").path])
         #expect(result.status == 1)
@@ -127,7 +129,8 @@ import Testing
         #expect(result.errors.contains("`appStore.hosts.sandbox` has no effect without a key"), "\(result.errors)")
     }
 
-    @Test func `settings of the command line override the environment, which overrides the file`() async throws {
+    @Test func `options of tenure serve override the environment, which overrides the configuration file`() async throws
+    {
         let file = try folder.write("policy: policy.yaml\nhost: 127.0.0.2\nport: 1\nmetrics: off\n", to: "tenure.yaml")
         let environment = ["TENURE_CONFIG": file, "TENURE_HOST": "127.0.0.3", "TENURE_PORT": "2"]
         let result = try await check(["--port=3", "--database", folder.url("x.sqlite").path], environment)

@@ -199,7 +199,7 @@ import Testing
         #expect(try backup.status == 0 && contents(old) != Data("old".utf8), "\(backup.errors)")
     }
 
-    @Test func `policy, mint and backup never overwrite inputs, and overwrite other files only with --force`()
+    @Test func `commands for policies, minting and backups never overwrite inputs, and other files only with --force`()
         async throws
     {
         let testBed = try await RehearsalTestBed()

@@ -44,7 +44,8 @@ import Testing
         }
     }
 
-    @Test func `a policy that takes a right is published once the number of losses is confirmed, and rolled back`()
+    @Test
+    func `a policy that takes a right is published only if the number of losses is confirmed, and can be rolled back`()
         async throws
     {
         let testBed = try await PublishingTestBed()

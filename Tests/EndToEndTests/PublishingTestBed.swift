@@ -99,6 +99,7 @@ struct PublishingTestBed {
         return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// A response of the service with its JSON object.
     struct Answer {
         let status: Int
         let json: [String: Any]

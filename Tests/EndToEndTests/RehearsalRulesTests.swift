@@ -78,7 +78,9 @@ import Testing
         #expect(text.output.contains("2 customers (66.7%) have contradicting proofs"))
     }
 
-    @Test func `decide and rehearse agree about an owner who bought the app again after a refund`() async throws {
+    @Test func `tenure decide and tenure rehearse agree about an owner who bought the app again after a refund`()
+        async throws
+    {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         func signed(_ date: String, _ more: [String] = []) async throws -> String {
@@ -220,7 +222,9 @@ import Testing
         #expect(try result.sentence.hasPrefix("Do not ship: 1 customer of build 37 on iOS would lose `printing`"))
     }
 
-    @Test func `in --fail-if, lost and changed count customers, whichever entitlement they lose`() async throws {
+    @Test func `without an entitlement, lost and changed in --fail-if count the customers of all entitlements`()
+        async throws
+    {
         let testBed = try await RehearsalTestBed()
         // Under the old policy, each of the two customers has a different entitlement.
         let old = """

@@ -35,7 +35,7 @@ import Testing
         ] + more
     }
 
-    @Test func `tenure rehearse counts minted customers correctly from a file and from standard input`()
+    @Test func `tenure rehearse gives the expected counts of minted customers from a file and from standard input`()
         async throws
     {
         let (file, truth) = try await corpus(1500)

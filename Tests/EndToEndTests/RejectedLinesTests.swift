@@ -88,7 +88,8 @@ import Testing
         #expect(try folder.text("rejected-2.ndjson").hasPrefix("{\"line\":2,"))
     }
 
-    @Test func `an output through a symbolic link is written to the link's target, even if the target is missing`()
+    @Test
+    func `tenure rehearse writes an output file through a symbolic link to the link's target, even a missing one`()
         throws
     {
         let folder = try Folder()

@@ -7,6 +7,7 @@ import Testing
 
 /// Services of two releases with one database, and databases that are moved under load.
 @Suite(.serialized) struct `a service with a database that changes` {
+    /// The database of the service: SQLite, PostgreSQL, or PostgreSQL behind PgBouncer.
     enum Kind: String, CaseIterable, Sendable {
         case sqlite, postgres, pooled
     }

@@ -4,6 +4,7 @@ import Testing
 
 /// A service with an SQLite file that somebody deletes, moves or overwrites.
 @Suite(.serialized) struct `a replaced database file` {
+    /// What an operator does to the files of the database while the service runs.
     enum Replacement: String, CaseIterable, Sendable {
         case removed, moved, overwritten, exchanged
         case withoutLog = "without its log"
@@ -49,7 +50,7 @@ import Testing
     private static let clients = 4
 
     @Test(arguments: Replacement.allCases, 1...SoakScale.replacements)
-    func `a replaced database file stops a service under load, and if possible a restart has every acknowledged write`(
+    func `a service under load stops if its database file is replaced, and saves acknowledged writes if it can`(
         replacement: Replacement, round: Int
     ) async throws {
         let testBed = try SoakTestBed()

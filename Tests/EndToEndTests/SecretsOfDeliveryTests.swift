@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Searches all output for the secrets that protect downloads: the TLS key, the secrets of a bucket, and links.
-@Suite(.timeLimit(.minutes(5))) struct `trace output of a service with TLS and a bucket` {
+@Suite(.timeLimit(.minutes(5))) struct `trace output of a service with TLS and an S3 bucket` {
     private let testBed: PublishingTestBed
     private var folder: Folder { testBed.folder }
     private let secret = "canary-s3-secret-" + UUID().uuidString
@@ -61,7 +61,7 @@ import Testing
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
     }
 
-    @Test func `no trace output of a service with TLS and a bucket shows a secret or a link`() async throws {
+    @Test func `no trace output of a service with TLS and an S3 bucket shows a secret or a link`() async throws {
         let (service, port) = try await testBed.start(options)
         let artifact = try await testBed.appTransaction(of: "704000000000000001", version: "37")
         let body = try JSONSerialization.data(withJSONObject: [

@@ -17,6 +17,7 @@ import Testing
         entitlements: { everything: { honors: [HONORS] } }
         """
 
+    /// A folder with a test authority and a policy, and functions that start a service there.
     private struct Service {
         let folder: Folder
 
@@ -72,7 +73,7 @@ import Testing
         ((json["entitlements"] as? [String: Any])?["everything"] as? [String: Any])?["outcome"] as? String
     }
 
-    @Test func `after kill -9, a restart with a stricter policy file finds the customer and takes nothing`()
+    @Test func `after kill -9, a restart with a stricter policy file finds the customer and takes no right away`()
         async throws
     {
         let service = try await Service()
@@ -130,7 +131,9 @@ import Testing
         #expect(await first.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tenure serve reports a port in use, a broken policy or an unsafe address clearly`() async throws {
+    @Test func `tenure serve doesn't start with a port in use, a broken policy or an unsafe address, and says why`()
+        async throws
+    {
         let service = try await Service()
         let first = try service.start()
         let port = try #require(try await first.port(), "\(first.errors)")

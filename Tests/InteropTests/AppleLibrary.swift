@@ -7,6 +7,7 @@ import TenureJSON
 enum AppleLibrary {
     static let python = ProcessInfo.processInfo.environment["TENURE_INTEROP_PYTHON"]
 
+    /// An artifact, and the settings with which Apple's library verifies it.
     struct Artifact: Encodable {
         let name: String
         let kind: String
@@ -17,6 +18,7 @@ enum AppleLibrary {
         let environment: String
     }
 
+    /// What Apple's library says about an artifact.
     struct Verdict {
         /// The error of Apple's library; nil if it accepts the artifact.
         let error: String?
@@ -48,6 +50,7 @@ enum AppleLibrary {
         }
     }
 
+    /// A script that failed.
     struct Failure: Error {
         let said: String
     }

@@ -8,6 +8,7 @@ import Testing
 /// Apple's library accepts what we mint, we reject what Apple's library rejects, and both read the same fields.
 @Suite(.enabled(if: AppleLibrary.python != nil, "TENURE_INTEROP_PYTHON names no Python with Apple's library"))
 struct InteropTests {
+    /// An artifact that both libraries verify.
     private struct Case {
         let name: String
         let kind: JWSKind

@@ -13,6 +13,7 @@ actor DecidingService: EntitlementService {
     /// The names of customers, by the `appTransactionId` that their app has sent.
     private var names: [String: String] = [:]
 
+    /// What the service knows about one customer.
     private struct KnownEvidence {
         var artifacts: [[UInt8]: VerifiedArtifact] = [:]
         var purchasesAreComplete = false

@@ -63,7 +63,7 @@ private let extending: JSONObject = [
     }
 }
 
-@Test func `a mass extension extends a product's renewal dates in one storefront, and reports their number`()
+@Test func `a mass extension postpones renewals of a product in one storefront, and reports how many succeeded`()
     async throws
 {
     var state = try subscribed(url: "https://example.com/hook")
@@ -200,7 +200,7 @@ private let extending: JSONObject = [
 
         let failures = try await ask { $0["onlyFailures"] = .boolean(true) }.list("notificationHistory")
         guard case .object(let failure)? = failures.first else {
-            Issue.record("no failure is reported of")
+            Issue.record("the history contains no failed notification")
             return
         }
         #expect(failures.count == 1)

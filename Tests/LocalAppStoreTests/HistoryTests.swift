@@ -51,7 +51,9 @@ extension StoreClient {
     }
 }
 
-@Test func `a history request with the last revision gets only transactions that changed since then`() async throws {
+@Test func `a history request with the revision of an earlier response gets only transactions that changed since`()
+    async throws
+{
     let state = try busy()
     try await withStoreClient(state) { client async throws in
         let path = "/inApps/v2/history/\(state.id(of: state.transactions[0]))"
@@ -151,7 +153,7 @@ extension StoreClient {
     }
 }
 
-@Test func `an order look-up finds the payer's own purchase in that app, even if it was refunded`() async throws {
+@Test func `an order look-up finds the payer's purchase in the requested app, even a refunded one`() async throws {
     var state = try busy()
     try state.addCustomer("Ben", family: "Lovelace")
     try state.addCustomer("Cleo", family: "Lovelace")
@@ -186,7 +188,7 @@ extension StoreClient {
     }
 }
 
-@Test func `an app transaction from the App Store Server API isn't bound to a device`() async throws {
+@Test func `an app transaction from the local App Store's Server API isn't bound to a device`() async throws {
     let state = try busy()
     try await withStoreClient(state) { client async throws in
         let answer = try await client.get(

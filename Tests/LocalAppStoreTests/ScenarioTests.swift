@@ -92,7 +92,7 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
         ], "\(error?.description ?? "")")
 }
 
-@Test func `a release for watchOS in a scenario is a mistake that names the platforms of acquisitions`() throws {
+@Test func `watchOS as a platform in a scenario is a mistake, and its message lists the valid platforms`() throws {
     let text = """
         scenario: A watch
         begins: 2014-01-01
@@ -210,7 +210,9 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
     ] { #expect(reported.contains(name), "\(name)") }
 }
 
-@Test func `a scenario step before the scenario's beginning or before the previous step is a mistake`() throws {
+@Test func `a scenario step that is dated before the scenario's beginning or before the previous step is a mistake`()
+    throws
+{
     func read(_ steps: String) throws -> Scenario {
         try ScenarioReader.read(
             Array(

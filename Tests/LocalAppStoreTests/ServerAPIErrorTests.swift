@@ -15,7 +15,7 @@ private let documented: Set<Int> = Set(
         + Array(4_000_008...4_000_028) + Array(4_000_030...4_000_042)
         + [4_030_004, 4_030_005, 4_030_007, 4_040_019, 4_290_000, 5_000_000, 5_000_001] + Array(4_040_001...4_040_010))
 
-/// Errors that occur only if a test injects them.
+/// Errors that occur only if a test injects them as a fault.
 private let onlyByFault: Set<ServerAPIError> = [
     .invalidAppIdentifier, .transactionTypeNotSupported, .accountNotFound, .accountNotFoundRetryable, .appNotFound,
     .appNotFoundRetryable, .originalTransactionIDNotFoundRetryable, .appTransactionDoesNotExist, .generalInternal,
@@ -59,7 +59,7 @@ private let onlyByFault: Set<ServerAPIError> = [
 }
 
 /// An invalid request, and the error that it causes.
-private struct Wrong {
+private struct InvalidRequest {
     let error: ServerAPIError
     let method: HTTPRequest.Method
     let path: String
@@ -92,10 +92,12 @@ extension AppStoreState {
 
 private let unknown = "410999999999999"
 
-private func wrongQuestions(_ state: AppStoreState) throws -> [Wrong] {
+private func wrongQuestions(_ state: AppStoreState) throws -> [InvalidRequest] {
     let id = state.id(of: state.transactions[0])
     let history = "v2/history/\(id)"
-    func wrong(_ error: ServerAPIError, _ path: String) -> Wrong { Wrong(error: error, method: .get, path: path) }
+    func wrong(_ error: ServerAPIError, _ path: String) -> InvalidRequest {
+        InvalidRequest(error: error, method: .get, path: path)
+    }
     return [
         wrong(.invalidTransactionID, "v1/transactions/abc"),
         wrong(.transactionIDNotFound, "v1/transactions/\(unknown)"),
@@ -117,17 +119,19 @@ private func wrongQuestions(_ state: AppStoreState) throws -> [Wrong] {
         wrong(.invalidTestNotificationToken, "v1/notifications/test/x"),
         wrong(.testNotificationNotFound, "v1/notifications/test/0e3a2a3c-0000-4000-8000-000000000001_1"),
         wrong(.statusRequestNotFound, "v1/subscriptions/extend/mass/\(Shop.monthly)/none"),
-        Wrong(error: .notificationURLNotFound, method: .post, path: "v1/notifications/test"),
+        InvalidRequest(error: .notificationURLNotFound, method: .post, path: "v1/notifications/test"),
     ]
 }
 
-private func wrongNotificationRequests(_ state: AppStoreState) -> [Wrong] {
-    func wrong(_ error: ServerAPIError, token: String = "", _ change: (inout JSONObject) -> Void = { _ in }) -> Wrong {
+private func wrongNotificationRequests(_ state: AppStoreState) -> [InvalidRequest] {
+    func wrong(_ error: ServerAPIError, token: String = "", _ change: (inout JSONObject) -> Void = { _ in })
+        -> InvalidRequest
+    {
         var body: JSONObject = [
             "startDate": .instant(state.now.addingTimeInterval(-86_400)), "endDate": .instant(state.now),
         ]
         change(&body)
-        return Wrong(
+        return InvalidRequest(
             error: error, method: .post, path: "v1/notifications/history?paginationToken=\(token)", body: body)
     }
     return [
@@ -146,7 +150,7 @@ private func wrongNotificationRequests(_ state: AppStoreState) -> [Wrong] {
     ]
 }
 
-private func wrongExtensions(_ state: AppStoreState) throws -> [Wrong] {
+private func wrongExtensions(_ state: AppStoreState) throws -> [InvalidRequest] {
     let fields: JSONObject = [
         "extendByDays": .number("14"), "extendReasonCode": .number("1"), "requestIdentifier": .string("r1"),
     ]
@@ -155,16 +159,17 @@ private func wrongExtensions(_ state: AppStoreState) throws -> [Wrong] {
         let subscription = try #require(state.accounts[account].subscriptions.first)
         return state.id(of: state.transactions[state.subscriptions[subscription].originalTransaction])
     }
-    func wrong(_ error: ServerAPIError, _ id: String, _ change: (inout JSONObject) -> Void = { _ in }) -> Wrong {
+    func wrong(_ error: ServerAPIError, _ id: String, _ change: (inout JSONObject) -> Void = { _ in }) -> InvalidRequest
+    {
         var body = fields
         change(&body)
-        return Wrong(error: error, method: .put, path: "v1/subscriptions/extend/\(id)", body: body)
+        return InvalidRequest(error: error, method: .put, path: "v1/subscriptions/extend/\(id)", body: body)
     }
-    func massWrong(_ error: ServerAPIError, _ change: (inout JSONObject) -> Void) -> Wrong {
+    func massWrong(_ error: ServerAPIError, _ change: (inout JSONObject) -> Void) -> InvalidRequest {
         var body = fields
         body["productId"] = .string(Shop.monthly)
         change(&body)
-        return Wrong(error: error, method: .post, path: "v1/subscriptions/extend/mass", body: body)
+        return InvalidRequest(error: error, method: .post, path: "v1/subscriptions/extend/mass", body: body)
     }
     let ada = try original("Ada")
     return [
@@ -183,12 +188,12 @@ private func wrongExtensions(_ state: AppStoreState) throws -> [Wrong] {
     ]
 }
 
-private func wrongChanges(_ state: AppStoreState) throws -> [Wrong] {
+private func wrongChanges(_ state: AppStoreState) throws -> [InvalidRequest] {
     let coins = state.id(of: try state.last("Ada", Shop.coins))
     let (first, renewal) = (state.transactions[0], try state.last("Ada", Shop.monthly))
     let shared = try #require(state.transactions.first { $0.isFamilyShared })
-    func token(_ error: ServerAPIError, _ id: String, _ text: String) -> Wrong {
-        Wrong(
+    func token(_ error: ServerAPIError, _ id: String, _ text: String) -> InvalidRequest {
+        InvalidRequest(
             error: error, method: .put, path: "v1/transactions/\(id)/appAccountToken",
             body: ["appAccountToken": .string(text)])
     }
@@ -203,11 +208,12 @@ private func wrongChanges(_ state: AppStoreState) throws -> [Wrong] {
         "platform", "playTime", "userStatus",
     ] { formerConsumption[name] = .number("0") }
     func corrupted(_ body: JSONObject, _ name: String, _ value: JSONValue, _ version: String, _ error: ServerAPIError)
-        -> Wrong
+        -> InvalidRequest
     {
         var body = body
         body[name] = value
-        return Wrong(error: error, method: .put, path: "\(version)/transactions/consumption/\(coins)", body: body)
+        return InvalidRequest(
+            error: error, method: .put, path: "\(version)/transactions/consumption/\(coins)", body: body)
     }
     let numbers: [(String, ServerAPIError)] = [
         ("accountTenure", .invalidAccountTenure), ("consumptionStatus", .invalidConsumptionStatus),
@@ -226,14 +232,14 @@ private func wrongChanges(_ state: AppStoreState) throws -> [Wrong] {
         corrupted(consumption, "consumptionPercentage", .number("100001"), "v2", .generalBadRequest),
         corrupted(consumption, "refundPreference", .string("PERHAPS"), "v2", .generalBadRequest),
         corrupted(formerConsumption, "appAccountToken", .string("me"), "v1", .invalidAppAccountToken),
-        Wrong(
+        InvalidRequest(
             error: .transactionIsNotConsumable, method: .put,
             path: "v1/transactions/consumption/\(state.id(of: first))", body: formerConsumption),
     ] + numbers.map { corrupted(formerConsumption, $0.0, .number("9"), "v1", $0.1) }
 }
 
-extension Wrong {
-    fileprivate var withoutBody: Wrong { Wrong(error: error, method: method, path: path) }
+extension InvalidRequest {
+    fileprivate var withoutBody: InvalidRequest { InvalidRequest(error: error, method: method, path: path) }
 }
 
 @Test func `an invalid App Store Server API request gets its error code, and changes nothing`() async throws {

@@ -12,7 +12,7 @@ import TenureMint
 
 @testable import LocalAppStore
 
-/// An invented app in a separate local store.
+/// Creates the states of local App Stores that sell an invented app, for the tests of this target.
 enum Shop: CalculatorSeller {
     static let signer = AppStoreSigner(authority: authority)
 
@@ -53,9 +53,10 @@ extension AppStoreNotification {
     var name: String { [type.rawValue, subtype?.rawValue].compactMap { $0 }.joined(separator: "/") }
 }
 
+/// A local App Store has sent no notification, although the test expects one.
 struct NothingThere: Error {}
 
-/// Sends a running store requests with a valid token, without a socket.
+/// A client of a local App Store's Server API. It sends requests with a valid token, without a socket.
 struct StoreClient {
     let http: any TestClientProtocol
     let store: LocalAppStore

@@ -79,7 +79,9 @@ import Testing
 }
 
 @Test(arguments: ["2012-10-03T09:00:00Z", "2014-09-06T10:00:00Z", "2025-06-01T10:00:00Z"])
-func `receipts signed in any year pass verification, and the oldest receipts have no version`(_ time: String) throws {
+func `receipts signed in any year pass verification, and those before June 20, 2013 have no original version`(
+    _ time: String
+) throws {
     var app = Shop.app()
     app.releases.append(
         AppStoreRelease(platform: .iOS, build: "1", version: "1.0", releasedAt: Shop.date("2010-01-01")))

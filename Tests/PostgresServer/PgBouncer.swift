@@ -4,6 +4,7 @@ import Foundation
 ///
 /// The pooler is stopped and removed when this object is deallocated, and when the process ends in any way.
 package final class PgBouncer: Sendable {
+    /// PgBouncer's setting `pool_mode`.
     package enum Mode: String, Sendable, CaseIterable {
         case session, transaction, statement
     }

@@ -132,6 +132,7 @@ package final class PostgresServer: Sendable {
             in: folder)
     }
 
+    /// How a test stops the server.
     package enum Stop: String, Sendable {
         /// Ends connections and transactions in order.
         case fast

@@ -7,6 +7,7 @@ struct PostgresTools: Sendable {
     /// The user that runs the programs; nil if this process doesn't run as root.
     private let user: User?
 
+    /// A user of the operating system.
     private struct User {
         let name: String
         let id: uid_t

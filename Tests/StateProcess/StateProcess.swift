@@ -61,7 +61,7 @@ struct StateProcess {
         }
     }
 
-    /// Lets customers buy in a local App Store of this process, and runs the client as the last of them.
+    /// Buys for several customers in a local App Store in this process, and runs the client for the last customer.
     ///
     /// - Parameter purchases: a customer and a product for each purchase, and the scenario at the end.
     private static func buy(in options: Tenure.Options, _ purchases: [String]) async throws {

@@ -14,13 +14,17 @@ extension StoreClause {
                 _ = try await store.update(joined, in: Sample.production, at: Sample.now) {
                     (CustomerUpdate(of: $0), ())
                 }
-                try expect(try await store.present(account).id == (try await store.present(early).id), "one")
+                try expect(
+                    try await store.present(account).id == (try await store.present(early).id),
+                    "the account and the earlier purchase are one customer")
                 let other = try await store.bring("other \(id)")
                 _ = try await store.change(.link(user: user, .newest), on: other)
                 _ = try await store.change(.link(user: user, .newest), on: early)
 
                 let named = isNamedFirst ? account : early
-                try expect(try await store.change(.link(user: "v", .newest), on: named).isNew, "moved")
+                try expect(
+                    try await store.change(.link(user: "v", .newest), on: named).isNew,
+                    "the link to the new user is a change")
                 let moved = try await store.present(named)
                 try expect(moved.facts.purchases.map(\.transactionID) == ["x\(id)"], "with its purchase")
                 try expect(moved.facts.proofs == account.facts.proofs, "and its proof of the app")
@@ -52,7 +56,9 @@ extension StoreClause {
             for customer in [one, two] { _ = try await store.change(.link(user: "u", .never), on: customer) }
             try expect(try await !store.present(one).facts.purchasesAreComplete, "not complete for both")
             try expect(try await !store.complete("1").facts.purchasesAreComplete, "not by the first account alone")
-            try expect(try await store.complete("2").facts.purchasesAreComplete, "but by both")
+            try expect(
+                try await store.complete("2").facts.purchasesAreComplete,
+                "purchases are complete once both accounts' purchases are")
             let three = try await store.bring("3")
             _ = try await store.change(.merge(other: three.publicID), on: one)
             try expect(try await !store.present(one).facts.purchasesAreComplete, "not with a third account")
@@ -61,7 +67,8 @@ extension StoreClause {
             let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
             try expect(events.filter { $0.kind == .purchasesComplete }.count == 2, "one event for each account")
         },
-        StoreClause("customers that signed data connects are one account with complete purchases") { store in
+        StoreClause("a purchase that signed data connects with an account leaves the account's purchases complete") {
+            store in
             let early = try await store.bring(by: [Identity(.originalTransactionID, "x")], purchase: "x")
             let joined = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
             let account = try await store.complete("1")
@@ -69,10 +76,15 @@ extension StoreClause {
                 (CustomerUpdate(of: $0), ())
             }
             .0
-            try expect(both.id == account.id && both.facts.purchases == early.facts.purchases, "one")
+            try expect(
+                both.id == account.id && both.facts.purchases == early.facts.purchases,
+                "one customer with the earlier purchase")
             try expect(both.facts.purchasesAreComplete, "and its purchases are complete")
         },
-        StoreClause("customers that signed data names together are complete only if one of them is") { store in
+        StoreClause(
+            "a purchase that signed data connects with an account doesn't make the account's purchases complete"
+        ) {
+            store in
             let early = try await store.bring(by: [Identity(.originalTransactionID, "x")], purchase: "x")
             let account = try await store.bring("1")
             let named = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
@@ -84,7 +96,7 @@ extension StoreClause {
             try expect(!both.facts.purchasesAreComplete, "some purchases may be missing")
             try expect(try await store.complete("1").facts.purchasesAreComplete, "until they are known")
         },
-        StoreClause("two accounts stay two if signed data names both, even without an app transaction") { store in
+        StoreClause("two accounts stay separate if signed data names both, even without an app transaction") { store in
             let one = try await store.bring(by: [Identity(.appTransactionID, "1")], purchase: "a")
             let other = try await store.bring(
                 by: [Identity(.appTransactionID, "2"), Identity(.originalTransactionID, "x")], purchase: "x")
@@ -103,7 +115,7 @@ extension StoreClause {
             let account = try await store.bring("1")
             let named = [Identity(.appTransactionID, "1"), Identity(.downloadID, "0")]
             _ = try await store.update(named, in: Sample.production, at: Sample.now) { (CustomerUpdate(of: $0), ()) }
-            try expect(try await store.present(account).id == account.id, "enough")
+            try expect(try await store.present(account).id == account.id, "the account stays a separate customer")
             try expect(
                 try await store.read { try $0.members(of: .rowID(first.id)) }.count == 100, "and they stay merged")
         },
@@ -191,7 +203,7 @@ extension StoreClause {
             let customers = try unwrap(unbound, "an unbound customer").customers
             try expect(customers.map(\.id).sorted() == [account.id, early.id].sorted(), "both: \(customers.map(\.id))")
         },
-        StoreClause("the latest twenty unbound customers of one identity are kept") { store in
+        StoreClause("only the latest twenty unbound customers of one identity are kept") { store in
             let owner = try await store.bring("1")
             func unbound(_ named: Identity, _ list: Int) async throws -> Customer {
                 let identity = Identity(unboundLedBy: .transactions, naming: named, digest: "list\(list)")
@@ -207,8 +219,10 @@ extension StoreClause {
             var kept = 0
             for unbound in unboundCustomers where try await store.lookUp(unbound.id) != nil { kept += 1 }
             try expect(kept == 20, "\(kept) are kept")
-            try expect(try await store.lookUp(unboundCustomers[29].id) == unboundCustomers[29], "the last of them")
-            try expect(try await store.lookUp(unboundCustomers[0].id) == nil, "not the first")
+            try expect(
+                try await store.lookUp(unboundCustomers[29].id) == unboundCustomers[29],
+                "the last unbound customer is kept")
+            try expect(try await store.lookUp(unboundCustomers[0].id) == nil, "the first unbound customer is removed")
             try expect(try await store.lookUp(other.id) == other, "unbound customers of other identities stay")
             try expect(
                 try await unbound(Identity(.appTransactionID, "1"), 29).id == unboundCustomers[29].id, "found again")
@@ -217,7 +231,7 @@ extension StoreClause {
             while let after = next {
                 let page = try unwrap(
                     try await store.read { try $0.details(of: .rowID(owner.id), with: .unbound, unboundAfter: after) },
-                    "a page")
+                    "the next page of unbound customers")
                 seen += page.unbound.count
                 next = page.nextUnbound
             }

@@ -9,12 +9,12 @@ extension StoreClause {
             let until = Sample.now.addingTimeInterval(60)
             let outcome = try await store.change(
                 .grant(entitlement: "everything", until: until), on: customer, reason: "a letter")
-            try expect(outcome.isNew, "done")
+            try expect(outcome.isNew, "the grant is a change")
             try expect(
                 try await store.present(customer).facts.support
                     == [SupportGrant(.grant, of: "everything", date: Sample.now, until: until)], "granted")
             let lines = try await store.read { try $0.audit(before: nil, of: customer.publicID, limit: 10) }
-            try expect(lines.count == 1, "one line")
+            try expect(lines.count == 1, "one line in the audit trail")
             try expect(lines[0].actor == "ada" && lines[0].action == "grant", "with the actor and the action")
             try expect(lines[0].detail["reason"] == "a letter", "with the reason")
         },
@@ -44,7 +44,7 @@ extension StoreClause {
         StoreClause("a refused change writes only a line in the audit trail") { store in
             let customer = try await store.bring("1")
             let outcome = try await store.change(.merge(other: "cus_missing"), on: customer)
-            try expect(outcome == .refused(.noSuchOther), "refused")
+            try expect(outcome == .refused(.noSuchOther), "a merge with an unknown customer is refused")
             let lines = try await store.read { try $0.audit(before: nil, of: nil, limit: 10) }
             try expect(lines.map(\.detail["refused"]) == ["noSuchOther"], "with the reason in the audit trail")
             try expect(try await store.present(customer) == customer, "nothing changed")
@@ -59,13 +59,16 @@ extension StoreClause {
             let customer = try await store.bring("1")
             _ = try await store.change(.merge(other: "ada@example.com"), on: customer)
             let merge = try unwrap(
-                try await store.read { try $0.audit(before: nil, of: nil, limit: 1) }.first, "a line")
+                try await store.read { try $0.audit(before: nil, of: nil, limit: 1) }.first, "a line in the audit trail"
+            )
             try expect(merge.action == "merge" && merge.detail == ["refused": "noSuchOther"], "\(merge)")
         },
         StoreClause("a change that is requested twice with one ID happens once") { store in
             let customer = try await store.bring("1")
             let grant = CustomerChange.grant(entitlement: "everything", until: nil)
-            try expect(try await store.change(grant, on: customer, request: "r").isNew, "done")
+            try expect(
+                try await store.change(grant, on: customer, request: "r").isNew,
+                "the first request with the ID is a change")
             try expect(
                 try await !store.change(grant, on: customer, request: "r").isNew, "the second request changes nothing")
             try expect(try await store.present(customer).facts.support.count == 1, "one grant")
@@ -79,7 +82,8 @@ extension StoreClause {
                 try await store.change(.revoke(entitlement: "everything"), on: customer, request: "r").isNew,
                 "after a month the ID can be used again")
             try expect(
-                try await !store.change(.revoke(entitlement: "everything"), on: customer, request: "r").isNew, "once")
+                try await !store.change(.revoke(entitlement: "everything"), on: customer, request: "r").isNew,
+                "another request with the same ID changes nothing")
             try expect(
                 try await store.change(
                     .grant(entitlement: "cloud", until: nil), on: customer, actor: "boris", request: "r"
@@ -110,11 +114,12 @@ extension StoreClause {
             let key = StoredAdminKey(name: "support", scope: .support, createdAt: Sample.now)
             try expect(
                 try await store.write(locking: [.adminKeys]) { try $0.create(key, secret: [1, 2], actor: "command") },
-                "made")
+                "the key is created")
             try expect(
                 try await !store.write(locking: [.adminKeys]) { try $0.create(key, secret: [3], actor: "command") },
-                "not twice")
-            try expect(try await store.read { try $0.key(withSecret: [1, 2]) } == key, "found")
+                "no second key gets the same name")
+            try expect(
+                try await store.read { try $0.key(withSecret: [1, 2]) } == key, "the key is found by its secret")
             try expect(try await store.read { try $0.key(withSecret: [1]) } == nil, "not by a part of the secret")
             try expect(
                 try await store.write(at: Sample.now, locking: [.adminKeys]) {
@@ -125,7 +130,7 @@ extension StoreClause {
             try expect(
                 try await store.write(at: Sample.now, locking: [.adminKeys]) {
                     try $0.revokeKey(named: "support", actor: "x")
-                } == nil, "once")
+                } == nil, "a revoked key can't be revoked again")
             try expect(
                 try await !store.write(locking: [.adminKeys]) { try $0.create(key, secret: [4], actor: "command") },
                 "the name stays taken")

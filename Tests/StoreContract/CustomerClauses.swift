@@ -36,7 +36,7 @@ extension StoreClause {
             try expect(found.map(\.facts) == made.map(\.facts), "with their facts")
         },
         StoreClause("no customer has a number that was never assigned") { store in
-            try expect(try await store.lookUp(4711) == nil, "nil")
+            try expect(try await store.lookUp(4711) == nil, "an unassigned number finds no customer")
             try expect(try await store.lookUp(-1) == nil, "nil for a negative one")
         },
         StoreClause("the same app transaction ID in another environment belongs to another customer") { store in
@@ -47,7 +47,7 @@ extension StoreClause {
                 }
                 try expect(other.id != one.id, "another customer in \(realm)")
                 try expect(other.facts.purchases == [Sample.purchase("2")], "with only the purchases there")
-                try expect(other.realm == realm, "in that environment")
+                try expect(other.realm == realm, "the other customer is in the other environment")
                 try expect(try await store.lookUp(other.id)?.realm == realm, "also when looked up")
             }
             try expect(try await store.lookUp(one.id) == one, "the first customer is unchanged")

@@ -50,7 +50,9 @@ extension StoreClause {
             }
             let line = try unwrap(
                 try await store.read { try $0.audit(before: nil, of: two.publicID, limit: 1) }.first, "the audit line")
-            try expect(line.action == "erase" && line.detail["artifacts"] == "5", "with counts")
+            try expect(
+                line.action == "erase" && line.detail["artifacts"] == "5", "the line has the number of erased artifacts"
+            )
             let again = try await store.bring("1")
             try expect(again.publicID != one.publicID, "a new customer")
             try expect(![one.id, two.id, unbound.id].contains(again.id), "with a number that no customer had")
@@ -60,7 +62,7 @@ extension StoreClause {
         StoreClause("the number of an erased customer is never assigned again") { store in
             let last = try await store.bring("1")
             _ = try await store.change(.erase, on: last)
-            try expect(try await store.bring("2").id != last.id, "another number")
+            try expect(try await store.bring("2").id != last.id, "the new customer has another number")
         },
         StoreClause("the details include the data of all merged customers") { store in
             let one = try await store.bring("1", purchases: ["a"])
@@ -71,7 +73,9 @@ extension StoreClause {
                 try await store.read { try $0.details(of: .publicID(two.publicID), with: [.bytes, .unbound, .audit]) },
                 "the details")
             try expect(details.customer.publicID == one.publicID, "the customer into whom they were merged")
-            try expect(Set(details.members.map(\.publicID)) == [one.publicID, two.publicID], "both")
+            try expect(
+                Set(details.members.map(\.publicID)) == [one.publicID, two.publicID],
+                "the details list both merged customers")
             try expect(
                 details.artifacts.map(\.bytes)
                     == [

@@ -18,14 +18,16 @@ extension StoreClause {
                 "claimed jobs still wait to be finished")
             for case let job? in claimed { try await store.write { try $0.finish(job) } }
             try expect(try await store.claim(after: 1e6) == nil, "finished jobs don't come back")
-            try expect(try await store.read { try $0.unfinishedJobCount(.history) } == 0, "and aren't counted")
+            try expect(
+                try await store.read { try $0.unfinishedJobCount(.history) } == 0,
+                "finished jobs aren't counted as unfinished")
             _ = try await store.bringWithJob("1")
             try expect(try await store.claim()?.customer.id == one.id, "a new job can be created")
         },
         StoreClause("an unfinished job comes back after its lease with one more try") { store in
             _ = try await store.bringWithJob("1")
             let first = try unwrap(try await store.claim(), "the job")
-            try expect(try await store.claim(after: 59.9) == nil, "not before")
+            try expect(try await store.claim(after: 59.9) == nil, "no job comes back before its lease ends")
             let second = try unwrap(try await store.claim(after: 60), "the same job again")
             try expect(second.id == first.id && second.tries == 1, "the same, tried once: \(second)")
         },
@@ -36,9 +38,9 @@ extension StoreClause {
                 let job = try unwrap(try await store.claim(), "a job")
                 try await store.write { try $0.postpone(job, until: Sample.now.addingTimeInterval(seconds)) }
             }
-            try expect(try await store.claim(after: 199) == nil, "neither is due")
+            try expect(try await store.claim(after: 199) == nil, "neither postponed job is due")
             try expect(try await store.claim(after: 300)?.customer.id == two.id, "the second was due first")
-            try expect(try await store.claim(after: 300)?.customer.id == one.id, "then the first")
+            try expect(try await store.claim(after: 300)?.customer.id == one.id, "the first job is due later")
         },
         StoreClause("concurrent workers never claim the same job") { store in
             for number in 1...12 { _ = try await store.bringWithJob("\(number)") }

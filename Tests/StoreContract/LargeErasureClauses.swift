@@ -200,9 +200,10 @@ extension StoreClause {
             counted.counts.reset()
             guard case .done(let customer, true) = outcome else { throw BrokenClause(description: "\(outcome)") }
             try expect(writes == 2, "decided twice: \(writes)")
-            try expect(customer.facts.purchases.count == 2001 && customer.facts.support.count == 1, "both")
+            try expect(customer.facts.purchases.count == 2001, "the customer has all purchases")
+            try expect(customer.facts.support.count == 1, "the customer has the grant")
             let lines = try await store.read { try $0.audit(before: nil, of: known.publicID, limit: 10) }
-            try expect(lines.count == 1, "one line")
+            try expect(lines.count == 1, "one line in the audit trail")
         },
         StoreClause(
             "entitlement changes of large customers are compared before their transaction, and write no purchase again"
@@ -235,7 +236,8 @@ extension StoreClause {
                     }
                     while try await counted.compareAllCustomers(at: Sample.now, limit: 100, compare) {}
                 } else {
-                    try expect(try await counted.compareDueCustomers(at: Sample.now, limit: 100, compare) == 2, "both")
+                    let compared = try await counted.compareDueCustomers(at: Sample.now, limit: 100, compare)
+                    try expect(compared == 2, "both customers were compared")
                 }
                 for write in counted.counts.writes {
                     try expect(write.statements <= 20 * ordinary.statements, "\(kind): \(write.statements) statements")
@@ -334,13 +336,13 @@ private struct LargePerson {
             try StoreContract.expect(found == isThere, "\(id): \(isThere ? "found" : "not found") by \(way)")
         }
         for customer in [customer, other] + unboundCustomers {
-            try expect(try await base.lookUp(customer.id) != nil, "number")
+            try expect(try await base.lookUp(customer.id) != nil, "the customer is found by number")
             try expect(try await base.read { try $0.customer(named: customer.publicID) } != nil, "public id")
             try expect(try await base.read { try $0.rows(of: customer.id) } != nil, "rows")
             try expect(
                 try await base.read { try $0.details(of: .publicID(customer.publicID), with: .unbound) } != nil,
                 "details")
-            try expect(try await !base.read { try $0.members(of: .rowID(customer.id)) }.isEmpty, "members")
+            try expect(try await !base.read { try $0.members(of: .rowID(customer.id)) }.isEmpty, "the members")
             try expect(
                 try await base.read { try $0.signedEntries(of: customer.id, after: .init(), limit: 1) } != nil,
                 "signed entries")

@@ -106,7 +106,7 @@ extension StoreClause {
             try expect(refusal == .busy, "another publication leaves the marks: \(String(describing: refusal))")
             let synced = try await store.update("0") { $0.add([], purchases: [Sample.purchase("1")]) }
             try expect(synced.facts.promises.isEmpty, "\(synced.facts.promises)")
-            try expect(try await kinds(of: customers[0]) == [.promisesEnded], "a sync is its turn")
+            try expect(try await kinds(of: customers[0]) == [.promisesEnded], "a sync ends the customer's promises")
             try expect(try await kinds(of: customers[1]).isEmpty, "the others still wait")
             try await store.finishPublication(at: Sample.now)
             for customer in customers { try expect(try await kinds(of: customer) == [.promisesEnded], "once each") }
@@ -122,7 +122,9 @@ extension StoreClause {
             try expect(again.facts.promises.count == 1, "\(again.facts.promises)")
             try await store.finishPublication(at: Sample.now)
             for customer in customers {
-                try expect(try await kinds(of: customer) == [.promisesEnded, .promisesRestored], "once each")
+                try expect(
+                    try await kinds(of: customer) == [.promisesEnded, .promisesRestored],
+                    "one event for the ended and one for the restored promises")
             }
         },
         StoreClause("an unfinished rollback restores no promise that the publication to which it returns has ended") {
@@ -220,7 +222,7 @@ extension StoreClause {
                 evaluating: { _ throws(StoreError) in PublicationImpact() })
             var hasEnded = false
             do { try await counted.finishPublication(at: Sample.now) } catch { hasEnded = true }
-            try expect(hasEnded, "it broke off")
+            try expect(hasEnded, "finishing the rollback was interrupted")
             counted.counts.reset()
             guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
             try expect(rollback.counts.restored == 40, "\(rollback.counts)")

@@ -147,13 +147,13 @@ extension StoreClause {
                     unbound, naming: names, in: Sample.production, at: Sample.now, Sample.shown("c")),
                 "an unbound customer")
             try expect(shown.unbound.facts.isUnbound && shown.unbound.id != owner.id, "a separate customer")
-            try expect(shown.customers.map(\.id) == [owner.id, other.id], "both")
+            try expect(shown.customers.map(\.id) == [owner.id, other.id], "the unbound customer names both customers")
             let named = try await store.read { try $0.customers(namedBy: shown.unbound) }
-            try expect(named.map(\.id) == [owner.id, other.id], "also in a later read")
+            try expect(named.map(\.id) == [owner.id, other.id], "a later read finds the same customers")
             try expect(try await store.lookUp(shown.unbound.id) == shown.unbound, "as it was returned")
             let again = try await store.recordUnbound(
                 unbound, naming: names, in: Sample.production, at: Sample.now, Sample.shown("c"))
-            try expect(again?.unbound.id == shown.unbound.id, "once")
+            try expect(again?.unbound.id == shown.unbound.id, "the same artifacts make no second unbound customer")
             try expect(
                 try await store.read { try $0.customers(namedBy: owner) }.isEmpty,
                 "the customer itself names no other"
@@ -161,10 +161,13 @@ extension StoreClause {
             let rows = try unwrap(try await store.read { try $0.rows(of: shown.unbound.id) }, "the rows")
             try expect(rows.isUnbound && rows.artifacts.count == 1, "unbound, with the artifact")
             let details = try unwrap(
-                try await store.read { try $0.details(of: .rowID(other.id), with: .unbound) }, "a details")
+                try await store.read { try $0.details(of: .rowID(other.id), with: .unbound) },
+                "the details of the other customer")
             try expect(details.unbound.map(\.customer.id) == [shown.unbound.id], "the details of each name it")
             _ = try await store.change(.erase, on: other)
-            try expect(try await store.lookUp(shown.unbound.id) == nil, "gone with one of them")
+            try expect(
+                try await store.lookUp(shown.unbound.id) == nil,
+                "the unbound customer was erased with one of its customers")
             try expect(try await store.lookUp(owner.id) == owner, "the other named customer stays")
         },
         StoreClause("an unbound customer can't be merged with another customer") { store in
@@ -177,7 +180,8 @@ extension StoreClause {
             ).unbound
             for (one, other) in [(shown, owner), (owner, shown), (shown, stranger)] {
                 try expect(
-                    try await store.change(.merge(other: other.publicID), on: one).refusal == .unboundProof, "refused")
+                    try await store.change(.merge(other: other.publicID), on: one).refusal == .unboundProof,
+                    "a merge with an unbound customer is refused")
             }
         },
         StoreClause("artifacts of an unknown customer create no unbound customer") { store in

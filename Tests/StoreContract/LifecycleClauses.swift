@@ -7,11 +7,11 @@ extension StoreClause {
         StoreClause("a stored notification is read unchanged") { store in
             let sent = Sample.notification("1")
             let reception = try await store.receive(sent, about: [Identity(.originalTransactionID, "x")])
-            try expect(reception.isNew, "new")
+            try expect(reception.isNew, "the notification is new")
             let customer = try unwrap(reception.customer, "a customer")
             let rows = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows")
-            try expect(rows.notifications.map(\.notification) == [sent], "the same")
-            try expect(rows.notifications.map(\.receivedAt) == [Sample.now], "with its time")
+            try expect(rows.notifications.map(\.notification) == [sent], "the stored notification is unchanged")
+            try expect(rows.notifications.map(\.receivedAt) == [Sample.now], "the time of arrival is stored")
         },
         StoreClause("a repeated notification changes nothing, and a later sync finds its customer") { store in
             let identities = [Identity(.appTransactionID, "704"), Identity(.originalTransactionID, "x")]
@@ -21,7 +21,7 @@ extension StoreClause {
             let second = try await store.receive(Sample.notification("1"), about: identities) {
                 $0.add([], purchases: [Sample.purchase("2")])
             }
-            try expect(!second.isNew, "known")
+            try expect(!second.isNew, "the repeated notification is known")
             try expect(second.customer == first.customer, "the unchanged customer")
             let synced = try await store.update("704") { $0.add([], proving: [Sample.proof()]) }
             try expect(synced.id == first.customer?.id, "one customer")
@@ -31,7 +31,9 @@ extension StoreClause {
             let reception = try await store.receive(Sample.notification("t"), about: [])
             try expect(reception.isNew && reception.customer == nil, "no customer")
             try expect(try await store.read { try $0.customers(after: 0, limit: 9) }.isEmpty, "no customer was made")
-            try expect(try await store.receive(Sample.notification("t"), about: []).isNew == false, "known")
+            try expect(
+                try await store.receive(Sample.notification("t"), about: []).isNew == false,
+                "the repeated notification is known")
         },
         StoreClause("of 64 concurrent deliveries of one notification, one delivery is new") { store in
             let new = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -67,14 +69,18 @@ extension StoreClause {
         StoreClause("a repeated trial session is counted once") { store in
             let customer = try await store.update { _ in }
             let first = try unwrap(try await store.begin("a", for: customer.id, of: 2), "a session")
-            try expect(first.isCounted && first.use.sessions == 0, "the first")
+            try expect(first.isCounted && first.use.sessions == 0, "the first session is counted")
             let again = try unwrap(try await store.begin("a", for: customer.id, of: 2), "a session")
             try expect(!again.isCounted && again.use.sessionBegan == Sample.now, "counted before")
             try expect(again.use.sessions == 1 && again.use.since == Sample.now, "one session")
             _ = try await store.begin("b", for: customer.id, of: 2)
             let over = try unwrap(try await store.begin("c", for: customer.id, of: 2), "an answer")
-            try expect(!over.isCounted && over.use.sessions == 2 && over.use.sessionBegan == nil, "no third")
-            let other = try unwrap(try await store.begin("c", for: customer.id, of: 2, entitlement: "cloud"), "it")
+            try expect(
+                !over.isCounted && over.use.sessions == 2 && over.use.sessionBegan == nil, "no third session is counted"
+            )
+            let other = try unwrap(
+                try await store.begin("c", for: customer.id, of: 2, entitlement: "cloud"),
+                "a session of another entitlement")
             try expect(other.isCounted, "another entitlement has another trial")
         },
         StoreClause("64 concurrent trial sessions never exceed the allowed number") { store in
@@ -129,7 +135,7 @@ extension StoreClause {
             ])
             try expect(
                 try await times(both) == ["everything": [5, 30], "cloud": [50, 50]],
-                "the times of both merged customers")
+                "the first and last times come from both merged customers")
         },
         StoreClause("an unknown or an unbound customer can't begin a trial") { store in
             try expect(try await store.begin("a", for: 4711, of: 3) == nil, "an unknown customer")
@@ -145,7 +151,7 @@ extension StoreClause {
             _ = try await store.see("b", getsToken: true, after: 30)
             let devices = try await store.devices(of: customer.id)
             try expect(devices.map(\.device) == ["a", "b"], "the latest first")
-            try expect(devices.map(\.entitlementTokens) == [1, 1], "one each")
+            try expect(devices.map(\.entitlementTokens) == [1, 1], "one token for each device")
             try expect(devices.first?.firstSeen == Sample.now, "first seen")
             try expect(devices.first?.lastSeen == Sample.now.addingTimeInterval(60), "last seen")
         },
@@ -161,13 +167,14 @@ extension StoreClause {
             _ = try await store.see("e", limit: 3, after: 90_000)
             try expect(
                 try await store.read { try $0.rows(of: seen) }?.events.count == 2,
-                "a new one on another day is an event")
+                "a new device on another day causes another event")
         },
         StoreClause("the devices of merged customers are counted together, each device once") { store in
             let customer = try await store.see("a", limit: 3)
             var other = customer
             for device in ["a", "b", "c"] { other = try await store.see(device, of: "705", limit: 3) }
-            try expect(try await store.change(.merge(other: other.publicID), on: customer).isNew, "merged")
+            try expect(
+                try await store.change(.merge(other: other.publicID), on: customer).isNew, "the merge is a change")
             let id = customer.id
             try expect(
                 try await store.read { try $0.rows(of: id) }?.events.map(\.kind) == [.merged], "three aren't too many")

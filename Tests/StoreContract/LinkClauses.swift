@@ -6,7 +6,7 @@ extension StoreClause {
     static let links: [StoreClause] = [
         StoreClause("accounts of one user are one customer until the link ends") { store in
             let (one, two) = (try await store.bring("1", purchases: ["a"]), try await store.bring("2"))
-            try expect(try await store.change(.link(user: "u", .never), on: one).isNew, "linked")
+            try expect(try await store.change(.link(user: "u", .never), on: one).isNew, "the link is a change")
             try expect(
                 try await !store.change(.link(user: "u", .never), on: one).isNew, "a repeated link changes nothing")
             _ = try await store.change(.link(user: "u", .never), on: two)
@@ -17,14 +17,16 @@ extension StoreClause {
             )
             try expect(try await store.change(.unlink(user: "u"), on: two).isNew, "unlinked")
             try expect(try await store.present(two).facts == two.facts, "the second is as before")
-            try expect(try await store.present(one).facts == one.facts, "so is the first")
+            try expect(try await store.present(one).facts == one.facts, "the first account is as before")
             try expect(
                 try await store.change(.unlink(user: "u"), on: two).refusal == .notLinked, "it isn't linked anymore")
         },
         StoreClause("unlinking a user who is linked to another customer is refused, and the link stays") { store in
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
             _ = try await store.change(.link(user: "u", .never), on: one)
-            try expect(try await store.change(.unlink(user: "u"), on: two).refusal == .notLinked, "refused")
+            try expect(
+                try await store.change(.unlink(user: "u"), on: two).refusal == .notLinked,
+                "an unlinked customer can't be unlinked")
             let found = try await store.read { try $0.customers(withAnyID: "u", in: [Sample.production]) }
             try expect(found.map(\.id) == [one.id], "still linked")
         },
@@ -32,9 +34,12 @@ extension StoreClause {
             let one = try await store.bring("1")
             _ = try await store.change(.link(user: "u", .never), on: one)
             try expect(
-                try await store.change(.link(user: "v", .never), on: one).refusal == .linkedToAnotherUser, "refused")
+                try await store.change(.link(user: "v", .never), on: one).refusal == .linkedToAnotherUser,
+                "a link to a second user is refused")
             _ = try await store.change(.unlink(user: "u"), on: one)
-            try expect(try await store.change(.link(user: "v", .never), on: one).isNew, "free again")
+            try expect(
+                try await store.change(.link(user: "v", .never), on: one).isNew,
+                "after the unlinking, another user can be linked")
         },
         StoreClause("with transfer newest, an acquisition moves to its latest user with its promise, and causes events")
         {
@@ -47,8 +52,11 @@ extension StoreClause {
             let three = try await store.bring("3", purchases: ["c"])
             for customer in [one, two] { _ = try await store.change(.link(user: "u", .newest), on: customer) }
             _ = try await store.change(.link(user: "v", .newest), on: three)
-            try expect(try await store.change(.link(user: "v", .newest), on: two).isNew, "moved")
-            try expect(try await store.present(two).id == three.id, "to the newest")
+            try expect(
+                try await store.change(.link(user: "v", .newest), on: two).isNew,
+                "the acquisition moved to the other user")
+            try expect(
+                try await store.present(two).id == three.id, "the acquisition belongs to the newest user's customer")
             try expect(try await store.present(three).facts.promises == two.facts.promises, "with its promise")
             try expect(try await store.present(one).facts == one.facts, "the first keeps the rest")
             for customer in [one, three] {
@@ -60,7 +68,7 @@ extension StoreClause {
                 try await store.read { try $0.customers(withAnyID: "u", in: [Sample.production]) }.map(\.id) == [
                     one.id
                 ],
-                "the first user has the rest")
+                "the first user keeps the other acquisition")
         },
         StoreClause("with transfer newest, the customer into whom other customers were merged can move") { store in
             let (one, two, three) = (
@@ -75,11 +83,11 @@ extension StoreClause {
             try expect(
                 try await store.read { try $0.customers(withAnyID: "u", in: [Sample.production]) }.map(\.id) == [
                     two.id
-                ], "u's")
+                ], "user u has the second account")
             try expect(
                 try await store.read { try $0.customers(withAnyID: "v", in: [Sample.production]) }.map(\.id) == [
                     one.id
-                ], "v's")
+                ], "user v has the first account")
         },
         StoreClause("with transfer newest, moving the only acquisition of a user leaves no link behind") { store in
             let one = try await store.bring("1")
@@ -96,7 +104,9 @@ extension StoreClause {
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
             _ = try await store.change(.link(user: "u", .share), on: one)
             _ = try await store.change(.link(user: "v", .share), on: two)
-            try expect(try await store.change(.link(user: "v", .share), on: one).isNew, "shared")
+            try expect(
+                try await store.change(.link(user: "v", .share), on: one).isNew,
+                "the link to the second user is a change")
             try expect(try await store.present(one).id == two.id, "one customer")
             try expect(try await store.present(one).facts.proofs.count == 2, "with the proofs of both")
         },

@@ -24,7 +24,9 @@ extension StoreClause {
             try expect(one.facts.proofs == [Sample.proof()], "with the proof")
             try expect(one.facts.purchasesAreComplete, "and its purchases are complete")
             try expect(try await store.lookUp(buyer.id) == one, "the other customer's number finds the merged customer")
-            try expect(try await store.read { try $0.customer(named: buyer.publicID) } == one, "so does its public ID")
+            try expect(
+                try await store.read { try $0.customer(named: buyer.publicID) } == one,
+                "the buyer's public ID finds the merged customer")
             try expect(try await store.customer(by: bought, in: Sample.production) == one, "so does its identity")
             try expect(try await store.read { try $0.customers(after: 0, limit: 9) } == [one.id], "only one is listed")
             let rows = try unwrap(try await store.read { try $0.rows(of: buyer.id) }, "the rows")

@@ -22,10 +22,13 @@ extension StoreClause {
             }
             let outbox = try await store.outbox()
             let message = try unwrap(outbox.first?.message, "a message")
-            try expect(outbox.count == 1 && message.type == "entitlement.granted", "one")
+            try expect(
+                outbox.count == 1 && message.type == "entitlement.granted", "one message about the granted right")
             try expect(message.publicID == customer.publicID && message.realm == customer.realm, "about the customer")
             try expect(message.userIDs == ["u1", "u2"], "with the app's user IDs")
-            try expect(message.data == Sample.granted.data && message.createdAt == Sample.now, "unchanged")
+            try expect(
+                message.data == Sample.granted.data && message.createdAt == Sample.now,
+                "the message has its data and its time")
             try expect(outbox.first?.deliveries.map(\.endpoint) == ["all"], "for one endpoint")
             try expect(message.event.hasPrefix("evt_") && message.event.utf8.count == 28, "with an id")
         },
@@ -53,14 +56,14 @@ extension StoreClause {
                 }
             }
             let outbox = try await store.outbox()
-            try expect(outbox.map(\.message.type) == ["policy.published"], "once")
+            try expect(outbox.map(\.message.type) == ["policy.published"], "one message about the policy")
             let data = #"{"action":"start","sha256":"0aff","version":"1"}"#
             try expect(outbox.first?.message.data == Array(data.utf8), "with version and hash")
         },
     ]
 
     static let endpoints: [StoreClause] = [
-        StoreClause("the endpoints of another process still get messages") { store in
+        StoreClause("a process without webhooks stores messages for the endpoints of another process") { store in
             try await store.listen(Endpoint(name: "theirs"))
             // A second process starts without endpoints, and a third process starts with another endpoint.
             try await store.listen()
@@ -68,11 +71,13 @@ extension StoreClause {
             _ = try await store.update {
                 $0.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)
             }
-            try expect(try await store.outbox().first?.deliveries.map(\.endpoint) == ["ours", "theirs"], "both")
+            try expect(
+                try await store.outbox().first?.deliveries.map(\.endpoint) == ["ours", "theirs"],
+                "a message for the endpoints of both processes")
             try expect(
                 try await store.write(at: Sample.now, locking: [.endpoints]) {
                     try $0.sendHeartbeats(of: [Endpoint(name: "theirs")])
-                }, "it is there")
+                }, "the endpoint still exists")
         },
         StoreClause("an endpoint without a recent heartbeat is removed, and its waiting messages are counted") {
             store in
@@ -82,16 +87,16 @@ extension StoreClause {
             }
             let later = Sample.now.addingTimeInterval(600)
             let before = try await store.read { try $0.endpoints() }
-            try expect(before.map(\.name) == ["gone", "stays"], "both")
+            try expect(before.map(\.name) == ["gone", "stays"], "both endpoints exist")
             try expect(
                 try await store.write(at: later, locking: [.endpoints]) {
                     try $0.sendHeartbeats(of: [Endpoint(name: "stays")])
                 },
-                "it is there")
+                "the endpoint still exists")
             let since = Sample.now.addingTimeInterval(1)
             try expect(
                 try await store.removeEndpoints(before, at: later) == [RemovedEndpoint(name: "gone", waiting: 1)],
-                "one endpoint with its message; the other had a heartbeat")
+                "only the endpoint without a recent heartbeat is removed, with its message")
             try expect(try await store.claim("gone", at: 1e6).isEmpty, "its messages are dropped")
             let kept = try unwrap(try await store.claim("stays", at: 1e6).first, "the other's message stays")
             try await store.write(at: later) { try $0.recordAttempt(of: kept, .delivered(status: 200)) }
@@ -137,7 +142,7 @@ extension StoreClause {
             let due = try await store.due(at: Sample.now)
             try expect(
                 due.map(\.id) == [customer.id] && due.first?.sentEntitlements == SentEntitlements(),
-                "with no sent entitlements yet")
+                "the customer is due, and no entitlements were sent yet")
             try expect(try await store.due(at: .distantFuture).isEmpty, "compared already")
             let grant = SupportGrant(.grant, of: "everything", date: Sample.now)
             _ = try await store.record(grant, for: customer.id)
@@ -151,18 +156,21 @@ extension StoreClause {
             _ = try await store.change(.merge(other: two.publicID), on: one)
             _ = try await store.due(at: Sample.now)
             _ = try await store.change(.unmerge(other: two.publicID), on: one)
-            try expect(Set(try await store.due(at: Sample.now).map(\.id)) == [one.id, two.id], "both")
+            try expect(
+                Set(try await store.due(at: Sample.now).map(\.id)) == [one.id, two.id], "both customers are due")
         },
         StoreClause("a customer with an end date is compared at that date") { store in
             try await store.listen(Endpoint(name: "all"))
             let sent = SentEntitlements(rights: ["everything": .init(until: Sample.now.addingTimeInterval(60))])
             let end = Sample.now.addingTimeInterval(60)
             let customer = try await store.update { $0.entitlementChange = .reported([], sent, nextComparison: end) }
-            try expect(try await store.due(at: Sample.now.addingTimeInterval(59)).isEmpty, "not before")
+            try expect(
+                try await store.due(at: Sample.now.addingTimeInterval(59)).isEmpty,
+                "no customer is due before the end date")
             let due = try await store.due(at: end)
             try expect(
                 due.map(\.id) == [customer.id] && due.first?.sentEntitlements == sent,
-                "at the end, with the sent entitlements")
+                "the customer is due at the end date, with the sent entitlements")
         },
         StoreClause("a change that a comparison finds stores one message") { store in
             try await store.listen(Endpoint(name: "all"))
@@ -174,15 +182,22 @@ extension StoreClause {
                         customer.sentEntitlements == sent ? [] : [Sample.granted], sent, nextComparison: nil)
                 }
             }
-            try expect(try await store.outbox().map(\.message.type) == ["entitlement.granted"], "once")
+            try expect(
+                try await store.outbox().map(\.message.type) == ["entitlement.granted"], "one message about the change")
         },
         StoreClause("a customer without a decision is compared again a minute later") { store in
             try await store.listen(Endpoint(name: "all"))
             _ = try await store.update { $0.completePurchases() }
-            try expect(try await store.compareDueCustomers(at: Sample.now, limit: 10) { _ in nil } == 1, "one")
-            try expect(try await store.compareDueCustomers(at: Sample.now, limit: 10) { _ in nil } == 0, "not at once")
+            try expect(
+                try await store.compareDueCustomers(at: Sample.now, limit: 10) { _ in nil } == 1,
+                "one customer is compared")
+            try expect(
+                try await store.compareDueCustomers(at: Sample.now, limit: 10) { _ in nil } == 0,
+                "the customer isn't compared again at once")
             let later = Sample.now.addingTimeInterval(61)
-            try expect(try await store.compareDueCustomers(at: later, limit: 10) { _ in nil } == 1, "a minute later")
+            try expect(
+                try await store.compareDueCustomers(at: later, limit: 10) { _ in nil } == 1,
+                "the customer is compared again a minute later")
         },
         StoreClause("new endpoint settings compare all customers once, except unbound customers") { store in
             for number in 0..<5 { _ = try await store.update(String(number)) { _ in } }
@@ -208,11 +223,11 @@ extension StoreClause {
             }
             let first = try await store.claim("a")
             try expect(first.map(\.attempt) == [1] && first.first?.queuedAt == Sample.now, "a first attempt")
-            try expect(try await store.claim("a").isEmpty, "it is taken")
+            try expect(try await store.claim("a").isEmpty, "a claimed delivery isn't claimed again")
             try expect(try await store.claim("b").count == 1, "another endpoint has its own")
-            try expect(try await store.claim("a", at: 59).isEmpty, "the lease holds")
+            try expect(try await store.claim("a", at: 59).isEmpty, "the delivery isn't claimed before its lease ends")
             let second = try await store.claim("a", at: 60)
-            try expect(second.map(\.attempt) == [2], "its end frees it")
+            try expect(second.map(\.attempt) == [2], "the delivery is claimed again after its lease")
             // The first worker was only slow. Its result is logged, and the second worker's result applies.
             try await store.write(at: Sample.now) {
                 try $0.recordAttempt(
@@ -237,7 +252,8 @@ extension StoreClause {
                 }
             }
             let first = try await store.claim("a")
-            try expect(first.count == 2 && Set(first.map(\.message.publicID)).count == 2, "one of each")
+            try expect(
+                first.count == 2 && Set(first.map(\.message.publicID)).count == 2, "one message of each customer")
             let retry = Sample.now.addingTimeInterval(100)
             for delivery in first {
                 try await store.write(at: Sample.now) {
@@ -246,11 +262,11 @@ extension StoreClause {
             }
             try expect(try await store.claim("a", at: 99).isEmpty, "the second waits for the first")
             let again = try await store.claim("a", at: 100)
-            try expect(again.map(\.message.event) == first.map(\.message.event), "the same two")
+            try expect(again.map(\.message.event) == first.map(\.message.event), "the same two messages come back")
             for delivery in again {
                 try await store.write(at: Sample.now) { try $0.recordAttempt(of: delivery, .delivered(status: 200)) }
             }
-            try expect(try await store.claim("a", at: 100).count == 1, "then the second")
+            try expect(try await store.claim("a", at: 100).count == 1, "the customer's second message comes next")
         },
         StoreClause("delivered and abandoned messages can be replayed, also to new endpoints") { store in
             try await store.listen(Endpoint(name: "a"))
@@ -270,10 +286,12 @@ extension StoreClause {
             try expect(
                 try await store.write(at: Sample.now) { try $0.replay(.event(event)) } == 2,
                 "two endpoints subscribe to it")
-            let again = try unwrap(try await store.claim("a").first, "again")
+            let again = try unwrap(try await store.claim("a").first, "the replayed delivery")
             try expect(
                 again.message == delivery.message && again.attempt == 1, "the same message with a new first attempt")
-            try expect(try await store.claim("b").first?.message == delivery.message, "also for the other")
+            try expect(
+                try await store.claim("b").first?.message == delivery.message,
+                "the message is replayed to the other endpoint, too")
             try expect(
                 try await store.write(at: Sample.now, { try $0.replay(.since(Sample.now.addingTimeInterval(1))) }) == 0,
                 "no messages since then")
@@ -310,8 +328,8 @@ extension StoreClause {
             try expect(try await store.pruneMessages(before: later, limit: 10) == 0, "its delivery waits")
             let delivery = try unwrap(try await store.claim("a").first, "a delivery")
             try await store.write(at: Sample.now) { try $0.recordAttempt(of: delivery, .delivered(status: 200)) }
-            try expect(try await store.pruneMessages(before: Sample.now, limit: 10) == 0, "not so old")
-            try expect(try await store.pruneMessages(before: later, limit: 10) == 1, "gone")
+            try expect(try await store.pruneMessages(before: Sample.now, limit: 10) == 0, "newer messages stay")
+            try expect(try await store.pruneMessages(before: later, limit: 10) == 1, "the old message is removed")
             try expect(try await store.outbox().isEmpty, "all of it")
         },
         StoreClause("concurrent workers never claim the same delivery") { store in

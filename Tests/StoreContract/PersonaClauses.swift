@@ -9,16 +9,18 @@ extension StoreClause {
             try expect(
                 try await store.write(at: Sample.now, locking: [.personas]) {
                     try $0.create(made, replacing: false, actor: "ada")
-                }.isEmpty, "made")
+                }.isEmpty, "the personas are created")
             let known = try await store.read { try $0.personas() }
             try expect(known.map(\.persona) == made.map(\.persona), "the same personas")
             try expect(known.map(\.expiresAt) == made.map(\.expiresAt), "with their ends")
             try expect(Set(known.map(\.number)).count == 2, "each with a number")
             for persona in known {
-                try expect(try await store.read { try $0.persona(persona.number) } == persona, "by number")
+                try expect(
+                    try await store.read { try $0.persona(persona.number) } == persona,
+                    "the persona is found by its number")
                 try expect(
                     try await store.read { try $0.persona(by: persona.publicID) } == persona,
-                    "by the public ID in the token")
+                    "the persona is found by the public ID in its token")
             }
             try expect(try await store.read { try $0.persona(4711) } == nil, "no persona by another number")
             try expect(try await store.read { try $0.persona(by: "per_x") } == nil, "no persona by another ID")

@@ -43,7 +43,7 @@ extension StoreClause {
                 for round in ["first", "again"] {
                     counted.counts.reset()
                     let reception = try await counted.notify(identities, "\(count) \(round)")
-                    try expect(reception.isNew, "kept")
+                    try expect(reception.isNew, "the notification is new")
                     _ = try await counted.update(identities, in: Sample.production, at: Sample.now) {
                         (CustomerUpdate(of: $0), ())
                     }
@@ -75,7 +75,8 @@ extension StoreClause {
                     let rows = try unwrap(try await store.read { try $0.rows(of: left.id) }, "the rows")
                     try expect(rows.artifacts.isEmpty && left.facts.purchases.isEmpty, "\(broken): nothing counts")
                     let details = try unwrap(
-                        try await store.read { try $0.details(of: .rowID(left.id), with: []) }, "a details")
+                        try await store.read { try $0.details(of: .rowID(left.id), with: []) },
+                        "the details of the customer")
                     try expect(details.artifacts.isEmpty, "\(broken): the details list none")
                 }
                 // The second list has one artifact fewer, so the missing artifact belongs to no finished update.
@@ -93,7 +94,9 @@ extension StoreClause {
                 let now = try await store.customer(by: Identity(.appTransactionID, "large"), in: Sample.production)
                 let rows = try unwrap(
                     try await store.read { try $0.rows(of: try unwrap(now, "a customer").id) }, "the rows")
-                try expect(rows.artifacts.count == 3 && now?.facts.purchases.count == 3, "three count")
+                try expect(
+                    rows.artifacts.count == 3 && now?.facts.purchases.count == 3,
+                    "the three artifacts and their purchases are stored")
             }
             let customer = try await counted.show(0..<300, by: "large")
             counted.counts.reset()
@@ -162,7 +165,7 @@ extension StoreClause {
             try expect(pieces == 2, "\(pieces) before")
             let first = records[0].id
             let rows = try await store.read { try $0.rows(of: first) }
-            try expect(rows?.artifacts.isEmpty != false && rows?.isUnbound != false, "nothing of it counts")
+            try expect(rows?.artifacts.isEmpty != false && rows?.isUnbound != false, "the unfinished update isn't used")
             try expect(rows?.customer.facts.proofs.isEmpty != false, "it has no facts")
             for list in 50..<52 { _ = try await counted.showUnbound(list..<list + 300, naming: "known") }
             try expect(try await store.lookUp(records[0].id) == nil, "it is gone")
@@ -189,6 +192,7 @@ extension StoreClause {
     ]
 }
 
+/// The database position that a test reads between two pieces of an update.
 private actor PositionDuringUpdate {
     private(set) var value: DatabasePosition?
 

@@ -8,20 +8,20 @@ extension StoreClause {
             store in
             try expect(try await store.read { try $0.publication() } == nil, "no publication yet")
             let start = try await store.startFirstPolicy()
-            try expect(start.version == 1 && start.action == .start, "the first")
+            try expect(start.version == 1 && start.action == .start, "the start stores the first version")
             let again = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [2], sha256: [2])
             }
-            try expect(again == start, "still the first")
+            try expect(again == start, "a second start changes nothing")
             try expect(try await store.read { try $0.policies() }.count == 1, "the other policy isn't a version")
             let published = try await store.publish([2], after: start)
-            try expect(published.version == 2 && published.id == 2, "the second")
-            try expect(try await store.read { try $0.publication() } == published, "it decides now")
+            try expect(published.version == 2 && published.id == 2, "the publication stores the second version")
+            try expect(try await store.read { try $0.publication() } == published, "the new publication is in effect")
             let back = try await store.publish([1], after: published, action: .rollback)
             try expect(back.version == 1 && back.id == 3, "a version keeps its number")
             try expect(
                 try await store.read { try $0.publications() }.map(\.action) == [.start, .publish, .rollback],
-                "all are kept")
+                "all publications are kept")
             let lines = try await store.read { try $0.audit(before: nil, of: nil, limit: 10) }
             try expect(lines.map(\.action) == ["rollback", "publish"], "in the audit trail")
             try expect(
@@ -32,7 +32,7 @@ extension StoreClause {
             let start = try await store.startFirstPolicy()
             _ = try await store.publish([2], after: start)
             let late = try await store.attempt([3], after: start)
-            try expect(late == .overtaken, "overtaken")
+            try expect(late == .overtaken, "the later publication is refused as overtaken")
             try expect(try await store.read { try $0.policies() }.count == 2, "nothing was kept of it")
         },
         StoreClause("customers who came or changed since the evaluation are checked in the publication") { store in
@@ -191,7 +191,7 @@ extension StoreClause {
                 try expect(changes.outdatedCustomers.contains(one.id) == isNoted, "after \(hours) hours")
             }
         },
-        StoreClause("a publication with too many changed customers is left to another round") { store in
+        StoreClause("a publication isn't written if too many customers changed since the evaluation") { store in
             let start = try await store.startFirstPolicy()
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             for number in 0..<3 { _ = try await store.bring("\(number)") }
@@ -239,8 +239,10 @@ extension StoreClause {
                 losingWithPromises: 3,
                 report: Array(#"{"customers":40}"#.utf8))
             try await store.write { try $0.record(rehearsal) }
-            try expect(try await store.read { try $0.rehearsal(rehearsal.id) } == rehearsal, "the same")
-            try expect(try await store.read { try $0.rehearsal("reh_x") } == nil, "no other")
+            try expect(
+                try await store.read { try $0.rehearsal(rehearsal.id) } == rehearsal,
+                "the stored rehearsal is unchanged")
+            try expect(try await store.read { try $0.rehearsal("reh_x") } == nil, "another ID finds no rehearsal")
         },
         StoreClause("after a publication all customers are compared, only under the new policy") { store in
             let start = try await store.startFirstPolicy()

@@ -31,6 +31,7 @@ extension StoreClause {
     }
 }
 
+/// A store with five customers, on which random merges and links are performed.
 private struct ShuffledTestBed {
     let store: Store
     let originals: [Customer]

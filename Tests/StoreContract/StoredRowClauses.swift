@@ -35,7 +35,7 @@ extension StoreClause {
         StoreClause("complete purchases stay complete") { store in
             _ = try await store.update { $0.completePurchases() }
             let later = try await store.update { $0.add([], proving: [Sample.proof()]) }
-            try expect(later.facts.purchasesAreComplete, "complete")
+            try expect(later.facts.purchasesAreComplete, "the purchases stay complete")
         },
         StoreClause("a database isn't ready after a write failed because its disk is full, even if a small write fits")
         {
@@ -67,16 +67,16 @@ extension StoreClause {
         StoreClause("promises with another version, entitlement or end are stored separately") { store in
             let one = try unwrap(
                 try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
-                    .last?.version, "1")
+                    .last?.version, "the first version")
             let two = try unwrap(
                 try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [2], sha256: [2]) }
-                    .last?.version, "2")
+                    .last?.version, "the second version")
             let promises = [
                 Sample.promise(policy: one), Sample.promise(policy: two), Sample.promise("cloud", policy: one),
                 Sample.promise(policy: one, until: Sample.now.addingTimeInterval(0.25)),
             ]
             let customer = try await store.update { update in promises.forEach { update.promise($0) } }
-            try expect(try await store.promises(of: customer.id) == promises, "all four")
+            try expect(try await store.promises(of: customer.id) == promises, "all four promises are stored")
         },
     ]
 
@@ -95,7 +95,7 @@ extension StoreClause {
         },
         StoreClause("a grant to an unknown customer changes nothing") { store in
             let grant = SupportGrant(.grant, of: "everything", date: Sample.now)
-            try expect(try await store.record(grant, for: 4711) == nil, "nil")
+            try expect(try await store.record(grant, for: 4711) == nil, "a grant to an unknown customer isn't recorded")
         },
     ]
 

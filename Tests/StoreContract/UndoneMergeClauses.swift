@@ -11,7 +11,7 @@ extension StoreClause {
             let one = try await store.bring("1", purchases: ["a"], promisedUnder: policy)
             let two = try await store.bring("2", purchases: ["b"], promisedUnder: policy)
             let merged = try await store.change(.merge(other: two.publicID), on: one)
-            try expect(merged.isNew, "merged")
+            try expect(merged.isNew, "the merge is a change")
             let both = try await store.present(two)
             try expect(both.id == one.id && both.facts.purchases.count == 2, "one customer with all")
             try expect(both.facts.promises.count == 2, "both promises remain")
@@ -21,14 +21,15 @@ extension StoreClause {
             // Both accounts buy something more.
             _ = try await store.bring("2", purchases: ["c"])
             _ = try await store.bring("1", purchases: ["d"])
-            try expect(try await store.change(.unmerge(other: two.publicID), on: one).isNew, "separated")
+            try expect(
+                try await store.change(.unmerge(other: two.publicID), on: one).isNew, "undoing the merge is a change")
             let (first, second) = (try await store.present(one), try await store.present(two))
             try expect(first.id == one.id && second.id == two.id, "two customers")
             try expect(first.facts.purchases.map(\.transactionID) == ["a", "d"], "\(first.facts.purchases)")
             try expect(second.facts.purchases.map(\.transactionID) == ["b", "c"], "\(second.facts.purchases)")
-            try expect(first.facts.promises == one.facts.promises, "its promise")
+            try expect(first.facts.promises == one.facts.promises, "the first customer has its promise")
             try expect(second.facts.promises == two.facts.promises, "and the other's")
-            try expect(second.facts.proofs == two.facts.proofs, "and its proof")
+            try expect(second.facts.proofs == two.facts.proofs, "the second customer has its proof")
         },
         StoreClause("a promise that was made during a merge goes to the customer with its acquisition") { store in
             let policy = try unwrap(
@@ -51,10 +52,11 @@ extension StoreClause {
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
             _ = try await store.change(.merge(other: two.publicID), on: one)
             _ = try await store.change(.grant(entitlement: "everything", until: nil), on: two)
-            try expect(try await store.present(one).facts.support.count == 1, "it counts for both")
+            try expect(
+                try await store.present(one).facts.support.count == 1, "the grant applies to the merged customer")
             _ = try await store.change(.unmerge(other: two.publicID), on: one)
-            try expect(try await store.present(one).facts.support.isEmpty, "not the first's")
-            try expect(try await store.present(two).facts.support.count == 1, "the second's")
+            try expect(try await store.present(one).facts.support.isEmpty, "the first customer has no grant")
+            try expect(try await store.present(two).facts.support.count == 1, "the second customer has the grant")
         },
         StoreClause("only support can merge customers again that support separated") { store in
             let one = try await store.bring("1")
@@ -71,7 +73,9 @@ extension StoreClause {
             _ = try await store.change(.link(user: "u", .never), on: one)
             try expect(
                 try await store.change(.link(user: "u", .never), on: two).refusal == .separated, "nor does a user link")
-            try expect(try await store.change(.merge(other: two.publicID), on: one).isNew, "but support does")
+            try expect(
+                try await store.change(.merge(other: two.publicID), on: one).isNew,
+                "support can merge the customers again")
             try expect(try await store.present(two).id == one.id, "merged again")
         },
         StoreClause("undoing a second merge keeps the customers of the first merge together") { store in
@@ -83,7 +87,7 @@ extension StoreClause {
             try expect(try await store.present(three).id == one.id, "all are merged")
             _ = try await store.change(.unmerge(other: two.publicID), on: three)
             try expect(try await store.present(three).id == two.id, "two and three stay merged")
-            try expect(try await store.present(one).facts == one.facts, "one is as before")
+            try expect(try await store.present(one).facts == one.facts, "the first customer is as before")
             try expect(
                 try await store.change(.unmerge(other: one.publicID), on: one).refusal == .notMerged, "not merged")
         },
@@ -92,7 +96,7 @@ extension StoreClause {
             _ = try await store.change(.merge(other: two.publicID), on: one, reason: "one person")
             _ = try await store.change(.unmerge(other: two.publicID), on: one, reason: "two after all")
             let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
-            try expect(events.map(\.kind) == [.merged, .unmerged], "both")
+            try expect(events.map(\.kind) == [.merged, .unmerged], "the timeline has the merge and its undoing")
             try expect(events.map(\.detail["reason"]) == ["one person", "two after all"], "with reasons")
             let others = try unwrap(try await store.read { try $0.rows(of: two.id) }, "the rows").events
             try expect(others.map(\.kind) == [.unmerged], "also in the other's timeline")
@@ -134,7 +138,8 @@ extension StoreClause {
                 try await store.change(.merge(other: one.publicID), on: one).refusal == .alreadyMerged,
                 "the customer itself")
             try expect(
-                try await store.change(.link(user: "u", .never), on: unbound).refusal == .unboundProof, "no link")
+                try await store.change(.link(user: "u", .never), on: unbound).refusal == .unboundProof,
+                "an unbound customer can't be linked")
         },
     ]
 }

@@ -76,7 +76,9 @@ import Testing
         }
     }
 
-    @Test func `AppTransaction.refresh asks the customer to sign in, and gets a refund of the app`() async throws {
+    @Test func `AppTransaction.refresh asks the customer to sign in, and then returns the refund of the app`()
+        async throws
+    {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {

@@ -115,7 +115,9 @@ import Testing
         }
     }
 
-    @Test func `a test can perform operations through the device, even while it is offline`() async throws {
+    @Test func `a test can perform the local App Store's operations through a device, even an offline device`()
+        async throws
+    {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         device.behavior.isOffline = true

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `the installation, AppStore.sync and AppTransaction.refresh throw if the receipt can't be saved`()
+    @Test func `installing the app, AppStore.sync and AppTransaction.refresh throw if the receipt can't be saved`()
         async throws
     {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("receipts \(UUID().uuidString)")

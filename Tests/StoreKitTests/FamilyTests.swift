@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `the customer's own purchase is the entitlement, whether it is older or newer than the family's`(
+    func `a customer's own purchase takes precedence over the family's shared purchase, whether older or newer`(
         isOlder: Bool
     ) async throws {
         let kiosk = try await family()

@@ -6,7 +6,7 @@ import TenureAppStore
 import TenureCore
 import TenureMint
 
-/// An invented app in a separate local store, and devices that use it.
+/// A local App Store that sells an invented app, and devices that use it.
 struct Kiosk: CalculatorSeller {
     let store: LocalAppStore
 

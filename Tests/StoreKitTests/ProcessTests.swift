@@ -15,7 +15,9 @@ import Testing
         #expect(await entitledProducts().isEmpty)
         #expect(AppStore.deviceVerificationID == nil)
         #expect(!AppStore.canMakePayments)
-        for await _ in StoreKit.Transaction.updates { Issue.record("nothing is sold here") }
+        for await _ in StoreKit.Transaction.updates {
+            Issue.record("a process without a local App Store got a transaction")
+        }
     }
 
     @Test func `detached tasks use the device that was set for the process`() async throws {

@@ -83,7 +83,9 @@ import Testing
         }
     }
 
-    @Test func `the device keeps its signed transactions until AppStore.sync`() async throws {
+    @Test func `the device keeps its signed copies of transactions until AppStore.sync gets newly signed copies`()
+        async throws
+    {
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.everything)
         try await kiosk.device().run {

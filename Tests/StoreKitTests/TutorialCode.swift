@@ -39,7 +39,7 @@ enum TutorialCode {
     }
 }
 
-/// A typical store object: products, purchases, a listener for updates, and a button that restores purchases.
+/// The store class of a typical tutorial: it lists products, buys, listens for updates, and restores purchases.
 @MainActor
 final class TutorialStore {
     enum StoreError: Error { case failedVerification }

@@ -7,7 +7,7 @@ import TenureMint
 import TenurePolicyFile
 import Testing
 
-/// Runs published code without changes.
+/// Runs code from published StoreKit tutorials without changes.
 @Suite(.timeLimit(.minutes(2))) struct TutorialTests {
     /// Plays the scenario about versions that are compared as text, to the end of its last day.
     private func story(_ name: String) async throws -> (Scenario, LocalAppStore) {

@@ -33,7 +33,9 @@ import Testing
         #expect(try await Command.run("policy", "signing-key", nonsense).errors.contains("contains no P-256 key"))
     }
 
-    @Test func `an app that pinned the key reads the file of tenure policy sign as the original policy`() async throws {
+    @Test func `an app that pinned the key reads the original policy from the file that tenure policy sign wrote`()
+        async throws
+    {
         let (folder, policy, key, pin) = try await testBed()
         let out = folder.url("tenure-policy.jws").path
         let result = try await Command.run("policy", "sign", policy, "--key", key, "--counter", "7", "--out", out)
@@ -50,7 +52,9 @@ import Testing
         #expect(newer.counter == Int64(newer.issuedAt.timeIntervalSince1970) && newer.counter > 1_700_000_000)
     }
 
-    @Test func `tenure policy sign refuses a counter that isn't higher, and keeps the existing file`() async throws {
+    @Test func `tenure policy sign refuses a counter that isn't higher than the last, and keeps the existing file`()
+        async throws
+    {
         let (folder, policy, key, _) = try await testBed()
         let out = folder.url("tenure-policy.jws").path
         #expect(

@@ -13,7 +13,7 @@ import Testing
         return try EmbeddedContent(json: Data(#"{"format":1,"packs":[{\#(pack)}\#(more)]}"#.utf8))
     }
 
-    @Test func `embedded content with sound paths and sizes is read as it was written`() throws {
+    @Test func `embedded content with valid paths and sizes is read as it was written`() throws {
         let read = try content(#"{"path":"notes/a.wav","size":5},{"path":"index.json","size":0}"#)
         #expect(read["piano"]?.files.map(\.path) == ["notes/a.wav", "index.json"])
         #expect(read["piano"]?.installedSize == 5)
@@ -34,7 +34,7 @@ import Testing
         #expect(throws: ContentError.self) { try content(files) }
     }
 
-    @Test func `embedded content names each pack once, and one right that unlocks it`() {
+    @Test func `embedded content must name each pack once, with exactly one entitlement or product that unlocks it`() {
         let again = #",{"name":"piano","product":"p","version":"\#(digest)","files":[]}"#
         #expect(throws: ContentError.self) { try content("", more: again) }
         for unlock in [#""entitlement":"e","product":"p""#, #""storage":"purgeable""#, #""product":"p","storage":"x""#]
@@ -45,7 +45,7 @@ import Testing
     }
 }
 
-@Suite struct `Sizes in a catalog` {
+@Suite struct `Sizes in a content catalog` {
     private func catalog(manifest: Int = 300, archive: Int64 = 3048, installed: Int64 = 1000) throws {
         let digest = ContentDigest(of: Data("archive".utf8))
         let version = ContentCatalog.Version(
@@ -56,7 +56,7 @@ import Testing
             packs: [.init(name: "loops", unlock: .entitlement("e"), isPurgeable: false, versions: [version])])
     }
 
-    @Test func `a catalog with sizes that no archive can have is rejected`() throws {
+    @Test func `a content catalog with sizes that no archive can have is rejected`() throws {
         try catalog()
         try catalog(archive: 1000)
         #expect(throws: ContentError.self) { try catalog(archive: 999) }

@@ -25,8 +25,8 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         })
 }
 
-@Suite struct `A signed catalog` {
-    @Test func `verifying a signed catalog returns the catalog, counter and date that were signed`() throws {
+@Suite struct `A signed content catalog` {
+    @Test func `verifying a signed content catalog returns the catalog, counter and date that were signed`() throws {
         let packs: [ContentCatalog.Pack] = [
             .init(
                 name: "grand-piano", unlock: .entitlement("piano"), isPurgeable: false,
@@ -42,7 +42,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #expect(read.issuedAt == Date(timeIntervalSince1970: 5))
     }
 
-    @Test func `a signed catalog is accepted only with a pinned key and only for its own app`() throws {
+    @Test func `a signed content catalog is accepted only with a pinned key and only for its own app`() throws {
         let text = try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key).text
         let other = PinnedKey(P256.Signing.PrivateKey().publicKey)
         #expect(throws: ContentError.wrongSignature) {
@@ -55,7 +55,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         _ = try SignedCatalog.verify(text.utf8, keys: [other, pin], bundleID: bundleID)
     }
 
-    @Test func `a signed catalog is rejected as a policy, and a signed policy is rejected as a catalog`() throws {
+    @Test func `a signed content catalog is rejected as a policy, and a signed policy as a content catalog`() throws {
         let catalog = try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key)
         #expect(throws: SignedPolicyError.self) {
             try SignedPolicy.verify(catalog.text.utf8, keys: [pin], bundleID: nil)
@@ -64,7 +64,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #expect(throws: ContentError.self) { try SignedCatalog.verify(policy.utf8, keys: [pin], bundleID: nil) }
     }
 
-    @Test func `a signed catalog is rejected if any of its bytes was changed`() throws {
+    @Test func `a signed content catalog is rejected if any of its bytes was changed`() throws {
         let text = Array(try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key).text.utf8)
         for index in text.indices {
             var changed = text
@@ -84,14 +84,16 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #"{"counter":1,"iat":1,"bundleID":"com.example.a","packs":{"a":{"versions":[]}}}"#,
         #"{"counter":1,"iat":1,"packs":{}}"#, "[]", "", "{",
     ])
-    func `a signed catalog with an invalid payload is rejected, even with a valid signature`(payload: String) throws {
+    func `a signed content catalog with an invalid payload is rejected, even with a valid signature`(payload: String)
+        throws
+    {
         let text = try SignedPayload.sign(Array(payload.utf8), type: "tenure-content+jwt", by: key)
         #expect(throws: ContentError.self) { try SignedCatalog.verify(text.utf8, keys: [pin], bundleID: nil) }
     }
 }
 
-@Suite struct `A catalog` {
-    @Test func `a catalog gives each app version the newest pack version that it can use`() throws {
+@Suite struct `A content catalog` {
+    @Test func `a content catalog gives each app version the newest pack version that it can use`() throws {
         let pack = ContentCatalog.Pack(
             name: "loops", unlock: .entitlement("loops"), isPurgeable: false,
             versions: [version("2.0"), version("3.2"), version("3.10")])
@@ -105,7 +107,9 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #expect(minimum(nil) == nil)
     }
 
-    @Test func `a catalog with an invalid pack name, too many packs or unordered pack versions is rejected`() throws {
+    @Test func `a content catalog with an invalid pack name, too many packs or unordered pack versions is rejected`()
+        throws
+    {
         #expect(throws: ContentError.self) { try catalog("Loops") }
         #expect(throws: ContentError.self) { try catalog("") }
         #expect(throws: ContentError.self) { try catalog(String(repeating: "a", count: 65)) }

@@ -13,6 +13,7 @@ import TenureHTTP
 /// An HTTP server on a free port of this machine. It responds to each path as a test says, late or never, and closes
 /// the connection after each response.
 final class TestServer: Sendable {
+    /// What the server responds to a path, and after how many seconds.
     struct Reply: Sendable {
         /// Nil: the server holds the connection and never responds.
         var delay: Double? = 0

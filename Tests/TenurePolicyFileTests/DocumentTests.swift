@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `null in the policy of a case removes the key, and any other value replaces it`() throws {
+    @Test func `in a policy case's overrides, null removes a key, and another value replaces the key's value`() throws {
         func decisions(_ override: String) throws -> [[String]] {
             let cases = """
                 now: 2015-07-01
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: ["0", "0h", "-1h"])
-    func `a policy can't allow customers no time before anything is known about them`(_ length: String) {
+    func `a whileUndetermined that allows zero or negative time is a mistake`(_ length: String) {
         #expect(
             mistakes(Self.policy + "whileUndetermined: { allow: \(length) }\n") == """
                 policy.yaml:7:29: `\(length)` allows nothing; write a length such as `72h`, or `whileUndetermined: deny`
@@ -95,7 +95,7 @@ import Testing
         #expect(showsExcerpts("eras: [paid\n") == [true])
     }
 
-    @Test func `an edit removes an element or an entry, and leaves the others`() {
+    @Test func `an edit of a policy file removes or adds a list element or a key, and leaves the others unchanged`() {
         let draft = PolicyFile.draft(Array(Self.policy.utf8), named: "policy.yaml")
         func products(_ edit: PolicyEdit) -> [String]? {
             draft.edited(by: [edit]).policy?.entitlements[0].products.map(\.id)

@@ -89,7 +89,8 @@ import Testing
         #expect(try PolicyFile.read(text, named: "policy.yaml").eras.map(\.name) == ["a & b", "c&d"])
     }
 
-    @Test func `titles keep their order, even texts that YAML takes for other types`() throws {
+    @Test func `titles keep the order of their languages, and texts that look like other YAML types stay texts`() throws
+    {
         let text = """
             app: { bundleID: com.example.calculator }
             eras: [{ name: paid, model: paid }]

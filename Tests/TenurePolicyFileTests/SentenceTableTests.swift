@@ -23,6 +23,7 @@ import Testing
         #expect(page.contains(expected), "Docs/decisions.md should have:\n\(expected)")
     }
 
+    /// The customer of one row in the table of decisions.md.
     private struct Customer {
         let story: String
         var entitlement = "everything"

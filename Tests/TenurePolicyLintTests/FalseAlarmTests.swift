@@ -34,7 +34,7 @@ import Testing
 
     // MARK: False alarms
 
-    @Test func `a boundary at version 1.0 gets no finding if the list has a paid version 0.9`() throws {
+    @Test func `a boundary at version 1.0 gets no finding if the release list has a paid version 0.9`() throws {
         let mac = [("iOS: { build: \"120\"", "macOS: { version: \"1.0\"")]
         #expect(try codes(mac, list: "macOS,0.9,,2014-02-01,paid\nmacOS,1.0,,2015-06-10T18:00:00Z,free\n") == [])
         let unlisted = try findings(mac)
@@ -47,7 +47,7 @@ import Testing
                 .contains { $0.code == "boundary-at-first-build" && $0.severity == .error })
     }
 
-    @Test func `an undated release is used where only its number matters`() throws {
+    @Test func `a boundary at an undated release isn't reported as a boundary without a release`() throws {
         let iOS = "iOS,1.0,37,2014-02-01,paid\niOS,2.0,120,,free\niOS,2.1,130,2015-07-01,free\n"
         #expect(try !codes(list: iOS).contains("boundary-on-no-release"))
         let mac = [("iOS: { build: \"120\"", "macOS: { version: \"1.0\"")]
@@ -111,7 +111,7 @@ import Testing
         #expect(try codes(list: list + free + free) == [])
     }
 
-    @Test func `build numbers without a release aren't reported as losing a right`() throws {
+    @Test func `customers of build numbers that were never released aren't reported as losing a right`() throws {
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,2015-02-16,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n"
         let moved = [("\"120\"", "\"115\"")]
         #expect(try codes(moved, against: []).contains("right-lost"))
@@ -187,27 +187,30 @@ import Testing
             .map { "\($0.position.line) \($0.severity.rawValue) \($0.message)" }
     }
 
-    @Test func `an undated release with a paid version that stayed on sale after the change is reported`() throws {
+    @Test func `an undated release that stayed on sale after the change, and counts as paid, is reported`() throws {
         let found = try sold([], "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,,paid\niOS,2.0,120,2015-07-20,free\n")
         #expect(
             found == [
                 "3 error build 110 on iOS counts as one of `paid` and was on sale until 2015-07-20T00:00:00Z, in `freemium`: anyone who installed it after 2015-06-12T18:00:00Z gets `premium` for nothing"
             ])
-        // It came out after the change, and its version is that of an owner.
+        // Build 115 came out after the change, but its build number counts as paid.
         let late = try sold([], "iOS,2.0,120,2015-06-10T18:00:00Z,free\niOS,1.7,115,,\niOS,2.1,130,2015-08-01,free\n")
         #expect(late.count == 1 && late[0].hasPrefix("3 error build 115"), "\(late)")
-        // The list may end too early.
+        // The list may lack newer releases, so this is only a warning.
         let newest = try sold([], "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,,paid\n")
         #expect(newest.count == 1 && newest[0].hasPrefix("3 warning build 110"), "\(newest)")
     }
 
-    @Test func `of several undated releases in a row, only the last one certainly stayed on sale`() throws {
+    @Test func `of several undated releases in a row, only the last is reported as on sale across the change`() throws {
         let found = try sold([], "iOS,1.5,100,2015-01-01,paid\niOS,1.6,110,,\niOS,1.7,115,,\niOS,2.0,120,2015-07-20,\n")
         #expect(found.count == 1 && found[0].hasPrefix("4 error build 115"), "\(found)")
     }
 
-    @Test func `an undated release that may have ended before the change, or proves no era, isn't reported`() throws {
-        // The new build replaced it within the changeover window.
+    @Test
+    func `an undated release isn't reported if its sale may have ended before the change, or if it proves no era`()
+        throws
+    {
+        // Build 120 replaced build 110 within the changeover window.
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,,paid\niOS,2.0,120,2015-06-12T12:00:00Z,free\n"
         #expect(try sold([], list) == [])
         // The boundary's version began at the boundary's instant (rule A5).
@@ -316,7 +319,7 @@ import Testing
     }
 
     @Test(arguments: [("1s", true), ("23h", true), ("86399s", true), ("24h", false), ("72h", false)])
-    func `whileUndetermined that allows for less than a day is reported`(_ length: String, _ isReported: Bool) throws {
+    func `a whileUndetermined that allows less than a day is reported`(_ length: String, _ isReported: Bool) throws {
         let edit = [("buildNumbers", "whileUndetermined: { allow: \(length) }\nbuildNumbers")]
         #expect(try codes(edit) == (isReported ? ["allow-too-short"] : []))
     }

@@ -8,14 +8,14 @@ import Testing
 /// Thirty mistakes that other developers made when they changed an app's business model. Each is reported, refused or
 /// impossible.
 @Suite struct FieldCaseTests {
-    @Test func `the linter's test data has thirty field cases`() {
+    @Test func `the linter's test data has thirty real developers' mistakes`() {
         #expect(FieldCase.all.map(\.number) == Array(1...30))
     }
 
     @Test(arguments: FieldCase.all)
-    func `each field case is reported by a rule of the linter, can't be written or can't happen`(_ story: FieldCase)
-        throws
-    {
+    func `each real developer's mistake is reported by the linter, can't be written or has no effect`(
+        _ story: FieldCase
+    ) throws {
         let draft = PolicyFile.draft(Array(story.policy.utf8), named: "policy.yaml")
         let findings = Linter.findings(
             in: draft,

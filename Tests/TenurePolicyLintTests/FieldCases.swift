@@ -3,6 +3,7 @@ import TenureCore
 /// A mistake that developers reported: the policy and release list that the developer would have written, and what
 /// prevents the mistake.
 struct FieldCase: Sendable {
+    /// How a developer is kept from making the mistake.
     enum Prevention: Sendable {
         /// The linter reports the mistake with at least this severity.
         case reported(String, LintSeverity)
@@ -14,6 +15,7 @@ struct FieldCase: Sendable {
 
     enum LintSeverity: Sendable { case error, warning, note }
 
+    /// A customer whom the mistake would have affected.
     struct Customer: Sendable {
         var platform: Platform? = .iOS
         var version: String?

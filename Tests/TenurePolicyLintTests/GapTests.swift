@@ -20,7 +20,7 @@ import Testing
             at: now)
     }
 
-    /// `code severity`, for short.
+    /// Returns the code and the severity of each finding, such as `build-not-listed warning`.
     private func found(
         _ edits: [(String, String)] = [], list: String? = nil, at now: Date = Date(timeIntervalSince1970: 1.8e9)
     ) throws -> [String] {
@@ -41,7 +41,7 @@ import Testing
         #expect(found.first?.message.contains("lose `premium` wherever the purchase date isn't known") == true)
         #expect(try self.found(Self.own, list: Self.list) == [])
         #expect(try self.found(Self.own) == [])
-        // Without a list of the policy, numbers between two boundaries prove something.
+        // If the policy has no release list, a build number between two boundaries proves an era.
         #expect(try self.found(list: all) == [])
     }
 
@@ -90,7 +90,7 @@ import Testing
         #expect(try !self.found(Self.late, list: more).contains("paid-build-beyond-boundary warning"))
     }
 
-    /// A day is any instant of it in any time zone.
+    /// A date without a time can be any instant of that day in any time zone.
     @Test(arguments: ["2015-06-10", "2015-06-09", "2015-06-10T06:00:00Z"])
     func `a release that was free some hours before its era gets no finding`(_ moment: String) throws {
         let list = "iOS,1.0,37,2014-01-01,paid\niOS,2.0,120,\(moment),free\n"
@@ -103,7 +103,7 @@ import Testing
 
     @Test func `owners outside of the dates of all honors are reported with these dates`() throws {
         let since = [("[paid]", "[{ era: paid, boughtSince: 2014-06-10 }]")]
-        // Without a list, the app may have come out on that day.
+        // Without a release list, the app may have come out on that day, so there may be no such owners.
         for (list, severity) in [
             (nil, LintFinding.Severity.warning),
             ("iOS,1.0,37,2013-01-01,paid\niOS,2.0,120,2015-06-10,free\n", .error),
@@ -115,7 +115,7 @@ import Testing
             #expect(found.first?.fix == "add `paid` to the `honors` of `premium`")
             #expect(found.first?.message.contains("if the app was out then") == (list == nil))
         }
-        // No customer bought the app before it was out.
+        // The app came out on that day, so no customer bought it before.
         #expect(try found(since, list: "iOS,1.0,37,2014-06-10,paid\niOS,2.0,120,2015-06-10,free\n") == [])
         let before = [("[paid]", "[{ era: paid, boughtBefore: 2014-06-10 }]")]
         #expect(try findings(before).map(\.place) == ["eras/paid/from 2014-06-10T12:00:00Z"])
@@ -132,7 +132,7 @@ import Testing
         let partial = "{ era: paid, boughtBefore: 2014-06-10 }"
         for ended in ["{ era: paid, until: 2016-06-10 }", "{ era: paid, boughtSince: 2014-06-10, for: P1Y }"] {
             let edits = [("[paid]", "[\(partial), \(ended)]")]
-            // During the honor's time, every owner has it.
+            // While the second honor lasts, every owner has the entitlement.
             #expect(try found(edits, at: Date(timeIntervalSince1970: 1.44e9)) == [])
             let found = try findings(edits)
             #expect(found.map(\.place) == ["eras/paid/from 2014-06-10T12:00:00Z"], "\(ended)")
@@ -142,7 +142,7 @@ import Testing
 
     @Test(arguments: [
         "[{ era: paid, boughtBefore: 2014-06-10 }, { era: paid, boughtSince: 2014-06-10 }]",
-        // On the day of the change its window covers the rest.
+        // The changeover window includes the rest of that day.
         "[{ era: paid, boughtBefore: 2015-06-10 }]",
         "[paid]\n  cloud: { products: [b], honors: [{ era: paid, boughtSince: 2014-06-10, for: P1Y }] }",
     ])
@@ -167,7 +167,7 @@ import Testing
             #expect(found.first?.severity == .warning)
             #expect(found.first?.place == "eras/paid/only for a time")
             #expect(found.first?.message.contains("`premium` only for a time (\(limit))") == true)
-            // Nothing can be lost anymore.
+            // The time is over, so owners can't lose anything anymore.
             #expect(try self.found(limited) == ["paid-era-unhonored note"])
         }
         let kept = "[{ era: paid, until: 2016-06-10 }]\n  core: { products: [b], honors: [paid] }"
@@ -208,7 +208,7 @@ import Testing
         }
         for number in ["10", "20", "37", "99"] { #expect(try found([("\"120\"", "\"\(number)\"")]) == []) }
         #expect(try found([("iOS: { build: \"120\"", "macOS: { version: \"2\"")]) == [])
-        // Builds that began again are never compared.
+        // Build numbers that restarted are never compared.
         let restarted = [("\"120\"", "\"2\""), ("increasing", "restarted")]
         #expect(try found(restarted) == ["build-never-used warning"])
     }

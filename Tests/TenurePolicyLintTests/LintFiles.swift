@@ -10,6 +10,7 @@ import TenurePolicyFile
 struct LintFiles {
     let folder: String
 
+    /// Whether the rule must report the policy.
     enum Kind: String, Sendable {
         case triggers, nearMiss = "near-miss"
     }

@@ -119,7 +119,9 @@ import Testing
     }
 
     /// The policy's own list doesn't have the build of the boundary, which has no date.
-    @Test func `an undated boundary that the policy's own release list lacks is compared by its number`() throws {
+    @Test func `an undated boundary that isn't in the policy's own release list is compared by its build number`()
+        throws
+    {
         let found = try findings(policy("{ build: \"100\" }", "releases: releases.csv"), own: true)
         #expect(found.contains { $0.place == "eras/freemium/begins/iOS/builds 104 and 119" && $0.severity == .error })
         let restarted = try findings(

@@ -90,6 +90,7 @@ import Testing
         }
     }
 
+    /// An entitlement that customers of a platform lose.
     private struct Loss: Hashable {
         let entitlement: String
         let platform: Platform?
@@ -175,7 +176,9 @@ import Testing
             })
     }
 
-    @Test func `customers of a release that the list no longer has are still checked for lost rights`() throws {
+    @Test func `customers of a release that was removed from the release list are still checked for lost rights`()
+        throws
+    {
         let dropped = "  - { platform: iOS, build: \"110\", releasedAt: 2015-02-16 }\n"
         let old = Self.base + "\n" + Self.list
         let new =

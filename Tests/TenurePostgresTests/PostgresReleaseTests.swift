@@ -9,6 +9,7 @@ import Testing
 
 /// Processes of two releases that use one database, directly and through a pooler.
 @Suite struct `a rolling upgrade on PostgreSQL` {
+    /// Whether processes use PostgreSQL directly or through PgBouncer.
     enum Path: String, CaseIterable, Sendable {
         case direct, pooled
     }
@@ -64,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: Path.allCases, [1, nil])
-    func `after a PostgreSQL migration that forbids old writers, old processes read only if it permits that`(
+    func `after a PostgreSQL migration that forbids old writers, old processes read only if it permits old readers`(
         path: Path, oldestReader: Int?
     ) async throws {
         try await Self.withAddresses(path) { address, direct in

@@ -86,7 +86,7 @@ final class Counter: Sendable {
     var value: Int { count.withLock { $0 } }
 }
 
-/// The entries so far. Tasks can wait for a number of entries.
+/// A list to which tasks add entries. Other tasks can wait until it has a number of entries.
 actor Log<Entry: Sendable> {
     private(set) var entries: [Entry] = []
     private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []

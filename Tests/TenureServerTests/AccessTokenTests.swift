@@ -53,7 +53,8 @@ import Testing
         }
     }
 
-    @Test func `an access token gives no access to the same customer's data in another realm, on any route`()
+    @Test
+    func `an access token with another environment than its customer gives no access on any route`()
         async throws
     {
         try await withFolder { folder in

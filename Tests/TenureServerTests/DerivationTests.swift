@@ -44,7 +44,8 @@ import Testing
         }
     }
 
-    @Test func `if an artifact was changed in the database, deriving the facts again is an error with the artifact`()
+    @Test
+    func `if an artifact was changed in the database, deriving the facts again is an error that names the artifact`()
         async throws
     {
         try await withFolder { folder in
@@ -65,7 +66,7 @@ import Testing
     }
 
     // Transactions name the account (`appTransactionId`) only since 2025.
-    @Test func `a transaction with an app transaction ID merges the customers of the app and of the purchase`()
+    @Test func `a transaction with an app transaction ID merges the app transaction's and the purchase's customers`()
         async throws
     {
         try await withService { client in

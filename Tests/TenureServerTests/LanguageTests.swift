@@ -68,7 +68,7 @@ import Testing
 }
 
 @Suite struct `promises in sentences` {
-    @Test func `a customer with an uncertain era has the right permanently from the first sync on`()
+    @Test func `if doubt favors the customer, the sentence already says at the first sync that the right is permanent`()
         async throws
     {
         try await withService { client in

@@ -91,7 +91,9 @@ import Testing
         #expect(problem.code == .misconfigured)
     }
 
-    @Test func `the App Store is asked to repeat a notification after too many unknown signers`() async throws {
+    @Test func `the App Store is asked to repeat a notification if too many unknown signers delay its verification`()
+        async throws
+    {
         // The budget for checking unknown signers is empty, so a genuine new signer is refused, too.
         let sound = Array(try Self.jws().utf8)
         try await withServiceTestBed { testBed in

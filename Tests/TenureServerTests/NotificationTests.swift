@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `a stored notification proves the same facts as the customer has`() async throws {
+    @Test func `a customer's facts can be derived again from the stored notification`() async throws {
         try await withServiceTestBed { testBed in
             let expiry = Self.now.addingTimeInterval(5 * Self.day)
             _ = try await testBed.client.notify(

@@ -77,7 +77,9 @@ import Testing
             try await service.publish(other)
             #expect(service.policies.currentVersion == 2)
             let active = try await ActivePolicy(configuration.policy, in: service.store, at: Calculator.now)
-            #expect(active.currentVersion == 2, "the published policy decides, not the one from the start")
+            #expect(
+                active.currentVersion == 2,
+                "the policy that was published last is active, not the policy in the configuration")
             try await service.store.close()
         }
     }

@@ -78,7 +78,9 @@ import Testing
         }
     }
 
-    @Test func `a renewal without an account is accepted for the customer with the stored subscription`() async throws {
+    @Test func `a renewal without an app transaction ID is accepted for the customer with the stored subscription`()
+        async throws
+    {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000002"

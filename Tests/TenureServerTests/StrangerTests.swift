@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [(id, nil), (nil, "704000000000000002"), (nil, nil)])
-    func `a purchase for another device doesn't connect a stranger with the customer of an app transaction`(
+    func `a stranger's own purchase doesn't connect the stranger with the customer of a copied app transaction`(
         _ customersID: String?, _ strangersID: String?
     ) async throws {
         let device = UUID()
@@ -111,7 +111,8 @@ import Testing
         }
     }
 
-    @Test func `purchases in an unbound sync are stored for the owner, but the owner's purchases stay incomplete`()
+    @Test
+    func `purchases in an unbound sync are stored for their owner, but don't count as all of the owner's purchases`()
         async throws
     {
         try await withService { client in

@@ -118,7 +118,7 @@ import Testing
             ])
     }
 
-    @Test func `a customer's stored grace period doesn't extend the right of an unbound sync without that period`()
+    @Test func `a customer's stored grace period isn't used for an unbound sync that lacks its renewal info`()
         async throws
     {
         try await withService { client in
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `an unbound sync without the latest period has an earlier grace period unless that period was refunded`(
+    func `an unbound sync gets a subscription's grace period, unless the stored next period was refunded`(
         isRefunded: Bool
     ) async throws {
         try await withService { client in

@@ -33,7 +33,9 @@ import Testing
             refunded ? ["revocationDate": .instant(Calculator.now.addingTimeInterval(-2 * day))] : [:])
     }
 
-    @Test func `a list of all purchases in an unbound sync doesn't apply to a later unbound sync`() async throws {
+    @Test func `an unbound sync that lists all purchases doesn't make a later unbound sync without a list complete`()
+        async throws
+    {
         try await withService { client in
             let app = try Self.minter(daysAgo: 5).newcomer()
             let complete = try await client.sync(SyncRequest(appTransaction: app, transactions: []), from: nil)
@@ -186,7 +188,8 @@ import Testing
         }
     }
 
-    @Test func `a refund under another account applies to an unbound purchase that many accounts have`()
+    @Test
+    func `a refund under another account applies to a purchase in an unbound sync, even if many accounts have it`()
         async throws
     {
         try await withService { client in
@@ -277,7 +280,7 @@ import Testing
 
     // MARK: Other data of the customer
 
-    @Test func `a support revocation for another account with the purchase doesn't affect an unbound sync`()
+    @Test func `a support revocation for another account that has the same purchase doesn't affect an unbound sync`()
         async throws
     {
         try await withAdminClient { admin, _ in

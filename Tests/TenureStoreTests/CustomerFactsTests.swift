@@ -43,7 +43,7 @@ import Testing
         #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes) }
     }
 
-    @Test func `an unbound acquisition is refunded if another artifact connects its date with the refund's ID`() {
+    @Test func `a refund with only an ID applies to an unbound acquisition with only a date if an artifact has both`() {
         let bought = Date(timeIntervalSince1970: 1_400_000_000)
         func proof(_ id: AcquisitionID?, _ date: Date?, refunded: Date? = nil) -> AppProof {
             AppProof(

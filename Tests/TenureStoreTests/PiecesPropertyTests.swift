@@ -90,6 +90,7 @@ import Testing
     }
 }
 
+/// A flag that is true for its first reader only.
 private actor Once {
     private var isDone = false
 

@@ -27,7 +27,7 @@ import Testing
             try await more
             #expect(result.customers >= 50 && result.artifacts == result.customers)
             let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("copy") }
-            #expect(names == ["copy"], "one file, and nothing beside it")
+            #expect(names == ["copy"], "the backup is one file, without a log beside it")
             let mode = try FileManager.default.attributesOfItem(atPath: folder + "/copy")[.posixPermissions]
             #expect((mode as? NSNumber)?.intValue == 0o600)
             let copy = try Store(SQLiteDatabase(path: folder + "/copy"))
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0))
-    func `a database that root restores belongs to the owner of the replaced one, otherwise of the folder`()
+    func `a database that root restores gets the owner of the replaced database, or else of the folder`()
         async throws
     {
         try await withFolder { folder in

@@ -4,7 +4,7 @@ import Testing
 @testable import TenureStore
 
 @Suite struct SQLiteCopyNameTests {
-    @Test func `a copy of an SQLite database gets a name that no file has`() throws {
+    @Test func `a copy of an SQLite database gets a name that no existing file has`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -57,7 +57,9 @@ import Testing
         }
     }
 
-    @Test func `writes of canceled tasks are saved in SQLite, and consecutive writes aren't grouped`() async throws {
+    @Test func `writes of canceled tasks are saved in SQLite, and writes that await each other aren't grouped`()
+        async throws
+    {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let store = Store(database)

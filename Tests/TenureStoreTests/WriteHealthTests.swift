@@ -12,7 +12,7 @@ import Testing
         #expect(await health.failure { nil } == error)
     }
 
-    @Test func `a database stays ready after a write that waited too long for another one`() async {
+    @Test func `a database stays ready after a write that waited too long for another write`() async {
         let health = WriteHealth()
         await health.note(.busy)
         #expect(await health.failure { nil } == nil)

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureJSON
 
+/// Converts P-256 public keys to JSON Web Keys and back, and computes their key IDs.
 extension JSONWebKey {
     init(_ key: P256.Signing.PublicKey) { self.init(coordinates: key.rawRepresentation) }
 

@@ -26,13 +26,13 @@ struct `a disk that can't be written` {
         guard case .sync(let first)? = acknowledged.first else { return }
         let (status, problem) = await client.get("/health/ready", token: "")
         #expect(status == 503 && problem["reason"] as? String == "databaseFull", "\(status) \(problem)")
-        #expect(await client.get("/v1/customer", token: first.token).0 == 200, "what is there can be read")
+        #expect(await client.get("/v1/customer", token: first.token).0 == 200, "stored data can still be read")
 
         #expect(try disk.remount("size=64m"))
         let id = "704000005000000000"
         guard case .acknowledged(let operation) = try await client.sync(try testBed.appTransaction(of: id), nil, of: id)
         else {
-            Issue.record("it goes on once there is room")
+            Issue.record("the service accepts no write although space is free again")
             return
         }
         let dump = try await testBed.dump()
@@ -56,6 +56,6 @@ struct `a disk that can't be written` {
         let backup = try await testBed.databaseCommand("backup", disk.path + "/copy")
         #expect(backup.status == 1 && backup.errors.contains("read-only"), "\(backup.errors)")
         let read = try await testBed.databaseCommand("dump")
-        #expect(read.status == 0 && read.output.contains(#"{"table":"database""#), "what is there can be read")
+        #expect(read.status == 0 && read.output.contains(#"{"table":"database""#), "stored data can still be read")
     }
 }

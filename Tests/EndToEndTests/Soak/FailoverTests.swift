@@ -6,6 +6,7 @@ import Testing
 
 /// A service with a primary server and a synchronous standby.
 @Suite(.serialized) struct `a failover to a synchronous standby` {
+    /// How the primary server fails.
     enum Failure: String, CaseIterable, Sendable {
         /// Without shutting down.
         case stopped
@@ -32,12 +33,12 @@ import Testing
                 if failure == .frozen { try old.freeze() } else { try old.stop(.immediate) }
                 try new.promote()
                 let promoted = ContinuousClock.now
-                // The new primary acknowledges nothing either without a standby.
+                // The new primary acknowledges no write until it has a standby, too.
                 let another = try new.standby()
                 next.withLock { $0 = another }
                 try await counts.reaches(await load.acknowledged.count + 20)
                 #expect(ContinuousClock.now - promoted < .seconds(30))
-                // A server that wakes up mustn't get writes again: they would be missing below.
+                // The old primary must get no writes after it wakes up. The check of the dump below would miss them.
                 if failure == .frozen { try old.thaw() }
                 try await counts.reaches(await load.acknowledged.count + 100)
             }

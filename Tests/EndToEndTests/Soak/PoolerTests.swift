@@ -5,6 +5,7 @@ import Testing
 
 /// The services of two apps, which share the connections of PgBouncer in transaction mode.
 @Suite(.serialized) struct `two apps behind PgBouncer` {
+    /// An app with its database behind the pooler, and the clients of its service.
     private struct App: Sendable {
         let testBed: SoakTestBed
         /// The same database, past the pooler.

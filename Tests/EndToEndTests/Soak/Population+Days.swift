@@ -26,6 +26,7 @@ extension Population {
         return opening
     }
 
+    /// What a customer may do on a day.
     private enum Operation {
         case getApp, update, refundApp, move
         case subscribe, buyEverything, buyCoins

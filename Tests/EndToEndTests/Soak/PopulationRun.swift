@@ -23,6 +23,7 @@ struct PopulationRun {
     private var compared = 0
     private var differences: [String] = []
 
+    /// The differences between the service and the App Store at the end of the run.
     struct Result: Sendable {
         /// The number of compared answers.
         let compared: Int
@@ -32,6 +33,7 @@ struct PopulationRun {
         let happened: [String: Int]
     }
 
+    /// What fails on a day of the run.
     private enum Fault {
         /// Notifications are acknowledged and lost.
         case swallowing

@@ -8,6 +8,7 @@ import Testing
 struct SoakClient: Sendable {
     let port: Int
 
+    /// Whether the service acknowledged a request.
     enum Answer: Sendable {
         case acknowledged(SoakOperation)
         /// The status code; 0 without a response.

@@ -39,7 +39,9 @@ struct ReceiptVerificationTests {
     }
 
     @Test(arguments: ReceiptDefect.allCases)
-    func `each defect of a receipt has its own reason, and harmless deviations are accepted`(_ defect: ReceiptDefect)
+    func `each defect of a receipt is rejected for its own reason, and harmless deviations are accepted`(
+        _ defect: ReceiptDefect
+    )
         throws
     {
         let receipt = try ReceiptTestBed.minter().mint(with: defect)
@@ -70,7 +72,7 @@ struct ReceiptVerificationTests {
         }
     }
 
-    @Test func `a receipt with two certificates of the signer's name is refused, in either order`() throws {
+    @Test func `a receipt is refused if two of its certificates have the signer's name, in either order`() throws {
         let minter = try ReceiptTestBed.minter()
         for place in [0, 3] {
             var assembly = try minter.assembly(minter.draft)

@@ -83,7 +83,9 @@ import Testing
         #expect(try testBed.catalog().counter == 100_000_000_000)
     }
 
-    @Test func `tenure content publish refuses a counter that isn't higher, and a new key without --previous-key`()
+    @Test
+    func
+        `tenure content publish refuses a counter that isn't higher than the last, and a new key without --previous-key`()
         async throws
     {
         let testBed = try await ContentTestBed()
@@ -104,7 +106,7 @@ import Testing
         #expect(try await Command.run("content", "list", testBed.published, "--key", testBed.key).status == 2)
     }
 
-    @Test func `tenure content list states the maximum size of a key's file`() async throws {
+    @Test func `tenure content list refuses a key file that is too large, and states the maximum size`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish().status == 0)
         let large = try testBed.folder.write(String(repeating: "A", count: 65_537), to: "large.pem")

@@ -5,7 +5,7 @@ import Testing
 
 /// What `inDoubt` and unreliable versions change.
 @Suite struct DoubtRuleTests {
-    @Test func `an authoritative version yields to the date only in doubt that favors the customer`() throws {
+    @Test func `a purchase date overrides an authoritative version only under inDoubt: favorCustomer`() throws {
         let eras = [
             Era(name: "free", model: .free),
             Era(
@@ -22,7 +22,7 @@ import Testing
         #expect(try decision(.undetermined).outcome == .denied)
     }
 
-    @Test func `versions are authoritative only if they are on every possible platform`() throws {
+    @Test func `a version is authoritative only if it is authoritative on every possible platform`() throws {
         let policy = try Calculator.policy()
         let version = try #require(AppVersion("37"))
         func proof(_ platform: Platform) throws -> VersionProof {

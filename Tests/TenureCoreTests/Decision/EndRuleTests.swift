@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `an honor's date ends it even where the end of its length is unknown`() throws {
+    @Test func `an honor ends at its date, even if the end of its length is unknown`() throws {
         let policy = try Calculator.policy(
             eras: [
                 Era(name: "paid", model: .paid),
@@ -85,7 +85,8 @@ import Testing
         #expect(decision.outcome == .denied)
     }
 
-    @Test func `buying again after a refund can't be honored once the honor's purchase window is over`() throws {
+    @Test func `a customer who buys again after a refund isn't honored if the honor's purchase window is over`() throws
+    {
         let refunded = Calculator.app("37", "2014-05-01", signed: "2014-06-02", revoked: "2014-06-01")
         let later = Calculator.app("37", "2014-05-01", signed: "2017-01-01")
         func outcome(_ honors: Honor...) throws -> Decision.Outcome {
@@ -101,7 +102,7 @@ import Testing
         #expect(try outcome(first, Honor(era: "paid", boughtSince: date("2015-06-11"))) == .denied)
     }
 
-    @Test func `a grant counts as promised only if the promise lasts as long`() throws {
+    @Test func `a grant counts as promised only if the promise lasts at least as long`() throws {
         let generous = try Calculator.policy()
         for (until, isPromised) in [(date("2016-01-01"), false), (nil, true)] as [(Date?, Bool)] {
             let promise = Promise(

@@ -20,7 +20,7 @@ import Testing
         #expect(try possible(Calculator.app("2.1", "2014-03-01", platform: nil), under: policy).eras == paid)
     }
 
-    @Test func `a version and a date prove no era on a platform without boundaries in the policy`() throws {
+    @Test func `neither version nor date proves an era on a platform without boundaries in the policy`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
             Era(
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `if version and date contradict each other, the earlier date or an increasing build number decides`()
+    @Test func `if version and date contradict each other, an earlier date or else an increasing build number decides`()
         throws
     {
         let increasing = try Calculator.policy()
@@ -297,7 +297,10 @@ import Testing
             try Calculator.decide(Calculator.evidence([]), promises: [promise()], under: strict).outcome == .granted)
     }
 
-    @Test func `one acquisition's limited right doesn't turn another acquisition's doubt into a promise`() throws {
+    @Test
+    func `an uncertain right from one acquisition isn't promised because another acquisition gives a limited right`()
+        throws
+    {
         let end = date("2016-01-01")
         let start = date("2015-03-01")
         let policy = try Policy(

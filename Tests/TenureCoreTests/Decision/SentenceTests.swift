@@ -5,6 +5,7 @@ import Testing
 
 /// Compares each template's complete sentence, because customers read it.
 @Suite struct SentenceTests {
+    /// A decision, and the sentence that the customer must read.
     struct Case: Sendable, CustomTestStringConvertible {
         let outcome: Decision.Outcome
         var until: Date?

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `an acquisition's key has the purchase date that decides its eras`() {
+    @Test func `the key that identifies an acquisition contains the purchase date that decides its eras`() {
         let undated = Calculator.app("37", nil, signed: "2014-06-01")
         let later = Calculator.app("37", "2014-05-01T10:00:00Z", signed: "2016-01-01")
         let receipt = Calculator.app(

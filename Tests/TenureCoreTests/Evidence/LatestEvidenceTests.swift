@@ -5,7 +5,7 @@ import Testing
 
 /// Which of several artifacts about the same thing counts.
 @Suite struct LatestEvidenceTests {
-    @Test func `support's later action counts, and of two at one instant the revocation, in any order`() {
+    @Test func `support's latest action counts, and a revocation counts before a grant of the same instant`() {
         let day = date("2015-07-01")
         func kinds(_ actions: [SupportGrant]) -> [SupportGrant.Kind] {
             [actions, actions.reversed()].map {
@@ -33,7 +33,7 @@ import Testing
             isUpgraded: isUpgraded, signedDate: date(signed))
     }
 
-    @Test func `a refund ends the copies of a purchase that were made before it, and none made after it`() {
+    @Test func `a refund applies to other transactions of the purchase from before the refund, and to none after it`() {
         let refunded = purchase("1", bought: "2015-06-01", revoked: "2015-06-20", signed: "2015-06-30")
         for (bought, isRefunded) in [("2015-06-10", true), ("2015-06-20", true), ("2015-06-25", false)] {
             let copy = purchase("2", bought: bought, signed: "2015-06-26")
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction that was once upgraded stays so, also in a later copy that doesn't say it`() {
+    @Test func `an upgraded transaction stays upgraded even if a later-signed copy doesn't say so`() {
         let upgraded = purchase(
             "1", bought: "2015-06-01", isUpgraded: true, signed: "2015-06-10", type: .autoRenewable,
             expires: "2016-06-01")
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `condensed receipts keep the first and the last of each month`() {
+    @Test func `condensing receipts keeps the first and the last receipt of each month`() {
         let days = ["2015-01-01", "2015-01-10", "2015-01-31", "2015-02-05", "2015-02-06", "2015-02-07", "2015-03-01"]
         let proofs = days.map { day in
             Calculator.app("37", "2014-05-01", platform: nil, signed: day, id: .download("5"), kind: .receipt)

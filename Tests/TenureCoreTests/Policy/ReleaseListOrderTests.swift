@@ -45,7 +45,7 @@ struct ReleaseListOrderTests {
         }
     }
 
-    @Test func `a build that is listed twice has the eras of both releases, and an era begins at its first release`() {
+    @Test func `a build that is listed twice has the eras of both rows, and an era begins at its build's first row`() {
         func release(_ build: String, _ date: String) -> Release {
             Release(
                 platform: .iOS, version: nil, build: AppVersion(build),
@@ -69,7 +69,8 @@ struct ReleaseListOrderTests {
         #expect(eras("4") == [])
     }
 
-    @Test func `in a list with undated releases, a release on the day of the change is before or after it as listed`() {
+    @Test
+    func `among undated releases, the order of the list puts releases of the day of the change before or after it`() {
         func release(_ build: String, day: Int?) -> Release {
             Release(
                 platform: .iOS, version: nil, build: AppVersion(build),
@@ -83,7 +84,7 @@ struct ReleaseListOrderTests {
         #expect(AppVersion("121").flatMap { found[$0] } == EraSet(from: 1, to: 2))
     }
 
-    @Test func `releases on the day of an undated boundary have the order of the list`() {
+    @Test func `releases on the day of an undated boundary are before or after it by the order of the release list`() {
         let list = ReleaseList(
             ["119", "120", "121"].map {
                 Release(

@@ -141,7 +141,7 @@ import Testing
         #expect(try eras(of: "122", releases: list, boundary: change) == EraSet(from: 1, to: 2))
     }
 
-    @Test func `two releases with days are in the order of their days, and an undated boundary has its version's day`()
+    @Test func `releases are in the order of their days, and an undated boundary has the day of its version's release`()
         throws
     {
         let list = [("119", try day("2015-05-01")), ("120", try day("2015-06-10")), ("121", try day("2015-06-12"))]

@@ -4,6 +4,7 @@ import Testing
 @testable import TenureCore
 
 @Suite struct `a secret` {
+    /// A value with secrets in several properties, as a library might log it.
     private struct Holder: Encodable, Error {
         let name = "holder"
         let key = Secret("canary-4711")

@@ -4,7 +4,7 @@ import Testing
 
 /// Versions with small components are packed into 64 bits, and others compared digit by digit.
 @Suite struct LargeVersionTests {
-    @Test func `versions are ordered the same way on both sides of the largest packed component`() {
+    @Test func `versions with components around the largest packed number 2097151 are in numeric order`() {
         let ascending = [
             "1", "1.0.2097151", "1.0.2097152", "1.0.2097153", "1.2097151", "1.2097152", "1.2097152.1", "1.2097153", "2",
             "2097151", "2097151.9", "2097152", "2097152.0.1", "2097153", "4194304",

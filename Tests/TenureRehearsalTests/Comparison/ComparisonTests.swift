@@ -24,7 +24,7 @@ struct ComparisonTests {
             })
     }
 
-    @Test func `in a rehearsal, a right under only the old policy is a loss`() throws {
+    @Test func `in a rehearsal, a right that only the old policy gives is a loss`() throws {
         let changes = try changes(of: buyer(build: "110"))
         #expect(changes["everything"] == .loses)
         #expect(changes["printing"] == .loses)
@@ -32,7 +32,7 @@ struct ComparisonTests {
         #expect(changes["themes"] == .changesReason)
     }
 
-    @Test func `a rehearsal counts no loss for a right under both policies, and a gain for a new right`() throws {
+    @Test func `a rehearsal counts no loss for a right that both policies give, and a gain for a new right`() throws {
         let changes = try changes(of: buyer(build: "37"))
         #expect(changes["everything"] == .same)
         #expect(changes["themes"] == .gains)

@@ -38,7 +38,7 @@ struct CompressedTests {
     }
 
     /// `gzip` reads 256 KB at once, which may be thousands of lines.
-    @Test func `the progress of a small compressed evidence file has no share, because gzip reads ahead`() throws {
+    @Test func `a small compressed evidence file has no progress in percent, because gzip reads ahead`() throws {
         let folder = try ScratchFolder()
         let file = try compress(Array(repeating: 0x0A, count: 500_000), in: folder)
         let small = try EvidenceSource(path: file)

@@ -79,7 +79,7 @@ struct GroupingTests {
         #expect(try await customers(ids) == 2)
     }
 
-    @Test func `an exported ID joins lines with only a receipt, only a purchase, or accounts of other lines`()
+    @Test func `evidence lines with one exported ID are one customer, even lines with only a receipt or a purchase`()
         async throws
     {
         let lines = [

@@ -35,6 +35,7 @@ struct PageCauseTests {
             inDoubt: inDoubt)
     }
 
+    /// A number of equal customers.
     private struct Customers {
         var platform = Platform.iOS
         var bought: String

@@ -121,7 +121,7 @@ struct ReportTests {
         #expect(count.share(of: total) == text)
     }
 
-    @Test func `the places in a rehearsal report are sorted by their number of customers`() throws {
+    @Test func `the versions and months in a rehearsal report are sorted by their number of customers`() throws {
         let totals = try report(identifying: false).tally.cells.sorted.map { $0.counts.first?.total ?? 0 }
         #expect(totals == totals.sorted(by: >) && totals.first != totals.last)
     }

@@ -21,6 +21,7 @@ struct AdminClient {
     /// The admin key in the configuration of `withAdminClient`.
     static let adminKey = KeySecret().text
 
+    /// A response of the admin API.
     struct Answer {
         let response: TestResponse
 

@@ -64,7 +64,7 @@ import Testing
             #expect(!audit.text.contains("ada@example.com"))
             let again = try await admin.client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
             #expect(again.id != customer.id)
-            #expect(again.entitlements["everything"]?.outcome == .granted, "what support did is forgotten too")
+            #expect(again.entitlements["everything"]?.outcome == .granted, "support's revocation was erased, too")
         }
     }
 

@@ -34,7 +34,7 @@ import Testing
                     let synced = try await client.sync(try await local.sync, from: nil)
                     #expect(try await admin.get("/v1/admin/orders/\(order)").found == [synced.id])
                     let spaced = try await admin.get("/v1/admin/orders/%20\(order)%20")
-                    #expect(spaced.found.isEmpty, "a route has one spelling")
+                    #expect(spaced.found.isEmpty, "blanks around an order ID aren't ignored")
                     // Another customer's user ID equals this transaction ID. User IDs aren't signed, so they don't find
                     // an order's customer.
                     let namesake = try await admin.newcomer()

@@ -180,7 +180,10 @@ import Testing
         }
     }
 
-    @Test func `a support request's ID can't be used for another customer, but by another admin key`() async throws {
+    @Test
+    func `a support request's ID can't be used again for another customer, but by requests with another admin key`()
+        async throws
+    {
         try await withAdminClient { admin, keys in
             let (customer, other) = (try await admin.newcomer(), try await admin.owner())
             let body = ["entitlement": "everything", "reason": "r"]

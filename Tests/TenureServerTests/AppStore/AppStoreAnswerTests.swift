@@ -12,7 +12,7 @@ import Testing
     private let id = AppStoreCustomerID.transaction("1001")
 
     @Test func `an App Store history is read page by page, with the revision of the previous page`() async throws {
-        let all = try Answered.transactions(45)
+        let all = try ServerSigned.transactions(45)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
             let list = try await asking.connection.transactionHistory(of: id, in: .production)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `an App Store history is incomplete if the revision of a page is repeated`() async throws {
-        let page = try Answered.transactions(1)[0]
+        let page = try ServerSigned.transactions(1)[0]
         @Sendable func answer(_ revision: String) -> ImitatedAppStore.Scripted {
             .init(
                 status: 200,
@@ -58,8 +58,8 @@ import Testing
     }
 
     @Test func `forged and malformed transactions in an App Store history are rejected`() async throws {
-        let sound = try Answered.transactions(2)
-        let forged = try Answered.forged()
+        let sound = try ServerSigned.transactions(2)
+        let forged = try ServerSigned.forged()
         try await withAppStore { asking in
             await asking.appStore.put(.production) {
                 $0.histories = [(["1001"], [sound[0], forged, sound[1], "", "x"])]
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `transactions of another environment or app in an App Store history are rejected`() async throws {
-        let sandbox = try Answered.transaction("1001", .sandbox)
+        let sandbox = try ServerSigned.transaction("1001", .sandbox)
         let other = try Calculator.minter(bundleID: "com.example.other").text(.transaction)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], [sandbox, other])] }
@@ -84,15 +84,15 @@ import Testing
         }
     }
 
-    @Test func `refunds, statuses and app transactions of another environment don't count`() async throws {
-        let refund = try Answered.transaction("1001", .sandbox)
-        let status = Answered.statuses(try Answered.period(.sandbox), try Answered.renewal())
-        let appTransaction = try Answered.appTransaction(.sandbox)
+    @Test func `refunds, statuses and app transactions of another environment are ignored`() async throws {
+        let refund = try ServerSigned.transaction("1001", .sandbox)
+        let status = ServerSigned.statuses(try ServerSigned.period(.sandbox), try ServerSigned.renewal())
+        let appTransaction = try ServerSigned.appTransaction(.sandbox)
         try await withAppStore { asking in
             await asking.appStore.put(.production) {
                 $0.refunds["1001"] = [refund]
                 $0.statuses = ["1": status]
-                $0.appTransactions = [Answered.customer: appTransaction]
+                $0.appTransactions = [ServerSigned.customer: appTransaction]
             }
             let connection = try asking.connection
             let refunds = try await connection.refundHistory(of: id, in: .production)
@@ -100,7 +100,7 @@ import Testing
             let statuses = try await connection.subscriptionStatuses(of: .transaction("1"), in: .production)
             #expect(statuses.rejected.first?.code == "wrongEnvironment")
             let failure = await #expect(throws: AppStoreFailure.self) {
-                try await connection.appTransaction(of: .appTransaction(Answered.customer), in: .production)
+                try await connection.appTransaction(of: .appTransaction(ServerSigned.customer), in: .production)
             }
             guard case .untrusted(let rejection)? = failure else {
                 Issue.record("\(String(describing: failure))")
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func `a refund history of the App Store Server API is read page by page`() async throws {
-        let all = try Answered.transactions(21)
+        let all = try ServerSigned.transactions(21)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.refunds["1001"] = all }
             let list = try await asking.connection.refundHistory(of: id, in: .production)
@@ -123,13 +123,14 @@ import Testing
     }
 
     @Test func `an app transaction from the App Store Server API isn't bound to a device`() async throws {
-        let appTransaction = try Answered.appTransaction()
+        let appTransaction = try ServerSigned.appTransaction()
         try await withAppStore { asking in
             await asking.appStore.put(.production) {
-                $0.appTransactions = [Answered.customer: appTransaction, "7": appTransaction]
+                $0.appTransactions = [ServerSigned.customer: appTransaction, "7": appTransaction]
             }
             let connection = try asking.connection
-            let artifact = try await connection.appTransaction(of: .appTransaction(Answered.customer), in: .production)
+            let artifact = try await connection.appTransaction(
+                of: .appTransaction(ServerSigned.customer), in: .production)
             #expect(artifact.payload.isServerVariant)
             #expect(artifact.payload.originalApplicationVersion == "37")
             #expect(!artifact.isOnDevice)
@@ -141,10 +142,10 @@ import Testing
     }
 
     @Test func `subscription statuses from the App Store pair each transaction with its renewal info`() async throws {
-        let period = try Answered.period()
-        let sound = Answered.statuses(period, try Answered.renewal())
-        let other = Answered.statuses(period, try Answered.renewal(["originalTransactionId": .string("9")]))
-        let forged = Answered.statuses(try Answered.forged(), try Answered.renewal())
+        let period = try ServerSigned.period()
+        let sound = ServerSigned.statuses(period, try ServerSigned.renewal())
+        let other = ServerSigned.statuses(period, try ServerSigned.renewal(["originalTransactionId": .string("9")]))
+        let forged = ServerSigned.statuses(try ServerSigned.forged(), try ServerSigned.renewal())
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.statuses = ["1": sound, "2": other, "3": forged, "4": "[]"] }
             let connection = try asking.connection
@@ -165,7 +166,7 @@ import Testing
     @Test func `the status of a test notification is requested until the App Store has sent the notification`()
         async throws
     {
-        let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
+        let payload = try ServerSigned.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.tests = ["test-1": payload] }
             // The first response has the token. The second response says that the notification wasn't sent yet.
@@ -179,7 +180,7 @@ import Testing
 
     @Test func `the status of a test notification contains the notification and the attempts to send it`() async throws
     {
-        let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
+        let payload = try ServerSigned.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.tests = ["test-1": payload, "test-2": "forged"] }
             let connection = try asking.connection

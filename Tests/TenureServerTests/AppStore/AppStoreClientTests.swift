@@ -13,9 +13,9 @@ import Testing
     private func fill(
         _ appStore: ImitatedAppStore, _ count: Int = 1, _ environment: AppStoreEnvironment = .production
     ) async throws {
-        let transactions = try Answered.transactions(count, environment)
+        let transactions = try ServerSigned.transactions(count, environment)
         await appStore.put(environment) { contents in
-            contents.histories = [(["1001", Answered.customer], transactions)]
+            contents.histories = [(["1001", ServerSigned.customer], transactions)]
         }
     }
 
@@ -24,12 +24,12 @@ import Testing
             try await fill(asking.appStore)
             try await withFolder { folder in
                 let path = folder + "/AuthKey.p8"
-                try writeSecret(AskingCalculator.key.pemRepresentation, to: path)
+                try writeSecret(AppStoreClientTestBed.key.pemRepresentation, to: path)
                 var settings = AppStoreSettings(
-                    issuerID: AskingCalculator.issuerID, keyID: AskingCalculator.keyID, privateKeyFile: path)
+                    issuerID: AppStoreClientTestBed.issuerID, keyID: AppStoreClientTestBed.keyID, privateKeyFile: path)
                 settings.hosts = asking.hosts
                 let connection = try AppStoreClient(
-                    settings, verifier: AskingCalculator.verifier(), transport: asking.transport,
+                    settings, verifier: AppStoreClientTestBed.verifier(), transport: asking.transport,
                     time: asking.time.time, logger: Calculator.logger)
                 #expect(try await connection.transactionHistory(of: id, in: .production).isComplete)
             }

@@ -17,20 +17,20 @@ import Testing
     }
 
     @Test func `the App Store key signs tokens in the format that Apple documents`() throws {
-        let token = try AskingCalculator.credentials.token(issuedAt: Date(timeIntervalSince1970: 1_795_176_000.9))
+        let token = try AppStoreClientTestBed.credentials.token(issuedAt: Date(timeIntervalSince1970: 1_795_176_000.9))
         let parts = token.split(separator: ".")
         try #require(parts.count == 3)
         #expect(
             try object(parts[0])
                 == JSONObject(members: [
                     .init(name: "alg", value: .string("ES256")),
-                    .init(name: "kid", value: .string(AskingCalculator.keyID)),
+                    .init(name: "kid", value: .string(AppStoreClientTestBed.keyID)),
                     .init(name: "typ", value: .string("JWT")),
                 ]))
         #expect(
             try object(parts[1])
                 == JSONObject(members: [
-                    .init(name: "iss", value: .string(AskingCalculator.issuerID)),
+                    .init(name: "iss", value: .string(AppStoreClientTestBed.issuerID)),
                     .init(name: "iat", value: .number("1795176000")),
                     .init(name: "exp", value: .number("1795176300")),
                     .init(name: "aud", value: .string("appstoreconnect-v1")),
@@ -39,18 +39,18 @@ import Testing
         let signature = try P256.Signing.ECDSASignature(
             rawRepresentation: #require(Base64.urlSafe.decode(Array(parts[2].utf8)[...])))
         #expect(
-            AskingCalculator.key.publicKey.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8)))
+            AppStoreClientTestBed.key.publicKey.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8)))
     }
 
     @Test func `an App Store token is reused until shortly before it expires`() async throws {
-        let tokens = AppStoreTokens(AskingCalculator.credentials)
+        let tokens = AppStoreTokens(AppStoreClientTestBed.credentials)
         let first = try await tokens.token(at: Calculator.now)
         #expect(try await tokens.token(at: Calculator.now.addingTimeInterval(239)) == first)
         #expect(try await tokens.token(at: Calculator.now.addingTimeInterval(240)) != first)
     }
 
     @Test func `a new App Store token is signed after the clock was set back`() async throws {
-        let tokens = AppStoreTokens(AskingCalculator.credentials)
+        let tokens = AppStoreTokens(AppStoreClientTestBed.credentials)
         let first = try await tokens.token(at: Calculator.now)
         let second = try await tokens.token(at: Calculator.now.addingTimeInterval(-86_400))
         #expect(try object(second.split(separator: ".")[1])["iat"] == .number("1795089600"))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `discarding a refused App Store token doesn't discard its replacement`() async throws {
-        let tokens = AppStoreTokens(AskingCalculator.credentials)
+        let tokens = AppStoreTokens(AppStoreClientTestBed.credentials)
         let first = try await tokens.token(at: Calculator.now)
         await tokens.discard(first)
         let second = try await tokens.token(at: Calculator.now)
@@ -68,14 +68,14 @@ import Testing
     }
 
     @Test func `descriptions and dumps of the App Store credentials don't contain the private key`() throws {
-        let credentials = AskingCalculator.credentials
+        let credentials = AppStoreClientTestBed.credentials
         var dumped = ""
         dump(credentials, to: &dumped)
         let shown = "\(credentials)" + String(reflecting: credentials) + dumped
-        let base64 = AskingCalculator.key.rawRepresentation.base64EncodedString()
-        let bytes = "\(Array(AskingCalculator.key.rawRepresentation))"
+        let base64 = AppStoreClientTestBed.key.rawRepresentation.base64EncodedString()
+        let bytes = "\(Array(AppStoreClientTestBed.key.rawRepresentation))"
         #expect(!shown.contains(base64) && !shown.contains(bytes) && !shown.contains("PrivateKey"))
-        #expect(shown.contains(AskingCalculator.keyID))
+        #expect(shown.contains(AppStoreClientTestBed.keyID))
     }
 
     private func mistake(_ contents: String?, _ change: (URL) throws -> Void = { _ in }) async throws -> String {
@@ -96,10 +96,10 @@ import Testing
         try await withFolder { folder in
             let path = folder + "/key.p8"
             for end in ["\n", "\r\n"] {
-                let pem = AskingCalculator.key.pemRepresentation.replacingOccurrences(of: "\n", with: end) + end
+                let pem = AppStoreClientTestBed.key.pemRepresentation.replacingOccurrences(of: "\n", with: end) + end
                 try writeSecret(pem, to: path)
                 let key = try AppStoreKeyFile(path: path).key()
-                #expect(key.rawRepresentation == AskingCalculator.key.rawRepresentation)
+                #expect(key.rawRepresentation == AppStoreClientTestBed.key.rawRepresentation)
             }
         }
     }
@@ -107,14 +107,14 @@ import Testing
     @Test func `the error about an App Store key file says what is wrong with the file`() async throws {
         #expect(try await mistake(nil).contains("no such file"))
         #expect(try await mistake("").contains("no private key"))
-        #expect(try await mistake(AskingCalculator.key.publicKey.pemRepresentation).contains("no private key"))
-        let encrypted = AskingCalculator.key.pemRepresentation
+        #expect(try await mistake(AppStoreClientTestBed.key.publicKey.pemRepresentation).contains("no private key"))
+        let encrypted = AppStoreClientTestBed.key.pemRepresentation
             .replacingOccurrences(of: "PRIVATE KEY", with: "ENCRYPTED PRIVATE KEY")
         #expect(try await mistake(encrypted).contains("openssl pkcs8"))
         #expect(try await mistake(P384.Signing.PrivateKey().pemRepresentation).contains("P-384"))
         #expect(try await mistake(P521.Signing.PrivateKey().pemRepresentation).contains("P-521"))
         #expect(try await mistake(String(repeating: "k", count: 20_000)).contains("more than"))
-        let cut = String(AskingCalculator.key.pemRepresentation.dropFirst(40))
+        let cut = String(AppStoreClientTestBed.key.pemRepresentation.dropFirst(40))
         #expect(try await mistake("-----BEGIN PRIVATE KEY-----\n" + cut).contains("something else"))
         let folder = try await mistake(nil) {
             try FileManager.default.createDirectory(at: $0, withIntermediateDirectories: false)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func `an error about an App Store key file never quotes the key`() async throws {
-        let pem = AskingCalculator.key.pemRepresentation
+        let pem = AppStoreClientTestBed.key.pemRepresentation
         let secret = pem.split(separator: "\n")[1]
         let detail = try await mistake(pem.replacingOccurrences(of: "MIG", with: "MIH"))
         #expect(!detail.contains(secret.dropFirst(3)))

@@ -238,10 +238,10 @@ import Testing
     @Test func `App Store jobs about customers of a test authority never contact Apple`() async throws {
         try await withFolder { folder in
             let file = folder + "/key.p8"
-            try writeSecret(AskingCalculator.key.pemRepresentation, to: file)
+            try writeSecret(AppStoreClientTestBed.key.pemRepresentation, to: file)
             var configuration = try Calculator.configuration(folder)
             configuration.appStore = AppStoreSettings(
-                issuerID: AskingCalculator.issuerID, keyID: AskingCalculator.keyID, privateKeyFile: file)
+                issuerID: AppStoreClientTestBed.issuerID, keyID: AppStoreClientTestBed.keyID, privateKeyFile: file)
             let asked = LogLines()
             let transport = AppStoreTransport { request throws(AppStoreFailure) in
                 asked.logger(.info).info("\(request.url)")
@@ -263,7 +263,9 @@ import Testing
         }
     }
 
-    @Test func `App Store jobs store no history that another authority than the customer's signed`() async throws {
+    @Test func `App Store jobs store no history if its signer isn't the signer of the customer's artifacts`()
+        async throws
+    {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -310,10 +312,10 @@ import Testing
                     ? .init(status: 401, body: [])
                     : .init(status: 200, body: Array(#"{"hasMore":false,"notificationHistory":[]}"#.utf8))
             }
-            let verifier = try AskingCalculator.verifier([.production])
+            let verifier = try AppStoreClientTestBed.verifier([.production])
             let missed = MissedNotifications(
                 client: AppStoreClient(
-                    AskingCalculator.credentials, verifier: verifier, transport: transport, time: time,
+                    AppStoreClientTestBed.credentials, verifier: verifier, transport: transport, time: time,
                     logger: Calculator.logger),
                 store: service.store,
                 notifications: NotificationService(
@@ -339,7 +341,7 @@ import Testing
             try await broken.store.close()
 
             let file = folder + "/key.p8"
-            try writeSecret(AskingCalculator.key.pemRepresentation, to: file)
+            try writeSecret(AppStoreClientTestBed.key.pemRepresentation, to: file)
             configuration.appStore?.privateKeyFile = file
             let started = Gate()
             let service = try await TenureService(configuration)

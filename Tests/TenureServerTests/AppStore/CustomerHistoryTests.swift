@@ -16,13 +16,13 @@ import Testing
     private func subscriber(
         _ extra: [String] = [], renewal: String? = nil
     ) throws -> @Sendable (inout ImitatedAppStore.Contents) -> Void {
-        let transactions = try [Answered.transaction("1001"), Answered.period()] + extra
-        let statuses = Answered.statuses(try Answered.period(), try renewal ?? Answered.renewal())
-        let appTransaction = try Answered.appTransaction()
+        let transactions = try [ServerSigned.transaction("1001"), ServerSigned.period()] + extra
+        let statuses = ServerSigned.statuses(try ServerSigned.period(), try renewal ?? ServerSigned.renewal())
+        let appTransaction = try ServerSigned.appTransaction()
         return { contents in
-            contents.histories = [(["1001", Answered.customer], transactions)]
-            contents.statuses = ["1001": statuses, Answered.customer: statuses]
-            contents.appTransactions = ["1001": appTransaction, Answered.customer: appTransaction]
+            contents.histories = [(["1001", ServerSigned.customer], transactions)]
+            contents.statuses = ["1001": statuses, ServerSigned.customer: statuses]
+            contents.appTransactions = ["1001": appTransaction, ServerSigned.customer: appTransaction]
         }
     }
 
@@ -40,7 +40,7 @@ import Testing
             #expect(history.isComplete)
             #expect(history.rejected.isEmpty)
             #expect(history.realm == Realm(.production, isTest: true))
-            #expect(history.identities.first == Identity(.appTransactionID, Answered.customer))
+            #expect(history.identities.first == Identity(.appTransactionID, ServerSigned.customer))
             #expect(
                 Set(history.identities.dropFirst().map(\.value)) == ["1001", "2000"])
             let update = updated(history)
@@ -55,7 +55,7 @@ import Testing
     @Test func `a backfill of purchases stores every ID by which support finds a customer`() async throws {
         let token = "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
         let fill = try subscriber([
-            try Answered.transaction(
+            try ServerSigned.transaction(
                 "1002", .production,
                 ["appAccountToken": .string(token), "webOrderLineItemId": .string("410000000000778")])
         ])
@@ -88,7 +88,7 @@ import Testing
                     ) { known -> (CustomerUpdate, Void) in (updated(history, known), ()) }
                     #expect(customer.evidence.purchasesAreComplete)
                     #expect(customer.evidence.purchases.map(\.transactionID) == ["1001", "2001"])
-                    #expect(customer.evidence.acquisitions.map(\.key.appTransactionID) == [Answered.customer])
+                    #expect(customer.evidence.acquisitions.map(\.key.appTransactionID) == [ServerSigned.customer])
                     let artifacts = try await store.read { try $0.artifacts(of: customer.id) }
                     let stored = artifacts.map { String(decoding: $0.bytes, as: UTF8.self) }
                     #expect(stored.allSatisfy { given.contains($0) || statuses.contains($0) })
@@ -101,12 +101,12 @@ import Testing
     }
 
     @Test func `a backfill stores the App Store's artifacts unchanged, byte by byte`() async throws {
-        let (transaction, period) = (try Answered.transaction("1001"), try Answered.period())
-        let (renewal, appTransaction) = (try Answered.renewal(), try Answered.appTransaction())
+        let (transaction, period) = (try ServerSigned.transaction("1001"), try ServerSigned.period())
+        let (renewal, appTransaction) = (try ServerSigned.renewal(), try ServerSigned.appTransaction())
         try await withAppStore { asking in
             await asking.appStore.put(.production) { contents in
                 contents.histories = [(["1001"], [transaction, period])]
-                contents.statuses = ["1001": Answered.statuses(period, renewal)]
+                contents.statuses = ["1001": ServerSigned.statuses(period, renewal)]
                 contents.appTransactions = ["1001": appTransaction]
             }
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
@@ -128,15 +128,15 @@ import Testing
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
             let backfill = CustomerHistoryReader(client: try asking.connection)
-            let history = try await backfill.history(of: .appTransaction(Answered.customer), in: .production)
+            let history = try await backfill.history(of: .appTransaction(ServerSigned.customer), in: .production)
             #expect(history.isComplete)
-            #expect(await asking.appStore.asked.allSatisfy { $0.path.hasSuffix("/" + Answered.customer) })
+            #expect(await asking.appStore.asked.allSatisfy { $0.path.hasSuffix("/" + ServerSigned.customer) })
         }
     }
 
     @Test func `a backfill sends all requests to the environment that knows the customer`() async throws {
-        let transaction = try Answered.transaction("1001", .sandbox)
-        let appTransaction = try Answered.appTransaction(.sandbox)
+        let transaction = try ServerSigned.transaction("1001", .sandbox)
+        let appTransaction = try ServerSigned.appTransaction(.sandbox)
         try await withAppStore { asking in
             await asking.appStore.put(.sandbox) { contents in
                 contents.histories = [(["1001"], [transaction])]
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func `a backfill leaves out a forged transaction, and leaves the purchases incomplete`() async throws {
-        let fill = try subscriber([try Answered.forged()])
+        let fill = try subscriber([try ServerSigned.forged()])
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
@@ -164,8 +164,8 @@ import Testing
 
     @Test func `a backfill that can't read the whole history also fetches the refunds`() async throws {
         let fill = try subscriber()
-        let first = try Answered.transaction("1001")
-        let refunded = try Answered.transaction(
+        let first = try ServerSigned.transaction("1001")
+        let refunded = try ServerSigned.transaction(
             "1001", .production, ["revocationDate": .instant(Calculator.now), "revocationReason": .number("0")])
         try await withAppStore { asking in
             await asking.appStore.put(.production) { contents in
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test func `a backfill leaves the purchases incomplete if a page of the history is repeated`() async throws {
-        let page = try Answered.transaction("1001")
+        let page = try ServerSigned.transaction("1001")
         try await withAppStore { asking in
             for _ in 0..<2 {
                 await asking.appStore.answerFirst(
@@ -200,7 +200,7 @@ import Testing
 
     @Test func `a backfill stores no artifact that is signed for another account`() async throws {
         let fill = try subscriber([
-            try Answered.transaction("3001", .production, ["appTransactionId": .string("704000000000000009")])
+            try ServerSigned.transaction("3001", .production, ["appTransactionId": .string("704000000000000009")])
         ])
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test func `a backfill stores old transactions without an app transaction ID`() async throws {
-        let fill = try subscriber([try Answered.transaction("4001", .production, ["appTransactionId": .null])])
+        let fill = try subscriber([try ServerSigned.transaction("4001", .production, ["appTransactionId": .null])])
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
@@ -223,20 +223,22 @@ import Testing
     }
 
     @Test func `a backfill leaves purchases incomplete if the history lacks the requested transaction`() async throws {
-        let others = try [Answered.transaction("1002"), Answered.transaction("1003")]
+        let others = try [ServerSigned.transaction("1002"), ServerSigned.transaction("1003")]
         for transactions in [others, []] {
             try await withAppStore { asking in
-                await asking.appStore.put(.production) { $0.histories = [(["1001", Answered.customer], transactions)] }
+                await asking.appStore.put(.production) {
+                    $0.histories = [(["1001", ServerSigned.customer], transactions)]
+                }
                 let backfill = CustomerHistoryReader(client: try asking.connection)
                 #expect(try await backfill.history(of: id).isComplete == false)
                 // The history of a customer without purchases is complete and empty.
-                #expect(try await backfill.history(of: .appTransaction(Answered.customer)).isComplete)
+                #expect(try await backfill.history(of: .appTransaction(ServerSigned.customer)).isComplete)
             }
         }
     }
 
     @Test func `a backfill requests no subscription statuses if the customer bought no subscription`() async throws {
-        let transaction = try Answered.transaction("1001")
+        let transaction = try ServerSigned.transaction("1001")
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], [transaction])] }
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
@@ -273,14 +275,14 @@ import Testing
     @Test func `a backfill fetches the app transaction even if the App Store has no history for the customer`()
         async throws
     {
-        let appTransaction = try Answered.appTransaction()
+        let appTransaction = try ServerSigned.appTransaction()
         try await withAppStore { asking in
-            await asking.appStore.put(.production) { $0.appTransactions = [Answered.customer: appTransaction] }
+            await asking.appStore.put(.production) { $0.appTransactions = [ServerSigned.customer: appTransaction] }
             let backfill = CustomerHistoryReader(client: try asking.connection)
-            let history = try await backfill.history(of: .appTransaction(Answered.customer))
+            let history = try await backfill.history(of: .appTransaction(ServerSigned.customer))
             #expect(history.proofs.count == 1)
             #expect(!history.isComplete)
-            #expect(history.identities == [Identity(.appTransactionID, Answered.customer)])
+            #expect(history.identities == [Identity(.appTransactionID, ServerSigned.customer)])
         }
     }
 
@@ -301,7 +303,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill fails with a retryable error, and stores nothing, while too many unknown signers wait`()
+    @Test func `a backfill stores nothing, and is repeated later, if too many unknown signers delay its verification`()
         async throws
     {
         let fill = try subscriber()
@@ -314,7 +316,7 @@ import Testing
                     trust: try TrustConfiguration(anchors: [.production: anchors]),
                     budget: ChainCache.Budget(burst: 0, perSecond: 0)))
             let connection = AppStoreClient(
-                AskingCalculator.credentials, hosts: asking.hosts, verifier: busy, transport: asking.transport,
+                AppStoreClientTestBed.credentials, hosts: asking.hosts, verifier: busy, transport: asking.transport,
                 time: asking.time.time, logger: Calculator.logger)
             let failure = await #expect(throws: AppStoreFailure.self) {
                 try await CustomerHistoryReader(client: connection).history(of: id)
@@ -336,7 +338,7 @@ import Testing
             let clock = TestClock()
             let service = try await TenureService(try Calculator.configuration(folder))
             let (customer, _) = try await service.store.update(
-                [Identity(.appTransactionID, Answered.customer)], in: Realm(.production, isTest: true),
+                [Identity(.appTransactionID, ServerSigned.customer)], in: Realm(.production, isTest: true),
                 at: Calculator.now
             ) { known -> (CustomerUpdate, Void) in
                 var update = CustomerUpdate(of: known)
@@ -361,7 +363,7 @@ import Testing
         async throws
     {
         let fill = try subscriber()
-        let transaction = try Answered.transaction("1001")
+        let transaction = try ServerSigned.transaction("1001")
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
             // The second request is the request for the app transaction.
@@ -374,11 +376,11 @@ import Testing
     }
 
     @Test func `a backfill uses the app transaction ID if the customer has one, otherwise a transaction ID`() {
-        let account = Identity(.appTransactionID, Answered.customer)
+        let account = Identity(.appTransactionID, ServerSigned.customer)
         let others = [
             Identity(.device, "d"), Identity(.originalTransactionID, "2"), Identity(.originalTransactionID, "1"),
         ]
-        #expect(AppStoreCustomerID(others + [account]) == .appTransaction(Answered.customer))
+        #expect(AppStoreCustomerID(others + [account]) == .appTransaction(ServerSigned.customer))
         #expect(AppStoreCustomerID(others) == .transaction("1"))
         #expect(AppStoreCustomerID(others.prefix(1)) == nil)
     }

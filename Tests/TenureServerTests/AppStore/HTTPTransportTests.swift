@@ -11,7 +11,7 @@ import Testing
     private let id = AppStoreCustomerID.transaction("1001")
 
     /// Returns a client that makes one attempt only, because the test is about a single exchange.
-    private func once(_ asking: AskingCalculator) throws -> AppStoreClient {
+    private func once(_ asking: AppStoreClientTestBed) throws -> AppStoreClient {
         try asking.connection(retryPolicy: RetryPolicy(attempts: 1))
     }
 
@@ -115,7 +115,7 @@ import Testing
                 try await Task.sleep(for: .seconds(3600))
             }, random: { 1 })
         let connection = AppStoreClient(
-            AskingCalculator.credentials, verifier: try AskingCalculator.verifier(),
+            AppStoreClientTestBed.credentials, verifier: try AppStoreClientTestBed.verifier(),
             transport: AppStoreTransport { _ throws(AppStoreFailure) in throw .unreachable("no connection") },
             time: clock, logger: Calculator.logger)
         await withTaskGroup(of: Void.self) { group in
@@ -174,7 +174,7 @@ import Testing
         let time = TestTime()
         let http = HTTPTransport()
         let connection = AppStoreClient(
-            AskingCalculator.credentials, hosts: hosts, verifier: try AskingCalculator.verifier(),
+            AppStoreClientTestBed.credentials, hosts: hosts, verifier: try AppStoreClientTestBed.verifier(),
             transport: http.transport, retryPolicy: RetryPolicy(attempts: 3), time: time.time, logger: Calculator.logger
         )
         let failure = await #expect(throws: AppStoreFailure.self) {

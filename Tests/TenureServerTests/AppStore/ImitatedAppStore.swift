@@ -44,6 +44,7 @@ actor ImitatedAppStore {
         }
     }
 
+    /// A request that the imitated App Store received.
     struct Asked: Sendable, Hashable {
         let environment: String
         let path: String
@@ -73,6 +74,7 @@ actor ImitatedAppStore {
 
     // MARK: Responses
 
+    /// An error response of the App Store Server API.
     private struct Fault: Error {
         let status: Int
         let code: Int64
@@ -173,7 +175,8 @@ actor ImitatedAppStore {
         else { return false }
         let instant = now().timeIntervalSince1970
         return header["alg"] == .string("ES256") && header["typ"] == .string("JWT")
-            && header["kid"] == .string(AskingCalculator.keyID) && claims["iss"] == .string(AskingCalculator.issuerID)
+            && header["kid"] == .string(AppStoreClientTestBed.keyID)
+            && claims["iss"] == .string(AppStoreClientTestBed.issuerID)
             && claims["aud"] == .string("appstoreconnect-v1") && claims["bid"] == .string("com.example.calculator")
             && end - issued <= 3600 && issued <= instant && instant < end
     }

@@ -18,6 +18,7 @@ import Testing
             self.room = room
         }
 
+        /// The receiver takes no more notifications, like a database that fails.
         struct Full: Error {}
 
         func take(_ jws: [UInt8]) throws {

@@ -234,7 +234,7 @@ import Testing
             try testBed.published.replaceCatalog(alone, counter: PublishedContent.firstCounter)
             #expect(
                 try await testBed.content(try await testBed.owner()).catalog == good,
-                "another catalog with this counter")
+                "a different catalog with the same counter is ignored")
             try testBed.published.replaceCatalog(alone, counter: 2001)
             #expect(try await counter(testBed) == 2001)
         }

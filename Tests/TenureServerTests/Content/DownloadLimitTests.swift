@@ -153,7 +153,7 @@ import Testing
                 }
                 return try await group.reduce(.zero) { max($0, $1) }
             }
-            #expect(slowest < .seconds(20), "also on a busy machine")
+            #expect(slowest < .seconds(20), "a sync waited for the hanging downloads")
             // A client that reads gets its download while all others hang.
             let reader = try await testBed.links("grand-piano", try await testBed.owner("704000000000002000")).archive
             #expect(try await testBed.get(reader).body.readableBytes > 16_000_000)

@@ -125,6 +125,7 @@ import Testing
     }
 }
 
+/// Runs botocore, the AWS library for Python, and makes random settings and object names.
 enum S3Interop {
     static let python = ProcessInfo.processInfo.environment["TENURE_INTEROP_PYTHON"]
 

@@ -14,6 +14,7 @@ import Testing
         }
     }
 
+    /// Statements that damage a database, and the problem that the check must report.
     struct Damage: Sendable, CustomStringConvertible {
         let description: String
         let sql: [String]

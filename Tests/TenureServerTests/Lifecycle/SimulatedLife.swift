@@ -7,6 +7,7 @@ import TenureMint
 
 /// The history of an invented customer: everything that the App Store sends about them, and what they own at the end.
 struct SimulatedLife {
+    /// What the service receives about the customer.
     enum Event {
         case notification(String)
         case sync(SyncRequest)
@@ -181,6 +182,7 @@ struct SimulatedLife {
         }
     }
 
+    /// A subscription of the customer with all its periods.
     private struct Subscription {
         var original: String
         var acquisition: String?

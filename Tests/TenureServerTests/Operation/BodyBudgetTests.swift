@@ -91,7 +91,7 @@ import Testing
         #expect(budget.reserve(2 * Self.megabyte, for: new, at: 10 * Self.second))
         #expect(!budget.reserve(1, for: slow, at: 10 * Self.second))
         #expect(budget.reserve(1, for: quick, at: 10 * Self.second))
-        #expect(budget.reserve(1, for: other, at: 10 * Self.second), "another client's stays")
+        #expect(budget.reserve(1, for: other, at: 10 * Self.second), "the other client's body isn't dropped")
         budget.allow(bodiesOf: 8 * Self.megabyte)
         #expect(budget.reserve(4 * Self.megabyte, for: new, at: 10 * Self.second))
     }

@@ -86,7 +86,8 @@ import Testing
         #expect(!server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `at the limit of connections, no new response is closed, but a pipelined response isn't new`() {
+    @Test func `at the limit of connections, no new response is closed, but a pipelined response doesn't count as new`()
+    {
         let server = Server(limit: 3)
         let pipelined = server.open("pipelined", at: 0, in: .response)
         server.connections.enter(.working, pipelined, at: 9 * Self.second)
@@ -160,7 +161,7 @@ import Testing
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.2", 2), ("2001:db8:0:1::1", "2001:db8:0:2::1", 2), ("192.0.2.1", "198.51.100.1", 2),
     ])
-    func `a limit of connections of one address doesn't affect other addresses`(
+    func `an address at its connection limit doesn't limit the connections of other addresses`(
         address: String, other: String, limit: Int
     ) {
         let server = Server(limit: 100, perAddress: limit)

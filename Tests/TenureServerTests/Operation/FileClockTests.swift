@@ -54,7 +54,9 @@ import Testing
         }
     }
 
-    @Test func `a clock in a file needs loopback, no proxy and a test authority`() async throws {
+    @Test func `a clock in a file is accepted only on loopback, without a proxy and with a test authority`()
+        async throws
+    {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             func refuses(_ change: (inout ServiceConfiguration) -> Void) throws -> Bool {

@@ -13,6 +13,7 @@ struct InterfaceDocument {
     let schema: JSONSchema
     let operations: [Operation]
 
+    /// A method of a path, and what the document says about it.
     struct Operation {
         let method: String
         let path: String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct addresses {
+@Suite struct `IP addresses and networks` {
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.1"), ("::1", "::1"), ("2001:DB8::1", "2001:db8::1"), ("::ffff:192.0.2.1", "192.0.2.1"),
     ])

@@ -48,7 +48,7 @@ import Testing
             ("admin key", KeySecret().text, ["--admin-key-file", key]),
             ("TLS key", chain.leaf.key.pem, ["--tls-certificate", pem, "--tls-key", key]),
             (
-                "App Store key", AskingCalculator.key.pemRepresentation,
+                "App Store key", AppStoreClientTestBed.key.pemRepresentation,
                 [
                     "--app-store-issuer-id", "i", "--app-store-key-id", "k", "--app-store-private-key-file", key,
                 ]

@@ -207,7 +207,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `connections that the service closes at its limit end even if clients ignore the end of TLS`()
+        @Test func `connections closed at the limit of connections end even if clients ignore the end of TLS`()
             async throws
         {
             let folder = try Folder()

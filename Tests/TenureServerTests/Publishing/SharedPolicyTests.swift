@@ -73,7 +73,7 @@ import Testing
         async throws
     {
         try await withFolder { folder in
-            try await withHooks(in: folder, [Webhook.local(9)]) { client, hooks in
+            try await withWebhooks(in: folder, [Webhook.local(9)]) { client, hooks in
                 let newcomer = SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: [])
                 _ = try await client.sync(newcomer)
                 while try await hooks.entitlementChanges.pass() {}
@@ -94,7 +94,7 @@ import Testing
             let both = try Policy(
                 app: usual.app, eras: usual.eras, buildNumbers: .increasing,
                 entitlements: usual.entitlements + [Entitlement(name: "other", honors: [Honor(era: "paid")])])
-            try await withHooks(in: folder, [Webhook.local(9)], policy: both) { client, hooks in
+            try await withWebhooks(in: folder, [Webhook.local(9)], policy: both) { client, hooks in
                 // One customer bought the product. The other customer never had the right.
                 let buyer = "704000000000000002"
                 let bought = try await client.sync(

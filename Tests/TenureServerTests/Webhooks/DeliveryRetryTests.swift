@@ -22,7 +22,7 @@ import Testing
             default: .ok
             }
         }
-        try await withHooks([.local(receiver.port, events: ["entitlement.granted"])]) { client, hooks in
+        try await withWebhooks([.local(receiver.port, events: ["entitlement.granted"])]) { client, hooks in
             _ = try await client.sync(try Calculator.owner("1"))
             try await hooks.work()
             #expect(receiver.received.count == 1)
@@ -56,7 +56,8 @@ import Testing
         let receiver = try await Receiver()
         let port = receiver.port
         try await receiver.close()
-        try await withHooks([.local(port, events: ["entitlement.granted"])], { $0.metrics = .open }) { client, hooks in
+        try await withWebhooks([.local(port, events: ["entitlement.granted"])], { $0.metrics = .open }) {
+            client, hooks in
             _ = try await client.sync(try Calculator.owner("1"))
             for _ in 0..<200 {
                 try await hooks.work()
@@ -82,7 +83,7 @@ import Testing
 
     @Test func `webhook messages about one customer arrive in order, even if the first attempt fails`() async throws {
         let receiver = try await Receiver { _, count in count == 0 ? .status(500) : .ok }
-        try await withHooks([.local(receiver.port, events: ["entitlement.granted", "entitlement.revoked"])]) {
+        try await withWebhooks([.local(receiver.port, events: ["entitlement.granted", "entitlement.revoked"])]) {
             client, hooks in
             let answer = try await client.sync(try Calculator.owner("1"))
             let identity = Identity(.appTransactionID, "1")
@@ -106,7 +107,7 @@ import Testing
     @Test func `a webhook endpoint that was down gets all its messages when it is back`() async throws {
         let first = try await Receiver { _, count in count < 3 ? .ok : .hangUp }
         let port = first.port
-        try await withHooks([.local(port, events: ["entitlement.granted"])]) { client, hooks in
+        try await withWebhooks([.local(port, events: ["entitlement.granted"])]) { client, hooks in
             for number in 1...10 { _ = try await client.sync(try Calculator.owner(String(number))) }
             try await hooks.work()
             try await first.close()

@@ -20,14 +20,14 @@ import Testing
 
     @Test func `a webhook message arrives signed, with its ID in a header and in the body`() async throws {
         let receiver = try await Receiver()
-        try await withHooks([.local(receiver.port)]) { client, hooks in
+        try await withWebhooks([.local(receiver.port)]) { client, hooks in
             let answer = try await client.sync(try Calculator.owner("1"))
             try await hooks.work()
             let request = try #require(Self.grants(receiver).first)
             #expect(request.customer["id"] as? String == answer.id)
             #expect(request.headers["tenure-event-id"] == request.id)
             let time = Int(Calculator.now.timeIntervalSince1970)
-            let expected = WebhookSignature.text(of: request.body, at: Calculator.now, secrets: [Hooks.secret])
+            let expected = WebhookSignature.text(of: request.body, at: Calculator.now, secrets: [WebhookTestBed.secret])
             #expect(request.headers["tenure-signature"] == expected)
             #expect(expected.hasPrefix("t=\(time),v1="))
             let delivery = try #require(try await hooks.outbox().last?.deliveries.first)
@@ -42,7 +42,7 @@ import Testing
             Webhook.local(receiver.port, name: "grants", events: ["entitlement.granted"]),
             Webhook.local(receiver.port, name: "policies", events: ["policy.published"]),
         ]
-        try await withHooks(webhooks) { client, hooks in
+        try await withWebhooks(webhooks) { client, hooks in
             _ = try await client.sync(try Calculator.owner("1"))
             try await hooks.work()
             #expect(receiver.received.compactMap(\.type).sorted() == ["entitlement.granted", "policy.published"])
@@ -78,7 +78,7 @@ import Testing
             var names: [String: String] = [:]
             for number in 1...4 {
                 let request = try subscriber("\(number)")
-                let answer = try await withHooks(in: folder, [.local(receiver.port)]) { client, hooks in
+                let answer = try await withWebhooks(in: folder, [.local(receiver.port)]) { client, hooks in
                     let answer = try await client.sync(request)
                     try await hooks.work()
                     return answer
@@ -86,7 +86,7 @@ import Testing
                 names[answer.id] = "\(number)"
             }
             let before = receiver.received.count
-            let newest = try await withHooks(
+            let newest = try await withWebhooks(
                 in: folder, [.local(receiver.port)], policy: policy, { $0.webhookSettings.concurrency = 1 }
             ) { client, hooks in
                 while try await hooks.entitlementChanges.pass() {}
@@ -124,11 +124,11 @@ import Testing
         let policy = try policyWithoutProducts()
         try await withFolder { folder in
             let request = try subscriber("1")
-            try await withHooks(in: folder, webhooks) { client, hooks in
+            try await withWebhooks(in: folder, webhooks) { client, hooks in
                 _ = try await client.sync(request)
                 try await hooks.work()
             }
-            try await withHooks(in: folder, webhooks, policy: policy) { client, hooks in
+            try await withWebhooks(in: folder, webhooks, policy: policy) { client, hooks in
                 try await hooks.work()
                 _ = try await client.sync(try Calculator.owner("2"))
                 try await hooks.work()
@@ -146,7 +146,7 @@ import Testing
 
     @Test func `metrics count webhook attempts and waiting messages`() async throws {
         let receiver = try await Receiver { _, count in count == 0 ? .status(500) : .ok }
-        try await withHooks([.local(receiver.port)], { $0.metrics = .open }) { client, hooks in
+        try await withWebhooks([.local(receiver.port)], { $0.metrics = .open }) { client, hooks in
             func series(_ name: String) async throws -> [String] {
                 String(buffer: try await client.get("/metrics").body).split(separator: "\n")
                     .filter { $0.hasPrefix("tenure_webhook_\(name)") }.map(String.init)
@@ -183,7 +183,7 @@ import Testing
             let slow = try await Receiver { _, _ in .silence }
             let quick = try await Receiver()
             let webhooks = [Webhook.local(slow.port, name: "slow"), Webhook.local(quick.port, name: "quick")]
-            let events = try await withHooks(in: folder, webhooks) { client, hooks in
+            let events = try await withWebhooks(in: folder, webhooks) { client, hooks in
                 for number in 1...30 { _ = try await client.sync(try Calculator.owner(String(number))) }
                 #expect(quick.received.isEmpty)
                 return try await hooks.outbox().map(\.message.event)
@@ -214,9 +214,9 @@ import Testing
     @Test func `two processes with one database deliver each webhook message once`() async throws {
         try await withFolder { folder in
             let receiver = try await Receiver()
-            try await withHooks(in: folder, [.local(receiver.port)]) { client, hooks in
+            try await withWebhooks(in: folder, [.local(receiver.port)]) { client, hooks in
                 for number in 1...40 { _ = try await client.sync(try Calculator.owner(String(number))) }
-                try await withHooks(in: folder, [.local(receiver.port)]) { _, others in
+                try await withWebhooks(in: folder, [.local(receiver.port)]) { _, others in
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         group.addTask { try await hooks.work() }
                         group.addTask { try await others.work() }
@@ -233,7 +233,7 @@ import Testing
     @Test func `a process without webhooks removes another process's endpoint only after many missed heartbeats`()
         async throws
     {
-        try await withHooks([.local(9)]) { client, hooks in
+        try await withWebhooks([.local(9)]) { client, hooks in
             func registry(_ webhooks: [Webhook]) -> EndpointRegistry {
                 var configuration = hooks.service.configuration
                 configuration.webhooks = webhooks
@@ -267,7 +267,7 @@ import Testing
     }
 
     @Test func `a process with webhooks sends the changes that a process without webhooks stored`() async throws {
-        try await withHooks([.local(9)]) { client, hooks in
+        try await withWebhooks([.local(9)]) { client, hooks in
             var configuration = hooks.service.configuration
             configuration.webhooks = []
             let other = try await TenureService(configuration, store: hooks.service.store)
@@ -281,7 +281,7 @@ import Testing
 
     @Test func `delivered webhook messages are removed after the retention time`() async throws {
         let receiver = try await Receiver()
-        try await withHooks([.local(receiver.port)]) { client, hooks in
+        try await withWebhooks([.local(receiver.port)]) { client, hooks in
             _ = try await client.sync(try Calculator.owner("1"))
             try await hooks.work()
             hooks.clock.advance(by: 29 * 86_400)

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `webhooks send one message about a new right, however often the customer syncs`() async throws {
-        try await withHooks([Self.closedPort]) { client, hooks in
+        try await withWebhooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             let answer = try await client.sync(request)
             _ = try await client.sync(request)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `webhooks send one message about a withdrawn parental consent, and no right ends`() async throws {
-        try await withHooks([Self.closedPort]) { client, hooks in
+        try await withWebhooks([Self.closedPort]) { client, hooks in
             let minter = Calculator.minter()
             let owner = try await client.sync(
                 SyncRequest(appTransaction: try minter.text(.appTransaction), transactions: []))
@@ -79,7 +79,7 @@ import Testing
     @Test func `webhooks send nothing about a customer without rights, but send a bought right and its refund`()
         async throws
     {
-        try await withHooks([Self.closedPort]) { client, hooks in
+        try await withWebhooks([Self.closedPort]) { client, hooks in
             let newcomer = try Calculator.minter().newcomer(Self.id)
             _ = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: []))
             #expect(try await hooks.types() == ["policy.published"])
@@ -99,7 +99,7 @@ import Testing
     @Test func `webhooks send a message a week before a right ends, and a message when the right has ended`()
         async throws
     {
-        try await withHooks([Self.closedPort]) { client, hooks in
+        try await withWebhooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await client.sync(try subscription(until: end))
             func types() async throws -> [String] {
@@ -134,7 +134,7 @@ import Testing
                 Entitlement(name: "cloud", products: [.init(id: Calculator.yearly)]),
                 Entitlement(name: "sync", products: [.init(id: "com.example.calculator.sync")]),
             ])
-        try await withHooks([Self.closedPort], policy: policy) { client, hooks in
+        try await withWebhooks([Self.closedPort], policy: policy) { client, hooks in
             let minter = Calculator.minter()
             func subscription(_ number: String, to product: String, days: Double) throws -> String {
                 try minter.transaction(
@@ -164,7 +164,7 @@ import Testing
     @Test func `webhooks send the new end of an extended right, and send a message a week before the new end`()
         async throws
     {
-        try await withHooks([Self.closedPort]) { client, hooks in
+        try await withWebhooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
             hooks.clock.advance(by: 5 * 86_400)
@@ -182,7 +182,7 @@ import Testing
 
     @Test func `if a right ended during an outage, the next sync sends the webhook message about its end`() async throws
     {
-        try await withHooks([Self.closedPort]) { client, hooks in
+        try await withWebhooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
             hooks.clock.advance(by: 11 * 86_400)
@@ -194,7 +194,7 @@ import Testing
     @Test func `webhooks send the granted right of a support grant, and the revoked right of a revocation`()
         async throws
     {
-        try await withHooks([Self.closedPort]) { client, hooks in
+        try await withWebhooks([Self.closedPort]) { client, hooks in
             let newcomer = try Calculator.minter().newcomer(Self.id)
             _ = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: []))
             let identity = Identity(.appTransactionID, Self.id)
@@ -215,7 +215,7 @@ import Testing
     @Test func `webhooks send a message about a new policy, and a message for each affected customer`() async throws {
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(100 * 86_400)
-            try await withHooks(in: folder, [Self.closedPort]) { client, hooks in
+            try await withWebhooks(in: folder, [Self.closedPort]) { client, hooks in
                 _ = try await client.sync(try subscription(until: end))
                 while try await hooks.entitlementChanges.pass() {}
             }
@@ -223,7 +223,7 @@ import Testing
             let stricter = try Policy(
                 app: app, eras: [Era(name: "paid", model: .paid)], buildNumbers: .increasing,
                 entitlements: [Entitlement(name: "everything", honors: [])])
-            try await withHooks(in: folder, [Self.closedPort], policy: stricter) { _, hooks in
+            try await withWebhooks(in: folder, [Self.closedPort], policy: stricter) { _, hooks in
                 while try await hooks.entitlementChanges.pass() {}
                 let messages = Array(try await hooks.types().dropFirst())
                 #expect(messages == ["entitlement.granted", "policy.published", "entitlement.revoked"])
@@ -237,7 +237,7 @@ import Testing
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await withService(in: folder) { try await $0.sync(try subscription(until: end)) }
-            try await withHooks(in: folder, [Self.closedPort]) { _, hooks in
+            try await withWebhooks(in: folder, [Self.closedPort]) { _, hooks in
                 while try await hooks.entitlementChanges.pass() {}
                 #expect(try await hooks.types() == [])
                 // After 30 days, messages about the ends of these rights are sent.
@@ -249,7 +249,7 @@ import Testing
     }
 
     @Test func `webhooks send nothing about an unbound customer`() async throws {
-        try await withHooks([Self.closedPort]) { client, hooks in
+        try await withWebhooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             let found = try await client.sync(request, from: nil)
@@ -264,7 +264,7 @@ import Testing
     }
 
     @Test func `webhooks send one message about a right that is granted in its last week`() async throws {
-        try await withHooks([Self.closedPort]) { client, hooks in
+        try await withWebhooks([Self.closedPort]) { client, hooks in
             _ = try await client.sync(try subscription(until: Calculator.now.addingTimeInterval(3 * 86_400)))
             while try await hooks.entitlementChanges.pass() {}
             hooks.clock.advance(by: 86_400)
@@ -276,7 +276,7 @@ import Testing
     }
 
     @Test func `webhook messages contain the customer's user IDs in the app`() async throws {
-        try await withHooks([Self.closedPort], { $0.adminKey = AdminClient.adminKey }) { client, hooks in
+        try await withWebhooks([Self.closedPort], { $0.adminKey = AdminClient.adminKey }) { client, hooks in
             let admin = AdminClient(client: client, key: AdminClient.adminKey)
             let owner = try await admin.owner()
             #expect(try await admin.post(try owner.path("/links"), ["userID": "ada"]).status == .ok)

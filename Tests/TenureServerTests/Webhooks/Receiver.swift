@@ -6,6 +6,7 @@ import TenureCore
 
 /// A webhook receiver on a free loopback port. The test decides how it answers, down to the bytes.
 final class Receiver: Sendable {
+    /// A request that the receiver got.
     struct Request: Sendable {
         let line: String
         /// The header fields, with lowercase names.
@@ -22,6 +23,7 @@ final class Receiver: Sendable {
         var customer: [String: Any] { json["customer"] as? [String: Any] ?? [:] }
     }
 
+    /// How the receiver responds to a request.
     enum Answer: Sendable {
         case text(String)
         /// Reads the request and doesn't answer.

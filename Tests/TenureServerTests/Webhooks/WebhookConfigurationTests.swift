@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct `the configuration of webhooks` {
     private func mistake(_ change: (inout Webhook) -> Void) throws -> String? {
-        var webhook = Webhook(name: "app", url: "https://example.com/hooks", secrets: [Hooks.secret])
+        var webhook = Webhook(name: "app", url: "https://example.com/hooks", secrets: [WebhookTestBed.secret])
         change(&webhook)
         var configuration = try Calculator.configuration("/tmp")
         configuration.webhooks = [webhook]
@@ -41,12 +41,12 @@ import Testing
             ),
             ("too short", { $0.secrets = ["short"] }),
             ("0 secrets", { $0.secrets = [] }),
-            ("3 secrets", { $0.secrets += [Hooks.secret, Hooks.secret] }),
+            ("3 secrets", { $0.secrets += [WebhookTestBed.secret, WebhookTestBed.secret] }),
         ]
         for (words, change) in cases {
             let line = try #require(try mistake(change), "\(words)")
             #expect(line.contains(words) && !line.contains("\n"), "\(line)")
-            #expect(!line.contains(Hooks.secret))
+            #expect(!line.contains(WebhookTestBed.secret))
         }
     }
 

@@ -12,6 +12,7 @@ import TenureHTTP
 
 /// A web server for a folder, on a free port. It counts sent bytes, and injects a test's faults into range requests.
 final class ContentServer: Sendable {
+    /// What goes wrong with a response to a range request.
     enum Fault: Sendable {
         /// Closes the connection after some bytes of the body.
         case cut(after: Int)

@@ -292,7 +292,7 @@ private final class FolderSource: Tenure.ContentSource {
         await #expect(throws: Tenure.AssetPackError.notInstalled("piano")) { try await piano.url(for: "index.json") }
     }
 
-    @Test func `the newest catalog stays on the disk, whichever process writes last`() throws {
+    @Test func `the newest content catalog stays on the disk, whichever process writes last`() throws {
         let testBed = try ContentTestBed(Self.files)
         let (source, folder) = (FolderSource(testBed.published), testBed.folder.url("catalogs"))
         let entry = Catalogs.Entry(source: source, keys: testBed.keys.compactMap { PinnedKey($0) })

@@ -106,7 +106,7 @@ import Testing
         #expect(await Self.isUnfinished(testBed, tenure))
         try await Self.download(order[1], tenure)
         try await Self.finished(testBed)
-        #expect(tenure.content["strings"].state == .notEntitled, "another product unlocks it")
+        #expect(tenure.content["strings"].state == .notEntitled, "the product doesn't unlock this pack")
     }
 
     @Test func `a purchase stays unfinished after a relaunch between the downloads of its two packs`() async throws {
@@ -147,7 +147,7 @@ import Testing
         try await Self.finished(testBed)
     }
 
-    @Test func `a purchase is finished although the catalog has dropped its installed packs`() async throws {
+    @Test func `a purchase is finished even if the catalog has dropped its installed packs`() async throws {
         let testBed = try Self.testBed()
         Self.buy(testBed)
         let first = testBed.device.start { $0.options.finishing = .never }

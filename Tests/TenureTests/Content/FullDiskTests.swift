@@ -60,7 +60,7 @@ struct `Downloads on a full disk` {
     ) async throws {
         let published = try await PublishedFolder()
         let size = try publish(published)
-        let line = try await HostileLine(to: published.serverPort)
+        let line = try await UnreliableConnection(to: published.serverPort)
         let disk = size + Self.largest + Self.reserve
         let client = try ContentClient(
             device: published.device, from: published.url(port: line.port), key: published.keyText,
@@ -77,7 +77,7 @@ struct `Downloads on a full disk` {
         try await client.quit()
     }
 
-    @Test func `a download waits on a disk without any space, and on one where an update doesn't fit`() async throws {
+    @Test func `a download waits if the disk has no space at all, or too little space for an update`() async throws {
         let published = try await PublishedFolder()
         let size = try publish(published)
         let disk = size + Self.largest + Self.reserve

@@ -12,7 +12,7 @@ import Testing
 
 /// All manifests and catalogs here have valid signatures: the publisher may have made a mistake, or the key may have
 /// been stolen.
-@Suite(.timeLimit(.minutes(5))) struct `Hostile manifests and catalogs` {
+@Suite(.timeLimit(.minutes(5))) struct `Hostile manifests and content catalogs` {
     /// Publishes a manifest for a pack with one small file.
     private func offer(_ manifest: Data, in testBed: ContentTestBed) throws {
         let publication = try testBed.publish(["a.txt": Data("abc".utf8)])
@@ -241,7 +241,7 @@ import Testing
         return catalogs.filter { (try? SignedCatalog.Contents(payload: Data($0.utf8))) == nil }
     }
 
-    @Test func `hostile catalogs change no stored state, crash nothing and write nothing`() async throws {
+    @Test func `hostile content catalogs change no stored state, crash nothing and write nothing`() async throws {
         let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let file = testBed.folder.url("public/catalog.jws")
         let parts = try String(contentsOf: file, encoding: .utf8).split(separator: ".")

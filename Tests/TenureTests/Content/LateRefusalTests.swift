@@ -8,6 +8,7 @@ import Testing
 
 /// A source may learn from its server that the bytes are refused after the app or a refund has stopped the download.
 @Suite(.timeLimit(.minutes(2))) struct `A refusal that comes after the download was stopped` {
+    /// Why the download was stopped.
     enum Stop: Sendable, CaseIterable { case canceled, paused, refunded }
 
     private static let files: [String: Data] = ["a.bin": ContentTestBed.bytes(300_000)]

@@ -58,7 +58,7 @@ import Testing
     @Test func `a product's pack can be used in the policy's grace period while purchases aren't known`() async throws {
         let store = FakeStore {
             $0.app = InventedApp.newcomer()
-            $0.transactionsMood = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
         let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store)
         let tenure = testBed.device.start()
@@ -93,7 +93,7 @@ import Testing
         _ = await first.settled()
         #expect(await first.content["piano"].reaches { $0 != .unknown } == .notEntitled)
         _ = await first.refresh()
-        store.change { $0.transactionsMood = .throwsAnError }
+        store.change { $0.transactionsBehavior = .throwsAnError }
         let tenure = testBed.device.start()
         _ = await tenure.settled()
         await tenure.content.refresh()

@@ -131,7 +131,7 @@ import Testing
     }
 }
 
-extension Line.Condition {
+extension ControlledTransport.Condition {
     /// The service gives no links.
     fileprivate static let withoutLinks = Self.replaced { response in
         let text = String(decoding: response.body, as: UTF8.self)

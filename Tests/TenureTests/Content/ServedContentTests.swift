@@ -56,7 +56,8 @@ import Testing
                     url.appendingPathComponent("apps/calculator/.well-known/jwks.json"), timeout: 60,
                     bodyLimit: 65_536))
             let service = RealService(
-                url: url, key: try Tenure.ServiceKey(String(decoding: keys.body, as: UTF8.self)), line: Line())
+                url: url, key: try Tenure.ServiceKey(String(decoding: keys.body, as: UTF8.self)),
+                line: ControlledTransport())
             let device = Device(try .owner(), policy: nil) { setup in
                 service.connect(&setup, app: "calculator")
                 setup.options.content = .service(keys: testBed.keys)
@@ -169,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `content from the service is downloaded from the absolute links of a bucket`() async throws {
+    @Test func `content from the service is downloaded from the absolute links of an S3 bucket`() async throws {
         try await ServedContent.run { served in
             let bucket = served.testBed.server.url.absoluteString
             served.service.line.condition = .replaced { response in

@@ -62,7 +62,7 @@ import Testing
             let tenure = testBed.device.start()
             for await state in tenure.content["piano"].states {
                 if case .installed = state { break }
-                #expect(state == .unknown, "the app would offer a purchase")
+                #expect(state == .unknown, "in any other state, the app would offer a purchase to an owner")
             }
         }
     }

@@ -13,6 +13,7 @@ import Testing
     ]
     private static let size = 8_000_000
 
+    /// A published pack, and the folder that two processes share: an app and its extension.
     private struct Pair {
         let testBed: ContentTestBed
         let state: Folder

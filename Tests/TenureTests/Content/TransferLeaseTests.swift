@@ -5,7 +5,8 @@ import Testing
 @testable import Tenure
 
 @Suite(.timeLimit(.minutes(2))) struct TransferLeaseTests {
-    @Test func `a lease that its holder doesn't renew is taken over, and the former holder can't write anymore`()
+    @Test
+    func `if a process doesn't renew its lease on a download, another takes over and the first can't write anymore`()
         async throws
     {
         let folder = try Folder()

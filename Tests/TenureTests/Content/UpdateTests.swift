@@ -53,7 +53,7 @@ import Testing
         #expect(testBed.server.sent < 330_000)
         let new = try await piano.url(for: "d.wav")
         #expect(old != new)
-        #expect(try Self.number(of: old) == Self.number(of: new), "one file with two names")
+        #expect(try Self.number(of: old) == Self.number(of: new), "both versions share the unchanged file")
         // Both versions are there, and shared bytes are counted once.
         let after = await tenure.content.packs.first?.bytesOnDisk ?? 0
         #expect(after >= before + 300_000 && after < before + 320_000, "\(before), then \(after)")

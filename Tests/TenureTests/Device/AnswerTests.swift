@@ -29,7 +29,7 @@ import Testing
         #expect(await german.decision(for: "everything").sentence.hasPrefix("“Alles” is yours permanently: "))
         let french = device.start { $0.options.languages = ["fr"] }
         #expect(await french.decision(for: "everything").sentence.hasPrefix("“Everything” is yours permanently: "))
-        let unknown = Device(FakeStore { $0.appMood = .throwsAnError }, policy: policy).start {
+        let unknown = Device(FakeStore { $0.appBehavior = .throwsAnError }, policy: policy).start {
             $0.options.languages = ["de"]
         }
         #expect(await unknown.decision(for: "everything").sentence.contains("whether “Alles” is yours"))
@@ -47,7 +47,7 @@ import Testing
         // It was signed eleven years ago, and StoreKit answers no other call.
         let store = FakeStore {
             $0.app = InventedApp.owner(signed: InventedApp.date("2015-01-05"))
-            $0.transactionsMood = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
         let tenure = Device(store).start()
         #expect(await tenure.allows("everything"))
@@ -60,8 +60,8 @@ import Testing
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         device.store.change {
-            $0.appMood = .hangs
-            $0.transactionsMood = .hangs
+            $0.appBehavior = .hangs
+            $0.transactionsBehavior = .hangs
         }
         // With a timeout of an hour, an answer that waits would never come.
         let again = device.start { $0.options.appStoreTimeout = 3600 }

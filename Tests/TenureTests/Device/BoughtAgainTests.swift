@@ -50,7 +50,7 @@ import Testing
             rights.append(customer.has("everything"))
         }
         #expect(rights == [true, true, false, false, false, true, true, true, true])
-        device.store.change { $0.appMood = .throwsAnError }
+        device.store.change { $0.appBehavior = .throwsAnError }
         #expect(await device.start().settled().has("everything"))
     }
 

@@ -23,7 +23,7 @@ import Testing
         #expect(time.elapsed(since: "1/cloud", after(699)) == nil)
     }
 
-    @Test func `a measured time that was started twice runs from its earlier start`() {
+    @Test func `a device's time measurement that is started twice runs from its earlier start`() {
         var time = DeviceTime(clock: start)
         time.begin("1/pro", at: after(60))
         time.begin("1/pro", at: after(90))

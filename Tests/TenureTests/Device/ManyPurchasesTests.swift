@@ -25,8 +25,8 @@ import Testing
         device.store.deliverUpdate(InventedApp.purchase())
         for await customer in tenure.updates where customer.has("everything") { break }
         device.store.change { state in
-            state.appMood = .throwsAnError
-            state.transactionsMood = .throwsAnError
+            state.appBehavior = .throwsAnError
+            state.transactionsBehavior = .throwsAnError
         }
         #expect(await device.start().settled().has("everything"))
     }

@@ -40,7 +40,7 @@ enum DeviceReceipts {
         #expect(attributes.hasDeviceHash)
     }
 
-    @Test func `The attributes of a receipt are read from indefinite lengths and chunks`() throws {
+    @Test func `the attributes of a receipt are read from indefinite lengths and chunks`() throws {
         let minter = try DeviceReceipts.minter()
         for signsAttributes in [false, true] {
             let style = ReceiptStyle(form: .ber, hasSignedAttributes: signsAttributes)
@@ -72,7 +72,7 @@ enum DeviceReceipts {
         }
     }
 
-    @Test func `The attributes of a receipt are nil for bytes that aren't a receipt`() {
+    @Test func `the attributes of a receipt are nil for bytes that aren't a receipt`() {
         let inputs: [[UInt8]] = [
             [], [0x30], [0x30, 0x80], [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF], Array(repeating: 0x30, count: 5000),
         ]
@@ -95,7 +95,7 @@ enum DeviceReceipts {
         }
     }
 
-    @Test func `A Mac app with a receipt has the distribution of its code signature if the receipt can't be read`() {
+    @Test func `a Mac app with a receipt has the distribution of its code signature if the receipt can't be read`() {
         for receipt in [nil, Data(), Data([1, 2, 3])] {
             #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { true } == .testFlight)
             #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { false } == .appStore)

@@ -5,12 +5,12 @@ import Testing
 @testable import Tenure
 
 @Suite struct `Restoring` {
-    @Test func `Restoring finds a purchase that the device didn't have`() async throws {
+    @Test func `restoring finds a purchase that the device didn't have`() async throws {
         let store = FakeStore {
-            $0.appMood = .throwsAnError
+            $0.appBehavior = .throwsAnError
             $0.afterRestore = { state in
                 state.app = InventedApp.owner()
-                state.appMood = .answers
+                state.appBehavior = .answers
             }
         }
         let tenure = Device(store).start()
@@ -21,10 +21,10 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
-    @Test func `Restoring reports that the customer closed the sign-in, and takes nothing away`() async {
+    @Test func `restoring reports that the customer closed the sign-in, and takes nothing away`() async {
         let store = FakeStore {
             $0.app = InventedApp.owner()
-            $0.restoreMood = .asksToSignIn
+            $0.restoreBehavior = .asksToSignIn
         }
         let tenure = Device(store).start()
         #expect(await tenure.allows("everything"))
@@ -34,8 +34,8 @@ import Testing
 
     @Test func `restoring asks for no second sign-in after the customer closed the first sign-in`() async {
         let store = FakeStore {
-            $0.appMood = .throwsAnError
-            $0.restoreMood = .asksToSignIn
+            $0.appBehavior = .throwsAnError
+            $0.restoreBehavior = .asksToSignIn
         }
         let tenure = Device(store).start()
         #expect(await tenure.restore().signIn == .canceled)
@@ -45,7 +45,7 @@ import Testing
     @Test func `restoring again while the sign-in is open shows no second sign-in`() async {
         let store = FakeStore {
             $0.app = InventedApp.owner()
-            $0.restoreMood = .hangs
+            $0.restoreBehavior = .hangs
         }
         let tenure = Device(store).start { $0.options.restoreTimeout = 0.1 }
         #expect(await tenure.restore().signIn == .waiting)
@@ -53,7 +53,7 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
-    @Test func `Restoring shows no sign-in in a copy of the app from outside the App Store`() async {
+    @Test func `restoring shows no sign-in in a copy of the app from outside the App Store`() async {
         for distribution in [Tenure.Distribution.setapp, .direct] {
             let store = FakeStore { $0.distribution = distribution }
             let tenure = Device(store).start()
@@ -115,7 +115,7 @@ import Testing
 }
 
 @Suite struct `Transactions` {
-    @Test func `Transactions are finished after they are stored, and not before`() async {
+    @Test func `transactions are finished after they are stored, and not before`() async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         _ = await tenure.settled()
@@ -151,19 +151,19 @@ import Testing
         #expect(device.store.now.finished == ["9", "410000000000001"])
     }
 
-    @Test func `Transactions that StoreKit couldn't finish are finished by the next search`() async {
+    @Test func `transactions that StoreKit couldn't finish are finished by the next search`() async {
         let purchases = [InventedApp.purchase()]
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.newcomer()
                 $0.transactions = purchases
                 $0.unfinished = purchases
-                $0.finishMood = .throwsAnError
+                $0.finishBehavior = .throwsAnError
             })
         let tenure = device.start()
         await tenure.refresh()
         #expect(device.store.now.finished.isEmpty)
-        device.store.change { $0.finishMood = .answers }
+        device.store.change { $0.finishBehavior = .answers }
         await tenure.refresh()
         #expect(device.store.now.finished == ["410000000000001"])
     }
@@ -176,7 +176,7 @@ import Testing
         device.store.change { $0.transactions = [purchase] }
         #expect(await device.start().settled().has("cloud"))
         // The next search can't list the purchases, and the app transaction is still that of the former account.
-        device.store.change { $0.transactionsMood = .throwsAnError }
+        device.store.change { $0.transactionsBehavior = .throwsAnError }
         #expect(await device.start().settled().has("cloud"))
     }
 

@@ -14,8 +14,8 @@ import Testing
 
     private func silence(_ device: Device) {
         device.store.change {
-            $0.appMood = .throwsAnError
-            $0.transactionsMood = .throwsAnError
+            $0.appBehavior = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
     }
 
@@ -27,7 +27,7 @@ import Testing
         #expect(tenure.acquisition?.originalAppVersion == "37")
     }
 
-    @Test func `The local state is ignored and created again if a byte was changed`() async throws {
+    @Test func `the local state is ignored and created again if a byte was changed`() async throws {
         let device = await deviceWithState()
         let sound = try #require(device.storage.contents)
         for place in [0, 7, 8, 20, 39, 40, 60, sound.count / 2, sound.count - 1] {
@@ -38,13 +38,13 @@ import Testing
             let tenure = device.start { $0.options.whileUndetermined = .deny }
             #expect(await !tenure.allows("everything"), "byte \(place)")
             // The state is created again as soon as StoreKit answers.
-            device.store.change { $0.appMood = .answers }
+            device.store.change { $0.appBehavior = .answers }
             await tenure.engine.searchAgain()
             #expect(await tenure.allows("everything"), "byte \(place)")
         }
     }
 
-    @Test func `The local state is ignored if it was truncated`() async throws {
+    @Test func `the local state is ignored if it was truncated`() async throws {
         let device = await deviceWithState()
         let sound = try #require(device.storage.contents)
         silence(device)
@@ -55,18 +55,18 @@ import Testing
         }
     }
 
-    @Test func `The local state is ignored on another device`() async throws {
+    @Test func `the local state is ignored on another device`() async throws {
         let device = await deviceWithState()
         // Another secret: only the file was copied.
         let other = Device(
-            FakeStore { $0.appMood = .throwsAnError },
+            FakeStore { $0.appBehavior = .throwsAnError },
             storage: MemoryStateStorage(device.storage.contents, key: Data("of another device".utf8)),
             policy: InventedApp.policy(whileUndetermined: .deny))
         #expect(await !other.start().allows("everything"))
         // The secret was copied too, but StoreKit names another device.
         let copy = Device(
             FakeStore {
-                $0.appMood = .throwsAnError
+                $0.appBehavior = .throwsAnError
                 $0.device = InventedApp.otherDevice
             }, storage: MemoryStateStorage(device.storage.contents),
             policy: InventedApp.policy(whileUndetermined: .deny))
@@ -81,7 +81,7 @@ import Testing
         var beginnings: [String: Date] = [:]
     }
 
-    @Test func `The local state is ignored if its dates contradict each other`() async throws {
+    @Test func `the local state is ignored if its dates contradict each other`() async throws {
         let (earlier, later) = (
             InventedApp.now.addingTimeInterval(-InventedApp.day), InventedApp.now.addingTimeInterval(InventedApp.day)
         )
@@ -132,13 +132,13 @@ import Testing
         #expect(await device.start().allows("everything"))
         device.store.change {
             $0.distribution = .appStore
-            $0.appMood = .throwsAnError
-            $0.transactionsMood = .throwsAnError
+            $0.appBehavior = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
         #expect(await !device.start { $0.options.whileUndetermined = .deny }.allows("everything"))
     }
 
-    @Test func `The local state doesn't extend a subscription when the clock is turned back`() async {
+    @Test func `the local state doesn't extend a subscription when the clock is turned back`() async {
         let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
         let device = subscriber(until: end)
         #expect(await device.start().allows("cloud"))
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func `no change of the device's clock extends the grace period`() async {
-        let device = Device(FakeStore { $0.appMood = .throwsAnError })
+        let device = Device(FakeStore { $0.appBehavior = .throwsAnError })
         // First seen in a year far in the future.
         device.time.now = InventedApp.date("2099-01-01")
         #expect(await device.start().allows("everything"))
@@ -224,7 +224,7 @@ import Testing
         #expect(await !tenure.allows("cloud"))
         device.store.change {
             $0.app = InventedApp.newcomer(id: "704000000000000003", signed: end)
-            $0.transactionsMood = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
         let customer = await tenure.refresh()
         #expect(customer.answers["cloud"]?.outcome == .undetermined)

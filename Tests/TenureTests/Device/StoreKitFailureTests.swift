@@ -4,17 +4,19 @@ import Testing
 
 @testable import Tenure
 
-private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverified]
+private let failures: [FakeStore.Behavior] = [.throwsAnError, .hangs, .answersUnverified]
 
 @Suite struct `StoreKit failures` {
-    @Test(arguments: moods)
-    func `a StoreKit failure leads to undetermined decisions with a reason, not to denials`(_ mood: FakeStore.Mood)
+    @Test(arguments: failures)
+    func `a StoreKit failure leads to undetermined decisions with a reason, not to denials`(
+        _ behavior: FakeStore.Behavior
+    )
         async
     {
         let store = FakeStore {
             $0.app = InventedApp.owner()
-            $0.appMood = mood
-            $0.transactionsMood = mood
+            $0.appBehavior = behavior
+            $0.transactionsBehavior = behavior
         }
         let tenure = Device(store).start()
         let decision = await tenure.decision(for: "everything")
@@ -27,13 +29,15 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         #expect(store.now.prompts == 0)
     }
 
-    @Test(arguments: moods)
-    func `a StoreKit failure takes nothing from an owner whom StoreKit confirmed before`(_ mood: FakeStore.Mood) async {
+    @Test(arguments: failures)
+    func `a StoreKit failure takes nothing from an owner whom StoreKit confirmed before`(_ behavior: FakeStore.Behavior)
+        async
+    {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         device.store.change {
-            $0.appMood = mood
-            $0.transactionsMood = mood
+            $0.appBehavior = behavior
+            $0.transactionsBehavior = behavior
         }
         // Long after the grace period.
         device.time.now += 400 * InventedApp.day
@@ -44,32 +48,32 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         #expect(device.store.now.prompts == 0)
     }
 
-    @Test(arguments: moods)
-    func `a StoreKit failure gives nothing to a customer who was denied before`(_ mood: FakeStore.Mood) async {
+    @Test(arguments: failures)
+    func `a StoreKit failure gives nothing to a customer who was denied before`(_ behavior: FakeStore.Behavior) async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         #expect(await !device.start().allows("everything"))
         device.store.change {
-            $0.appMood = mood
-            $0.transactionsMood = mood
+            $0.appBehavior = behavior
+            $0.transactionsBehavior = behavior
         }
         let tenure = device.start()
         #expect(await !tenure.allows("everything"))
         #expect(await tenure.decision(for: "everything").outcome == .undetermined)
     }
 
-    @Test(arguments: moods)
+    @Test(arguments: failures)
     func `a subscription with an unreadable status is undetermined, because it may be in its grace period`(
-        _ mood: FakeStore.Mood
+        _ behavior: FakeStore.Behavior
     ) async {
         let store = FakeStore {
             $0.app = InventedApp.newcomer()
             $0.transactions = [InventedApp.subscription(until: InventedApp.now.addingTimeInterval(-InventedApp.day))]
-            $0.renewalsMood = mood
+            $0.renewalsBehavior = behavior
         }
         let tenure = Device(store).start()
         #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
         store.change {
-            $0.renewalsMood = .answers
+            $0.renewalsBehavior = .answers
             $0.renewals = [
                 AppStoreRenewal(
                     jws: "renewal",
@@ -88,12 +92,12 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.owner()
-                $0.appMood = .throwsAnError
+                $0.appBehavior = .throwsAnError
             })
         let tenure = device.start()
         for round in 1...12 {
             await device.time.sleeping(round)
-            if round == 12 { device.store.change { $0.appMood = .answers } }
+            if round == 12 { device.store.change { $0.appBehavior = .answers } }
             device.time.wake()
         }
         await device.time.sleeping(13)
@@ -107,7 +111,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
     @Test func `the grace period while StoreKit fails runs from the first start, also after a reinstallation`()
         async
     {
-        let device = Device(FakeStore { $0.appMood = .throwsAnError })
+        let device = Device(FakeStore { $0.appBehavior = .throwsAnError })
         #expect(await device.start().allows("everything"))
         device.time.now += 71 * 3600
         #expect(await device.start().allows("everything"))
@@ -120,7 +124,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
 
     @Test func `a StoreKit failure unlocks nothing for a new install under a policy without a grace period`() async {
         let device = Device(
-            FakeStore { $0.appMood = .throwsAnError }, policy: InventedApp.policy(whileUndetermined: .deny))
+            FakeStore { $0.appBehavior = .throwsAnError }, policy: InventedApp.policy(whileUndetermined: .deny))
         #expect(await !device.start().allows("everything"))
     }
 
@@ -130,20 +134,20 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
     ) async {
         let allowed = Policy.WhileUndetermined.allow(3600)
         let device = Device(
-            FakeStore { $0.appMood = .throwsAnError },
+            FakeStore { $0.appBehavior = .throwsAnError },
             policy: InventedApp.policy(whileUndetermined: optionAllows ? .deny : allowed))
         let tenure = device.start { $0.options.whileUndetermined = optionAllows ? allowed : .deny }
         #expect(await tenure.settled().allows("everything") == optionAllows)
         #expect(await device.start().settled().allows("everything") == !optionAllows)
     }
 
-    @Test(arguments: FakeStore.Mood.allCases)
-    func `while StoreKit fails, the client shows a sign-in only for restore`(_ mood: FakeStore.Mood) async {
+    @Test(arguments: FakeStore.Behavior.allCases)
+    func `while StoreKit fails, the client shows a sign-in only for restore`(_ behavior: FakeStore.Behavior) async {
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.owner()
-                $0.appMood = mood == .asksToSignIn ? .throwsAnError : mood
-                $0.transactionsMood = mood == .asksToSignIn ? .throwsAnError : mood
+                $0.appBehavior = behavior == .asksToSignIn ? .throwsAnError : behavior
+                $0.transactionsBehavior = behavior == .asksToSignIn ? .throwsAnError : behavior
             })
         let tenure = device.start()
         _ = await tenure.allows("everything")

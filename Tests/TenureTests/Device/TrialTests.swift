@@ -134,7 +134,7 @@ import Testing
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.owner()
-                $0.appMood = .throwsAnError
+                $0.appBehavior = .throwsAnError
             })
         let tenure = device.start()
         #expect(await !tenure.trial("everything").isOffered)

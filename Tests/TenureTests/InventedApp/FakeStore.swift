@@ -6,13 +6,14 @@ import TenureCore
 /// A fake StoreKit that a test controls: it answers, throws, hangs or returns unverified results. It counts every call
 /// that could show a sign-in.
 final class FakeStore: AppStoreAccess {
-    /// How a call behaves.
-    enum Mood: Sendable, CaseIterable {
+    /// What a call of the fake StoreKit does.
+    enum Behavior: Sendable, CaseIterable {
         case answers, throwsAnError, hangs, answersUnverified
         /// Shows a sign-in, which is counted and never completed.
         case asksToSignIn
     }
 
+    /// What StoreKit would return, how its calls behave, and what the client has called.
     struct State: Sendable {
         var distribution = Tenure.Distribution.appStore
         var trustsTestAuthorities = true
@@ -28,13 +29,13 @@ final class FakeStore: AppStoreAccess {
         var deviceIdentifier: String?
         /// How often it was read.
         var deviceIdentifierReads = 0
-        var appMood = Mood.answers
-        var transactionsMood = Mood.answers
-        var renewalsMood = Mood.answers
-        var restoreMood = Mood.answers
-        var finishMood = Mood.answers
+        var appBehavior = Behavior.answers
+        var transactionsBehavior = Behavior.answers
+        var renewalsBehavior = Behavior.answers
+        var restoreBehavior = Behavior.answers
+        var finishBehavior = Behavior.answers
         /// Whether calls that the library makes by itself never return.
-        var hangs: Bool { [appMood, transactionsMood, renewalsMood].contains(.hangs) }
+        var hangs: Bool { [appBehavior, transactionsBehavior, renewalsBehavior].contains(.hangs) }
         /// Changes that `synchronize` makes.
         var afterRestore: (@Sendable (inout State) -> Void)?
         var appCalls = 0
@@ -98,7 +99,7 @@ final class FakeStore: AppStoreAccess {
 
     func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
         change { $0.appCalls += 1 }
-        return try await answer(now.appMood) {
+        return try await answer(now.appBehavior) {
             guard let app = self.now.app else { throw Failure() }
             return app
         }
@@ -109,11 +110,11 @@ final class FakeStore: AppStoreAccess {
             state.listCalls += 1
             state.listedProducts.append(productIDs)
         }
-        return try await list(now.transactionsMood, now.transactions)
+        return try await list(now.transactionsBehavior, now.transactions)
     }
 
     func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>] {
-        try await list(now.renewalsMood, now.renewals)
+        try await list(now.renewalsBehavior, now.renewals)
     }
 
     func unfinished() async throws -> [AppStoreTransaction] { now.unfinished }
@@ -121,7 +122,7 @@ final class FakeStore: AppStoreAccess {
     func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>> { news }
 
     func finish(_ transactionID: String) async throws {
-        if now.finishMood == .throwsAnError { throw Failure() }
+        if now.finishBehavior == .throwsAnError { throw Failure() }
         change { state in
             state.unfinished.removeAll { $0.purchase.transactionID == transactionID }
             state.finished.append(transactionID)
@@ -130,7 +131,7 @@ final class FakeStore: AppStoreAccess {
 
     func synchronize() async throws {
         change { $0.prompts += 1 }
-        switch now.restoreMood {
+        switch now.restoreBehavior {
         case .throwsAnError: throw Failure()
         case .asksToSignIn: throw SignInCanceled()
         case .hangs: try await hang()
@@ -148,10 +149,11 @@ final class FakeStore: AppStoreAccess {
         return .verified(app)
     }
 
-    // MARK: Moods
+    // MARK: Behaviors
 
-    private func answer<Value>(_ mood: Mood, _ value: () throws -> Value) async throws -> AppStoreResult<Value> {
-        switch mood {
+    private func answer<Value>(_ behavior: Behavior, _ value: () throws -> Value) async throws -> AppStoreResult<Value>
+    {
+        switch behavior {
         case .answers: return .verified(try value())
         case .answersUnverified: return .unverified(reason: "invalid signature")
         case .throwsAnError: throw Failure()
@@ -162,8 +164,8 @@ final class FakeStore: AppStoreAccess {
         }
     }
 
-    private func list<Value>(_ mood: Mood, _ values: [Value]) async throws -> [AppStoreResult<Value>] {
-        switch mood {
+    private func list<Value>(_ behavior: Behavior, _ values: [Value]) async throws -> [AppStoreResult<Value>] {
+        switch behavior {
         case .answers: return values.map { .verified($0) }
         // The list has an entry that can't be verified.
         case .answersUnverified: return [.unverified(reason: "invalid signature")]

@@ -31,8 +31,8 @@ extension FakeStore {
     /// Makes StoreKit stop answering.
     func fallSilent() {
         change {
-            $0.appMood = .throwsAnError
-            $0.transactionsMood = .throwsAnError
+            $0.appBehavior = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
     }
 }

@@ -15,7 +15,7 @@ import TenureStore
 struct RealService: Sendable {
     let url: URL
     let key: Tenure.ServiceKey
-    let line: Line
+    let line: ControlledTransport
     /// The status code of the response to each notification.
     let notified = Locked<[Int]>([])
 
@@ -51,7 +51,7 @@ struct RealService: Sendable {
             let keys = try await URLSessionTransport.shared.send(
                 TransportRequest(url.appendingPathComponent(".well-known/jwks.json"), timeout: 60, bodyLimit: 65_536))
             let key = try Tenure.ServiceKey(String(decoding: keys.body, as: UTF8.self))
-            return try await body(RealService(url: url, key: key, line: Line()))
+            return try await body(RealService(url: url, key: key, line: ControlledTransport()))
         }
         try? await service.store.close()
         return result
@@ -67,8 +67,9 @@ struct RealService: Sendable {
     }
 }
 
-/// The connection to a service: a test can count requests, cut it, or change responses.
-final class Line: Transport {
+/// Sends a client's requests to a service. A test can count the requests, cut the connection, or change responses.
+final class ControlledTransport: Transport {
+    /// What happens to requests and responses.
     enum Condition: Sendable {
         case up, down
         /// Answers requests for a path with 503, and lets all others through.

@@ -87,7 +87,7 @@ private final class FakeWeb: PolicyFetcher {
         let web = FakeWeb(.failure(.status(404)))
         let device = try device(web, app: InventedApp.newcomer())
         #expect(await device.start().settled().answers["everything"]?.outcome == .denied)
-        device.store.change { $0.transactionsMood = .throwsAnError }
+        device.store.change { $0.transactionsBehavior = .throwsAnError }
         #expect(await !device.start().settled().allows("everything"), "a known denial")
         web.serve(try signer.sign(policy(build: "120"), counter: 2))
         let customer = await device.start().settled()

@@ -93,7 +93,7 @@ import Testing
                     policyIfValid: missing, options: served.options { $0.whileUndetermined = .allow(3600) })
                 _ = await generous.settled()
                 #expect(await !generous.allows("cloud"), "a known denial")
-                #expect(await generous.allows("scanner"), "one stored grant takes nothing else away")
+                #expect(await generous.allows("scanner"), "the grace period applies without a stored denial")
             }
             try await served.device(of: "Dana") { _ in
                 let options = served.options { $0.folder = served.folder.appendingPathComponent("dana") }

@@ -48,7 +48,7 @@ import Testing
         #expect(Tenure.ProductCatalog(response) == Tenure.ProductCatalog(try policy()))
     }
 
-    @Test func `a catalog with repeated or impossible values is read without a crash`() throws {
+    @Test func `a product catalog with repeated or impossible values is read without a crash`() throws {
         let text = """
             {"products":[{"id":"a","grants":[{"entitlement":"x","for":"for ever"}]},{"id":"a","grants":[]}],
             "entitlements":[{"name":"x","products":["a"],"trial":{"sessions":-1}},{"name":"x","products":[]},

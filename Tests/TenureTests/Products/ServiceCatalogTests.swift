@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tenure
 
-@Suite struct `The catalog of a service` {
+@Suite struct `The product catalog of a service` {
     private func device(_ service: RealService, policy: Policy? = nil) throws -> Device {
         let app = try InventedApp.signed(InventedApp.newcomer())
         return Device(FakeStore { $0.app = app }, policy: policy) { service.connect(&$0) }
@@ -15,7 +15,7 @@ import Testing
         service.line.paths.filter { $0.hasSuffix("/v1/products") }.count
     }
 
-    @Test func `The catalog of a service has the entitlements of each product, and is stored`() async throws {
+    @Test func `the product catalog of a service has the entitlements of each product, and is stored`() async throws {
         try await RealService.run { service in
             let device = try device(service)
             let tenure = device.start()
@@ -32,7 +32,7 @@ import Testing
             #expect(questions(service) == 1)
             // A day later the client requests the catalog again. The catalog stays if it didn't change or if the
             // service is down.
-            for condition in [Line.Condition.down, .up] {
+            for condition in [ControlledTransport.Condition.down, .up] {
                 service.line.condition = condition
                 device.time.now += InventedApp.day
                 let later = device.start()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `refresh() fetches the service's catalog again, but a later allows() doesn't`()
+    @Test func `refresh() fetches the service's product catalog again, but a later allows() doesn't`()
         async throws
     {
         try await ServedApp.run(policy: nil) { app in
@@ -64,7 +64,9 @@ import Testing
         }
     }
 
-    @Test func `the client uses the bundled policy until the catalog of the service has arrived`() async throws {
+    @Test func `the client lists the bundled policy's products until the service's product catalog has arrived`()
+        async throws
+    {
         try await RealService.run { service in
             let old = try Policy(
                 app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
@@ -78,7 +80,9 @@ import Testing
         }
     }
 
-    @Test func `the catalog of a service is requested again after the clock was set back`() async throws {
+    @Test func `the product catalog of a service is requested again after the device's clock was set back`()
+        async throws
+    {
         try await RealService.run { service in
             let device = try device(service)
             _ = await device.start().settled()
@@ -88,7 +92,8 @@ import Testing
         }
     }
 
-    @Test func `at the first launch, the client lists purchases of the products in the service's catalog`() async throws
+    @Test func `at the first launch, the client lists purchases of the products in the service's product catalog`()
+        async throws
     {
         try await RealService.run { service in
             let device = try device(service)
@@ -97,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `The catalog of a service that can't be read changes nothing`() async throws {
+    @Test func `a service's product catalog that can't be read changes nothing`() async throws {
         try await RealService.run { service in
             let device = try device(service)
             service.line.condition = .replaced { $0.body = Data("<html>".utf8) }

@@ -68,7 +68,7 @@ import Testing
         #expect(device.store.now.listCalls == searches)
         #expect(await !tenure.allows("cloud"))
 
-        let silent = Device(FakeStore { $0.appMood = .throwsAnError })
+        let silent = Device(FakeStore { $0.appBehavior = .throwsAnError })
         let waiting = silent.start { $0.resolvingTimeout = 3600 }
         _ = await waiting.settled()
         var changes = waiting.updates.makeAsyncIterator()
@@ -79,11 +79,11 @@ import Testing
         #expect(await !waiting.allows("everything"))
     }
 
-    @Test func `isResolving becomes false after a while even if StoreKit never responds`() async throws {
+    @Test func `isResolving becomes false after a timeout even if StoreKit never responds`() async throws {
         let device = Device(
             FakeStore {
-                $0.appMood = .hangs
-                $0.transactionsMood = .hangs
+                $0.appBehavior = .hangs
+                $0.transactionsBehavior = .hangs
             }, policy: InventedApp.policy(whileUndetermined: .deny))
         let tenure = device.start {
             $0.options.appStoreTimeout = 3600
@@ -107,14 +107,14 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
-    @Test func `A known denial is returned within the timeout if the store hangs`() async throws {
+    @Test func `a known denial is returned within the timeout if the store hangs`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start {
             $0.options.appStoreTimeout = 3600
             $0.recheckTimeout = 0.05
         }
         #expect(await !tenure.allows("everything"))
-        device.store.change { $0.transactionsMood = .hangs }
+        device.store.change { $0.transactionsBehavior = .hangs }
         device.time.now += 60
         #expect(await !tenure.allows("everything"))
     }
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `A known denial ends with a grant, after which the grace period applies again`() async throws {
+    @Test func `a known denial ends with a grant, after which the grace period applies again`() async throws {
         let base = InventedApp.policy()
         // One release gives owners an entitlement that other releases only sell.
         let generous = try Policy(
@@ -148,7 +148,7 @@ import Testing
             ])
         let device = Device(FakeStore { $0.app = InventedApp.owner() }, policy: base)
         #expect(await device.start().settled().answers["cloud"]?.outcome == .denied)
-        device.store.change { $0.transactionsMood = .throwsAnError }
+        device.store.change { $0.transactionsBehavior = .throwsAnError }
         let denied = device.start()
         #expect(await denied.decision(for: "cloud").outcome == .undetermined)
         #expect(await !denied.allows("cloud"), "a known denial")

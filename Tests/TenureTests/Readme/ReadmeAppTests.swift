@@ -16,7 +16,7 @@ private let root = URL(fileURLWithPath: #filePath)
         let page = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
         #expect(page.contains("```swift file\n" + app + "```"))
         let lines = app.split(separator: "\n").filter { !$0.trimmingCharacters(in: .whitespaces).isEmpty }
-        #expect(lines.count <= 32, "thirty lines and two imports")
+        #expect(lines.count <= 32, "the README's app has more than thirty lines and two imports")
     }
 
     /// Follows the updates until the app shows what is expected.

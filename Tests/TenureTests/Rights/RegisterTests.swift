@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `a registered version list denies nothing without an app transaction`() async throws {
-        let tenure = Device(FakeStore { $0.appMood = .throwsAnError }).start()
+        let tenure = Device(FakeStore { $0.appBehavior = .throwsAnError }).start()
         try await tenure.register(entitlement: "themes", versions: ["37"])
         #expect(await tenure.decision(for: "themes").outcome == .undetermined)
         #expect(await tenure.allows("themes"))
@@ -49,8 +49,8 @@ import Testing
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         device.store.change {
-            $0.appMood = .throwsAnError
-            $0.transactionsMood = .throwsAnError
+            $0.appBehavior = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
         let again = device.start()
         try await again.register(entitlement: "themes", versions: ["37"])

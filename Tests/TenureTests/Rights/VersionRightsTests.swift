@@ -91,7 +91,8 @@ import Testing
         #expect(rights.isEmpty && rights == Tenure.VersionRights())
     }
 
-    @Test func `registering version rights throws for a malformed version, and if there are no versions and no date`()
+    @Test
+    func `registering version rights throws for a malformed version, and if neither versions nor a date is given`()
         throws
     {
         var rights = Tenure.VersionRights()

@@ -48,8 +48,10 @@ import Testing
         async throws
     {
         // The mistake: "2.0" is the marketing version of build 120.
-        #expect(try await allows("Ada", in: .sandbox, boundary: "2.0").0, "right in TestFlight")
-        #expect(try await !allows("Ada", in: .production, boundary: "2.0").0, "wrong in production")
+        #expect(
+            try await allows("Ada", in: .sandbox, boundary: "2.0").0, "without a persona, TestFlight hides the mistake")
+        #expect(
+            try await !allows("Ada", in: .production, boundary: "2.0").0, "the mistake denies an owner in production")
         let caught = try await allows("Ada", in: .sandbox, boundary: "2.0", persona: Self.earlyBuyer)
         #expect(!caught.0, "caught in TestFlight")
         #expect(caught.reasons.contains("persona"))
@@ -91,7 +93,9 @@ import Testing
         }
     }
 
-    @Test func `a persona makes a development build read its app transaction, which no other call does`() async {
+    @Test func `a development build reads its app transaction only with a persona, because reading can show a sign-in`()
+        async
+    {
         let store = FakeStore {
             $0.distribution = .development
             $0.app = InventedApp.newcomer(environment: .xcode)

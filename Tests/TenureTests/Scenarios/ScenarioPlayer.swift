@@ -22,6 +22,7 @@ struct ScenarioPlayer {
     /// Configures the app.
     let setUp: @Sendable (inout Setup) -> Void
 
+    /// An expectation of the scenario, and the answer of the client.
     struct Outcome: Sendable {
         let place: String
         let expected: Decision.Outcome
@@ -31,6 +32,7 @@ struct ScenarioPlayer {
         let isTold: Bool
     }
 
+    /// The outcomes of a whole scenario.
     struct Played: Sendable {
         var outcomes: [Outcome] = []
         /// The number of calls that would have shown a sign-in.

@@ -104,7 +104,7 @@ import Testing
             let sandbox = try InventedApp.signed(InventedApp.owner(id: account, environment: .sandbox)).jws
             let bought = try InventedApp.signed(InventedApp.purchase("com.example.calculator.theme"), of: account)
             let store = FakeStore {
-                $0.appMood = .throwsAnError
+                $0.appBehavior = .throwsAnError
                 $0.transactions = [bought]
             }
             let device = Device(store, policy: nil) { setup in
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func `the client sends no signed artifacts to a service without TLS`() async throws {
-        let line = Line()
+        let line = ControlledTransport()
         let store = try FakeStore.owner()
         let device = Device(store, policy: nil) { setup in
             guard let url = URL(string: "http://tenure.example.com") else { return }

@@ -50,9 +50,9 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test(arguments: [FakeStore.Mood.hangs, .throwsAnError, .answersUnverified])
+    @Test(arguments: [FakeStore.Behavior.hangs, .throwsAnError, .answersUnverified])
     func `a denial by the service leaves the answer undetermined if StoreKit didn't list the purchases`(
-        _ mood: FakeStore.Mood
+        _ behavior: FakeStore.Behavior
     ) async throws {
         try await RealService.run { service in
             // The service has once seen that there were no purchases, and still denies.
@@ -61,7 +61,7 @@ private struct HeldTransport: Transport {
             let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
             store.change { state in
                 state.transactions = [purchase]
-                state.transactionsMood = mood
+                state.transactionsBehavior = behavior
             }
             // A reinstallation: nothing is stored on the device.
             let device = service.device(store)
@@ -74,7 +74,7 @@ private struct HeldTransport: Transport {
             #expect(await tenure.allows("everything"))
             // It isn't stored as a denial either.
             #expect(await device.start().settled().allows("everything"))
-            store.change { $0.transactionsMood = .answers }
+            store.change { $0.transactionsBehavior = .answers }
             #expect(await device.start().settled().has("everything"))
         }
     }
@@ -88,7 +88,7 @@ private struct HeldTransport: Transport {
             let store = try FakeStore.newcomer()
             store.change { state in
                 state.transactions = [subscription]
-                state.renewalsMood = .throwsAnError
+                state.renewalsBehavior = .throwsAnError
             }
             let customer = await service.device(store).start().settled()
             #expect(service.lastAnswer?.entitlements["cloud"]?.outcome == .denied)
@@ -125,7 +125,7 @@ private struct HeldTransport: Transport {
             let tenure = service.device(store, storage: storage).start()
             _ = await tenure.settled()
             let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
-            store.change { $0.transactionsMood = .throwsAnError }
+            store.change { $0.transactionsBehavior = .throwsAnError }
             // StoreKit delivers it, and doesn't list it: the service is asked without it.
             store.deliverUpdate(purchase)
             for await customer in tenure.updates where customer.has("everything") { break }
@@ -210,8 +210,9 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test(arguments: [FakeStore.Mood.answers, .throwsAnError])
-    func `a response is ignored if another account signed in during the request`(_ appMood: FakeStore.Mood) async throws
+    @Test(arguments: [FakeStore.Behavior.answers, .throwsAnError])
+    func `a response is ignored if another account signed in during the request`(_ appBehavior: FakeStore.Behavior)
+        async throws
     {
         try await RealService.run { service in
             let transport = HeldTransport(next: service.line)
@@ -220,7 +221,7 @@ private struct HeldTransport: Transport {
                 InventedApp.purchase(InventedApp.yearly, id: "410000000000009", type: .nonConsumable),
                 of: "704000000000000001")
             store.change { state in
-                state.appMood = appMood
+                state.appBehavior = appBehavior
                 state.transactions = [bought]
                 // Without it no entitlement token names the account.
                 state.device = nil

@@ -52,7 +52,7 @@ private struct HangingTransport: Transport {
             #expect(unfinished == [InventedApp.everything])
             service.line.condition = .up
             #expect(await relaunched.refresh().answers["everything"]?.outcome == .granted)
-            for await _ in StoreKit.Transaction.unfinished { Issue.record("it is recorded now") }
+            for await _ in StoreKit.Transaction.unfinished { Issue.record("a stored transaction is unfinished") }
         }
     }
 
@@ -192,7 +192,7 @@ private struct HangingTransport: Transport {
             #expect(count == 1)
             service.line.condition = .up
             await start().refresh()
-            for await _ in StoreKit.Transaction.unfinished { Issue.record("it is recorded now") }
+            for await _ in StoreKit.Transaction.unfinished { Issue.record("a stored transaction is unfinished") }
         }
     }
 

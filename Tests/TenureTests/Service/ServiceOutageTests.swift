@@ -93,7 +93,7 @@ import Testing
             let first = service.device(try .owner())
             _ = await first.start().settled()
             service.line.condition = .down
-            let again = service.device(FakeStore { $0.appMood = .throwsAnError }, storage: first.storage)
+            let again = service.device(FakeStore { $0.appBehavior = .throwsAnError }, storage: first.storage)
             #expect(await again.start().allows("everything"))
         }
     }
@@ -106,7 +106,7 @@ import Testing
             let storage = MemoryStateStorage(first.storage.contents)
             let copy = service.device(
                 FakeStore {
-                    $0.appMood = .throwsAnError
+                    $0.appBehavior = .throwsAnError
                     $0.device = InventedApp.otherDevice
                 }, storage: storage)
             let tenure = copy.start { $0.options.whileUndetermined = .deny }

@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `a client that only listens sends purchases, allows everything and finishes no transactions`()
+    @Test func `a client made by Tenure.listening sends purchases, allows everything and finishes no transactions`()
         async throws
     {
         try await RealService.run { service in
@@ -179,7 +179,9 @@ import Testing
         }
     }
 
-    @Test func `a client that only listens asks the service again after a day, even about a denial`() async throws {
+    @Test func `a client made by Tenure.listening asks the service again after a day, even about a denial`()
+        async throws
+    {
         try await RealService.run { service in
             let device = service.device(try .newcomer()) { $0.isListening = true }
             for (hours, syncs) in [(0.0, 1), (3, 1), (23, 1), (24, 2)] {

@@ -15,7 +15,7 @@ import Testing
         mine.merging(stored, base: base, at: InventedApp.now)
     }
 
-    @Test func `merging two accounts drops their denials unless one of the accounts has all purchases`() {
+    @Test func `merging two states drops their denials unless the denials of one state considered all purchases`() {
         var (mine, stored) = (Account(), Account())
         mine.add([InventedApp.purchase(id: "1")])
         mine.denials = ["cloud"]
@@ -27,7 +27,7 @@ import Testing
         #expect(mine.merging(stored, base: Account()).denials == ["cloud"])
     }
 
-    @Test func `merging keeps the grants that the other process found, unless this process found others`() {
+    @Test func `merging keeps the grants that another process stored, unless this process found different grants`() {
         let everything: [String: Tenure.Answer] = ["everything": .kept("everything", title: nil, until: nil)]
         func merged(
             mine: [String: Tenure.Answer], stored: [String: Tenure.Answer], base: [String: Tenure.Answer]
@@ -114,7 +114,7 @@ import Testing
         #expect(result.time.floor >= copy.time.floor && result.time.firstSeen <= copy.time.firstSeen, comment)
     }
 
-    @Test func `merged states have the newest signing date of the two`() {
+    @Test func `merged states keep the newer signing date of the two states`() {
         let base = state()
         var (earlier, later) = (base, base)
         earlier.time.update(signedAt: InventedApp.now.addingTimeInterval(60), clock: InventedApp.now)
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `merged states drop a wrong latest date once one of them has corrected it`() {
+    @Test func `merged states drop a latest known date that is wrong once one process has corrected it`() {
         var base = state()
         base.time.observe(clock: InventedApp.date("2099-01-01"))
         var healed = base
@@ -232,7 +232,8 @@ import Testing
         }
     }
 
-    @Test func `merged states don't extend the grace period when only one saw the clock turned back`() {
+    @Test
+    func `merged states don't extend the grace period if only one process noticed that the clock was turned back`() {
         let base = state()
         var seen = base
         let earlier = InventedApp.now.addingTimeInterval(-InventedApp.day)
@@ -254,7 +255,7 @@ import Testing
         }
     }
 
-    @Test func `merged states keep a noted delivery until either process finished it`() {
+    @Test func `merged states remember a delivered transaction until one of the processes has finished it`() {
         var base = state()
         base.account.deliveredTransactions = ["1", "2"]
         var (mine, stored) = (base, base)

@@ -19,8 +19,8 @@ import Testing
 
     private func silence(_ device: Device) {
         device.store.change {
-            $0.appMood = .throwsAnError
-            $0.transactionsMood = .throwsAnError
+            $0.appBehavior = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
     }
 
@@ -158,7 +158,7 @@ extension Engine {
     @Test func `a private state that becomes shared is moved, and removed from the private storage`() async {
         let device = device { $0.app = InventedApp.owner() }
         _ = await device.start().settled()
-        device.store.change { $0.appMood = .throwsAnError }
+        device.store.change { $0.appBehavior = .throwsAnError }
         let tenure = device.start(share)
         #expect(await tenure.allows("everything"))
         #expect(`private`.contents == nil)
@@ -175,8 +175,8 @@ extension Engine {
         #expect(await device.start().allows("everything"))
         device.store.change {
             $0.distribution = .appStore
-            $0.appMood = .throwsAnError
-            $0.transactionsMood = .throwsAnError
+            $0.appBehavior = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
         let tenure = device.start {
             share(&$0)
@@ -205,7 +205,7 @@ extension Engine {
     @Test func `a private state is used while the group's storage can't be written, and is moved later`() async {
         let device = device { $0.app = InventedApp.owner() }
         _ = await device.start().settled()
-        device.store.change { $0.appMood = .throwsAnError }
+        device.store.change { $0.appBehavior = .throwsAnError }
         shared.refusesWrites = true
         let tenure = device.start(share)
         #expect(await tenure.allows("everything"))
@@ -229,8 +229,8 @@ extension Engine {
         }
         _ = await device.start().settled()
         device.store.change {
-            $0.appMood = .throwsAnError
-            $0.transactionsMood = .throwsAnError
+            $0.appBehavior = .throwsAnError
+            $0.transactionsBehavior = .throwsAnError
         }
         storage.isLocked = true
         // First seen long ago, but the locked keychain doesn't reveal that.

@@ -42,6 +42,7 @@ import Testing
 }
 
 @Suite struct `A keychain that can't be used` {
+    /// A keychain that fails with one error.
     private struct Keychain: StateStorage {
         let error: StateStorageError
         func read() throws -> Data? { throw error }
@@ -68,7 +69,7 @@ import Testing
         await tenure.engine.searchAgain()
         #expect(file.contents != nil)
         #expect(lines.withLock { $0.count } == 1)
-        device.store.change { $0.appMood = .throwsAnError }
+        device.store.change { $0.appBehavior = .throwsAnError }
         #expect(await device.start().allows("everything"))
     }
 

@@ -62,7 +62,7 @@ import Testing
         return terms.sortedByPeriod()
     }
 
-    @Test func `product terms have StoreKit's offers and prices, and the policy's lengths`() async throws {
+    @Test func `product terms have StoreKit's offers and prices, and the policy's lengths of time`() async throws {
         let (_, device) = try await open()
         let english = Locale(identifier: "en_US")
         let texts = try await device.run { try await terms().map { $0.text(in: english) } }

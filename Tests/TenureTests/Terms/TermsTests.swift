@@ -221,7 +221,7 @@ import Testing
         #expect(terms.priceText(in: english) == "$24.00 per year" && terms.offerText(in: english) == "3 days free")
     }
 
-    @Test func `product terms show unusual, long and meaningless lengths`() {
+    @Test func `product terms show composed, very long, zero and negative lengths of time without a crash`() {
         let english = Locale(identifier: "en_US")
         func length(_ period: CalendarPeriod) -> String? { Self.subscription(each: period).lengthText(in: english) }
         #expect(length(CalendarPeriod(months: 1, days: 10)) == "1 month and 10 days")

@@ -15,8 +15,8 @@ import X509
 
 @testable import TenureServer
 
-/// A service that sends webhook messages only when a test asks it to.
-struct Hooks: Sendable {
+/// A service with webhooks. It sends messages only when a test calls `work()`.
+struct WebhookTestBed: Sendable {
     let service: TenureService
     let entitlementChanges: EntitlementChangeService
     let workers: [EndpointWorker]
@@ -43,19 +43,20 @@ extension Webhook {
         _ port: Int, name: String = "app", events: [String] = [], eachCustomer: Bool = true
     ) -> Webhook {
         Webhook(
-            name: name, url: "http://127.0.0.1:\(port)/hooks?from=tenure", secrets: [Hooks.secret], events: events,
+            name: name, url: "http://127.0.0.1:\(port)/hooks?from=tenure", secrets: [WebhookTestBed.secret],
+            events: events,
             eachCustomer: eachCustomer, allowsPrivate: true)
     }
 }
 
-func withHooks<Result: Sendable>(
+func withWebhooks<Result: Sendable>(
     in folder: String? = nil, _ webhooks: [Webhook], policy: Policy? = nil, clock: TestClock = TestClock(),
     _ change: (inout ServiceConfiguration) throws -> Void = { _ in },
-    _ body: @escaping @Sendable (Client, Hooks) async throws -> Result
+    _ body: @escaping @Sendable (Client, WebhookTestBed) async throws -> Result
 ) async throws -> Result {
     guard let folder else {
         return try await withFolder {
-            try await withHooks(in: $0, webhooks, policy: policy, clock: clock, change, body)
+            try await withWebhooks(in: $0, webhooks, policy: policy, clock: clock, change, body)
         }
     }
     var configuration = try Calculator.configuration(folder, policy: policy)
@@ -66,7 +67,7 @@ func withHooks<Result: Sendable>(
     let parts = try configuration.webhookServices(
         service.entitlementComparer, store: service.store, metrics: service.metrics, logger: Calculator.logger)
     guard let parts else { throw ServiceError.failed("no webhooks") }
-    let hooks = Hooks(
+    let hooks = WebhookTestBed(
         service: service, entitlementChanges: parts.entitlementChanges, workers: parts.deliveries.workers, clock: clock)
     let application = Application(responder: try service.router().buildResponder(), logger: Calculator.logger)
     let result = try await application.test(.router) { try await body(Client(http: $0), hooks) }

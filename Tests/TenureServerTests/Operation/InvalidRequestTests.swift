@@ -13,7 +13,7 @@ import Testing
 
 /// Sends invalid requests to every route of the OpenAPI document. Every response must be one that the document
 /// describes.
-@Suite struct garbage {
+@Suite struct `invalid requests to all routes` {
     private static let rounds = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 50 : 2000
 
     @Test func `an invalid request to any route gets a problem response, never a 5xx status`() async throws {
@@ -26,12 +26,12 @@ import Testing
             $0.limits.bodySize = 100_000
             $0.content = ContentSettings(folder: folder.path + "/published")
         }) { client in
-            var rubbish = Rubbish(seed: seed)
+            var invalidRequests = InvalidRequests(seed: seed)
             for operation in document.operations {
                 // A route that reads neither a body nor a parameter gets fewer requests.
                 let takesMore = operation.fields["requestBody"] != nil || operation.path.contains("{")
                 for _ in 0..<(takesMore ? Self.rounds : Self.rounds / 5) {
-                    let (path, headers, body) = rubbish.request(for: operation, in: document)
+                    let (path, headers, body) = invalidRequests.request(for: operation, in: document)
                     let method = try #require(HTTPRequest.Method(operation.method))
                     let response = try await client.http.execute(
                         uri: path, method: method, headers: headers, body: body

@@ -9,7 +9,7 @@ import Testing
 @testable import TenureServer
 
 /// The built service in a separate process, so that the system reports its memory.
-@Suite(.serialized) struct `garbage in a service's memory` {
+@Suite(.serialized) struct `memory after invalid requests` {
     private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
     /// The number of requests until caches are full: verified chains, pages of the database, the heaps of threads.
     private static let first = isSoak ? 4_000 : 1_500
@@ -30,10 +30,10 @@ import Testing
             "--log-level", "error", "--admin-key-file", try folder.writeSecret(key, to: "admin-key"),
         ])
         let port = try #require(try await service.port(), "\(service.errors)")
-        var rubbish = Rubbish(seed: .random(in: .min ... .max))
-        try await throwAway(Self.first, at: port, key, &rubbish)
+        var invalidRequests = InvalidRequests(seed: .random(in: .min ... .max))
+        try await throwAway(Self.first, at: port, key, &invalidRequests)
         let before = try #require(service.residentMemory)
-        try await throwAway(Self.rest, at: port, key, &rubbish)
+        try await throwAway(Self.rest, at: port, key, &invalidRequests)
         let after = try #require(service.residentMemory)
         let peak = try #require(service.peakMemory)
         // The limit allows for fragmented heaps and cached pages of SQLite. A leak of 850 bytes for each of 20,000
@@ -46,7 +46,9 @@ import Testing
     }
 
     /// Sends invalid requests to all routes in turn, a few at a time.
-    private func throwAway(_ count: Int, at port: Int, _ key: String, _ rubbish: inout Rubbish) async throws {
+    private func throwAway(_ count: Int, at port: Int, _ key: String, _ invalidRequests: inout InvalidRequests)
+        async throws
+    {
         let document = try InterfaceDocument()
         let client = HTTPClient.shared
         try await withThrowingTaskGroup(of: UInt.self) { group in
@@ -62,7 +64,7 @@ import Testing
                 guard !operation.path.contains("/orders/") else { continue }
                 // Ten wrong keys would lock this address out of all routes that need a key.
                 let isBehindKey = operation.path.contains("/admin/") || operation.path == "/v1/link"
-                let (path, headers, body) = rubbish.request(
+                let (path, headers, body) = invalidRequests.request(
                     for: operation, in: document, key: isBehindKey ? key : nil)
                 let url = "http://127.0.0.1:\(port)\(path)"
                 guard URL(string: url) != nil else { continue }

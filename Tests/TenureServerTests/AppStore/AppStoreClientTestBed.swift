@@ -9,8 +9,8 @@ import Testing
 
 @testable import TenureServer
 
-/// The calculator's key for the App Store Server API, and an imitated App Store.
-struct AskingCalculator: Sendable {
+/// An imitated App Store on a free port, and what a client of its Server API needs: a key, a clock and a transport.
+struct AppStoreClientTestBed: Sendable {
     static let keyID = "2X9R4HXF34"
     static let issuerID = "57246542-96fe-1a63-e053-0824d011072a"
     static let key = P256.Signing.PrivateKey()
@@ -50,17 +50,17 @@ struct AskingCalculator: Sendable {
 /// Runs an imitated App Store on a free port.
 func withAppStore<Result: Sendable>(
     transportTime: AppStoreTime = .system,
-    _ body: @escaping @Sendable (AskingCalculator) async throws -> Result
+    _ body: @escaping @Sendable (AppStoreClientTestBed) async throws -> Result
 ) async throws -> Result {
     let time = TestTime()
-    let appStore = ImitatedAppStore(key: AskingCalculator.key.publicKey, now: { time.now })
+    let appStore = ImitatedAppStore(key: AppStoreClientTestBed.key.publicKey, now: { time.now })
     return try await appStore.application().test(.live) { client in
         let port = try #require(client.port)
         var hosts = AppStoreHosts()
         hosts.production = "http://127.0.0.1:\(port)/Production"
         hosts.sandbox = "http://127.0.0.1:\(port)/Sandbox/"
         let http = HTTPTransport(time: transportTime)
-        let asking = AskingCalculator(appStore: appStore, time: time, hosts: hosts, transport: http.transport)
+        let asking = AppStoreClientTestBed(appStore: appStore, time: time, hosts: hosts, transport: http.transport)
         do {
             let result = try await body(asking)
             try await http.close()
@@ -72,8 +72,8 @@ func withAppStore<Result: Sendable>(
     }
 }
 
-/// Artifacts as Apple's servers sign them in responses: not bound to a device.
-enum Answered {
+/// Artifacts as the App Store's servers sign them in responses: they aren't bound to a device.
+enum ServerSigned {
     static let customer = "704000000000000001"
     private static let unbound: [String: JSONValue] = ["deviceVerification": .null, "deviceVerificationNonce": .null]
 

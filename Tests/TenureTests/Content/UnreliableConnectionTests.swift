@@ -10,7 +10,7 @@ import Testing
     private static let size = isSoak ? 512 << 20 : 64 << 20
     private static let chunk = 4 << 20
 
-    private static var faults: [HostileLine.Fault] {
+    private static var faults: [UnreliableConnection.Fault] {
         [
             .cut(after: 3_000_000), .status(500), .flip(at: 1_000_000), .stall(after: 500_000), .ignoreRange,
             .status(429, retryAfter: 1), .wrongRange, .cut(after: 100),
@@ -29,7 +29,8 @@ import Testing
     ///
     /// - Returns: the app that has installed the pack.
     private func download(
-        _ published: PublishedFolder, over line: HostileLine, bytes total: Int, kills: Int, killsInstalling: Int,
+        _ published: PublishedFolder, over line: UnreliableConnection, bytes total: Int, kills: Int,
+        killsInstalling: Int,
         serverKillAfter: Int
     ) async throws -> ContentClient {
         var seen: Int64 = 0
@@ -41,8 +42,8 @@ import Testing
         }
         func check(_ client: ContentClient) {
             let progress = client.progress
-            #expect(progress == progress.sorted(), "progress goes back")
-            if let first = progress.first { #expect(first >= seen, "a relaunch goes back") }
+            #expect(progress == progress.sorted(), "progress went back")
+            if let first = progress.first { #expect(first >= seen, "progress went back after a relaunch") }
             seen = max(seen, progress.last ?? 0)
             #expect(!client.lines.contains { $0.hasPrefix("failed") || $0.hasPrefix("error") }, "\(client.lines)")
         }
@@ -78,7 +79,7 @@ import Testing
         let published = try await PublishedFolder()
         try Self.fill(published)
         let size = try published.publish()
-        let line = try await HostileLine(to: published.serverPort, faults: Self.faults)
+        let line = try await UnreliableConnection(to: published.serverPort, faults: Self.faults)
 
         var client = try await download(
             published, over: line, bytes: Self.size, kills: 7, killsInstalling: 3, serverKillAfter: 3)
@@ -128,7 +129,7 @@ import Testing
         let published = try await PublishedFolder()
         try published.write("large.wav", 48 << 20)
         let size = try published.publish()
-        let line = try await HostileLine(to: published.serverPort)
+        let line = try await UnreliableConnection(to: published.serverPort)
         let clients = try (0..<2).map { _ in
             try ContentClient(device: published.device, from: published.url(port: line.port), key: published.keyText)
         }
@@ -151,7 +152,7 @@ import Testing
         let published = try await PublishedFolder()
         try published.write("large.wav", 24 << 20)
         let size = try published.publish()
-        let line = try await HostileLine(to: published.serverPort)
+        let line = try await UnreliableConnection(to: published.serverPort)
         let year = 365 * 86_400
         for (offset, part) in [(0, 0.3), (year, 0.6), (-year, 1), (year, 1)] {
             let client = try ContentClient(

@@ -7,8 +7,8 @@ import TenureMint
 
 @testable import TenureServer
 
-/// Invalid requests, generated from the OpenAPI document and a seed.
-struct Rubbish {
+/// Generates invalid requests for each route from the OpenAPI document. The same seed gives the same requests.
+struct InvalidRequests {
     private var random: SeededRandom
 
     init(seed: UInt64) { random = SeededRandom(seed: seed) }

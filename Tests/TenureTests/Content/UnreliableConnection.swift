@@ -3,8 +3,10 @@ import NIOPosix
 import TenureCore
 import TenureHTTP
 
-/// A connection of 40 MB/s between clients and a web server. It injects a test's faults into ranges.
-final class HostileLine: Sendable {
+/// A proxy between clients and a web server that passes 40 MB per second. It injects a test's faults into responses to
+/// range requests.
+final class UnreliableConnection: Sendable {
+    /// What goes wrong with a response to a range request.
     enum Fault: Sendable, Hashable {
         /// Closes the connection after some bytes of the body.
         case cut(after: Int)
