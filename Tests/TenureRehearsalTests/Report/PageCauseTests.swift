@@ -157,7 +157,7 @@ struct PageCauseTests {
         #expect(counts.loses == 3 && counts.undetermined == 3)
         let page = page(report)
         #expect(page.contains("can’t be determined <b>0</b>"))
-        let reason = "applies, so `inDoubt` in the policy decides"
+        let reason = "applies, so <code>inDoubt</code> in the policy decides"
         #expect(page.contains(reason + " <span class=\"soft\">(3 of them lose it)</span></td>"))
         #expect(page.contains("got the app in an honored era</td>"))
         let gaining = self.report(
