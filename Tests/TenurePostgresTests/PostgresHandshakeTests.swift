@@ -39,16 +39,16 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test func `a TLS handshake fails at once if PostgreSQL's certificate isn't trusted`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `a TLS handshake fails at once if PostgreSQL's certificate isn't trusted`() async throws {
         let other = try TestCertificate(in: folder, name: "other")
         let address = try PostgresAddress(server.url("sslmode=verify-full&sslrootcert=\(other.chain)"))
-        let began = ContinuousClock.now
+        // A handshake that is tried again takes longer than the test may.
         let error = await #expect(throws: StoreError.self) {
-            try await PostgresDatabase(address, waitTimeout: waitTimeout)
+            try await PostgresDatabase(address, waitTimeout: .seconds(600))
         }
         #expect(error?.description.contains("certificate verify failed") == true)
         #expect(error?.isRetryable == false)
-        #expect(.now - began < .seconds(3))
         try FileManager.default.removeItem(atPath: folder)
     }
 }
