@@ -32,7 +32,7 @@ private let onlyByFault: Set<ServerAPIError> = [
         for error in ServerAPIError.allCases {
             await client.fault.inject(error, requests: 1)
             let answer = try await client.get(path)
-            #expect(answer.body.number("errorCode") == error.rawValue)
+            #expect(answer.body.integer("errorCode") == error.rawValue)
             #expect(answer.status == error.rawValue / 10_000)
             #expect(answer.body.text("errorMessage") == error.message)
             #expect(try await client.get(path).status == 200)
@@ -244,7 +244,7 @@ extension Wrong {
         let before = await client.store.changeCount
         for wrong in wrongs {
             let answer = try await client.send(wrong.method, "/inApps/\(wrong.path)", wrong.body)
-            #expect(answer.body.number("errorCode") == wrong.error.rawValue, "\(wrong.method) \(wrong.path)")
+            #expect(answer.body.integer("errorCode") == wrong.error.rawValue, "\(wrong.method) \(wrong.path)")
             #expect(answer.status == wrong.error.status, "\(wrong.method) \(wrong.path)")
             #expect(answer.body.text("errorMessage") == wrong.error.message)
         }

@@ -111,8 +111,4 @@ extension JSONObject {
         object["customer"] = customer
         return object
     }
-
-    func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
-
-    func integer(_ name: String) -> Int? { if case .number(let digits)? = self[name] { Int(digits) } else { nil } }
 }

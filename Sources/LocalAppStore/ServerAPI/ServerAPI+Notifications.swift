@@ -111,11 +111,10 @@ private struct NotificationFilter {
 
     init(_ body: JSONObject, of request: ServerAPIRequest, oldest: Date) throws(ServerAPIError) {
         app = request.app
-        guard case .number(let first)? = body["startDate"],
-            let begin = try request.milliseconds(first, .invalidStartDate)
-        else { throw .invalidStartDate }
-        guard case .number(let last)? = body["endDate"], let end = try request.milliseconds(last, .invalidEndDate)
-        else { throw .invalidEndDate }
+        guard let begin = try request.milliseconds(body.number("startDate"), .invalidStartDate) else {
+            throw .invalidStartDate
+        }
+        guard let end = try request.milliseconds(body.number("endDate"), .invalidEndDate) else { throw .invalidEndDate }
         guard begin >= oldest else { throw .startDateTooFarInPast }
         guard begin <= end else { throw .startDateAfterEndDate }
         (self.begin, self.end) = (begin, end)
