@@ -142,7 +142,7 @@ private func wrongNotificationRequests(_ state: AppStoreState) -> [Wrong] {
         },
         wrong(.invalidPaginationToken, token: "x"),
         // The first notification is from January, and it is September now.
-        wrong(.paginationTokenExpired, token: String(decoding: Base64.urlSafe.encode(Array("0".utf8)), as: UTF8.self)),
+        wrong(.paginationTokenExpired, token: Base64.urlSafe.text(Array("0".utf8))),
     ]
 }
 

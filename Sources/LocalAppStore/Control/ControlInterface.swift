@@ -136,9 +136,7 @@ struct ControlInterface: Sendable {
             ]
             object["appTransactionId"] = device.appTransactionID.map(JSONValue.string)
             object["appTransaction"] = device.appTransaction.map(JSONValue.string)
-            object["receipt"] = device.receipt.map {
-                .string(String(decoding: Base64.standard.encode($0), as: UTF8.self))
-            }
+            object["receipt"] = device.receipt.map { .string(Base64.standard.text($0)) }
             object["transactions"] = device.transactions.map { .array($0.map(JSONValue.string)) }
             object["renewalInfos"] = .array(device.renewalInfos.map(JSONValue.string))
             return .json(object)

@@ -34,7 +34,7 @@ package struct DeviceInterface: Sendable {
     }
 
     static func base64(_ bytes: [UInt8]) -> JSONValue {
-        .string(String(decoding: Base64.standard.encode(bytes), as: UTF8.self))
+        .string(Base64.standard.text(bytes))
     }
 
     private func contents(_ request: DeviceRequest) async throws -> JSONObject {

@@ -77,9 +77,7 @@ extension ServerAPIRequest {
             items.append(.object(try item(notification)))
         }
         var answer: JSONObject = [:]
-        answer["paginationToken"] = next.map {
-            .string(String(decoding: Base64.urlSafe.encode(Array(String($0).utf8)), as: UTF8.self))
-        }
+        answer["paginationToken"] = next.map { .string(Base64.urlSafe.text(String($0).utf8)) }
         answer["hasMore"] = .boolean(next != nil)
         answer["notificationHistory"] = .array(items)
         return answer
