@@ -45,14 +45,6 @@ package actor LocalAppStore {
         clock(state.now)
     }
 
-    /// Opens the local App Store of a journal. Throws if the journal can't be read.
-    package init(
-        _ journal: Journal, signer: AppStoreSigner, clock: @escaping ClockSetter = { _ in },
-        sender: @escaping NotificationSender
-    ) throws {
-        try self.init(journal.state(), signer: signer, journal: journal, clock: clock, sender: sender)
-    }
-
     /// Performs one operation, and returns the notifications that the operation caused. When this method returns, these
     /// notifications are sent and everything is saved. If the operation isn't possible, throws an `AppStoreStateError`
     /// or an `OperationMistake`, and nothing has changed. Throws a `JournalError` if the change couldn't be saved.

@@ -98,11 +98,7 @@ extension Setup {
         } catch {
             options.log.error("\(error)")
             // A client that must start anyway uses its own state instead of the shared state.
-            var own = options
-            own.accessGroup = nil
-            location =
-                (try? StateLocation(own, host: .current))
-                ?? StateLocation(storage: UnavailableStateStorage(error: .accessGroup(error)))
+            location = .unshared(options)
             optionsError = .accessGroup(error.problem)
         }
         self.init(access: StoreKitAccess(), storage: location.storage, policy: policy)

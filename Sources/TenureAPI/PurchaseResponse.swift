@@ -58,26 +58,14 @@ extension JSONWriter {
         field(Key.originalTransactionID, purchase.originalTransactionID)
         field(Key.productID, purchase.productID)
         field(Key.type, ifPresent: purchase.type?.wireName)
-        optional(Key.purchaseDate, purchase.purchaseDate)
-        optional(Key.expiresDate, purchase.expiresDate)
-        optional(Key.revocationDate, purchase.revocationDate)
-        optional(Key.gracePeriodExpiresDate, purchase.gracePeriodExpiresDate)
-        optional(Key.isUpgraded, purchase.isUpgraded)
-        optional(Key.isFamilyShared, purchase.isFamilyShared)
-        optional(Key.isInBillingRetryPeriod, purchase.isInBillingRetryPeriod)
+        if let date = purchase.purchaseDate { field(Key.purchaseDate, date) }
+        if let date = purchase.expiresDate { field(Key.expiresDate, date) }
+        if let date = purchase.revocationDate { field(Key.revocationDate, date) }
+        if let date = purchase.gracePeriodExpiresDate { field(Key.gracePeriodExpiresDate, date) }
+        if purchase.isUpgraded { field(Key.isUpgraded, true) }
+        if purchase.isFamilyShared { field(Key.isFamilyShared, true) }
+        if purchase.isInBillingRetryPeriod { field(Key.isInBillingRetryPeriod, true) }
         endObject()
-    }
-
-    private mutating func optional(_ key: PurchaseResponse.CodingKeys, _ date: Date?) {
-        guard let date else { return }
-        self.key(key)
-        value(date)
-    }
-
-    private mutating func optional(_ key: PurchaseResponse.CodingKeys, _ flag: Bool) {
-        guard flag else { return }
-        self.key(key)
-        value(true)
     }
 }
 

@@ -11,7 +11,7 @@ extension BearerToken {
     static func make(key: ServerAPIKey, bundleID: String, now: Date, lifetime: Int = 300) throws -> String {
         func segment(_ members: [(String, JSONValue)]) -> String {
             let object = JSONObject(members: members.map { .init(name: $0.0, value: $0.1) })
-            return String(decoding: Base64.urlSafe.encode(JSONValue.object(object).bytes), as: UTF8.self)
+            return Base64.urlSafe.text(JSONValue.object(object).bytes)
         }
         let seconds = Int64(now.timeIntervalSince1970)
         let head = segment([("alg", .string("ES256")), ("kid", .string(key.keyID)), ("typ", .string("JWT"))])
@@ -21,6 +21,6 @@ extension BearerToken {
             ("bid", .string(bundleID)),
         ])
         let signature = try key.privateKey.signature(for: Array("\(head).\(claims)".utf8)).rawRepresentation
-        return "\(head).\(claims).\(String(decoding: Base64.urlSafe.encode(signature), as: UTF8.self))"
+        return "\(head).\(claims).\(Base64.urlSafe.text(signature))"
     }
 }

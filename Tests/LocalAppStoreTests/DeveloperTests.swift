@@ -29,14 +29,14 @@ private let extending: JSONObject = [
         #expect(answer.status == 200)
         #expect(answer.body["success"] == .boolean(true))
         #expect(
-            answer.body.number("effectiveDate") == Int(Shop.date("2026-01-31T12:00:00Z").timeIntervalSince1970) * 1000)
+            answer.body.integer("effectiveDate") == Int(Shop.date("2026-01-31T12:00:00Z").timeIntervalSince1970) * 1000)
         #expect(await client.store.state.notificationNames().last == "RENEWAL_EXTENDED")
         // The original renewal date passes without a renewal.
         try await client.store.perform(AppStoreOperation(.advance, [.to: "2026-01-20"]))
         #expect(await client.store.state.notificationNames().last == "RENEWAL_EXTENDED")
         #expect(try await client.send(.put, path, extending).status == 200)
         #expect(await client.store.state.notificationNames().count { $0 == "RENEWAL_EXTENDED" } == 2)
-        #expect(try await client.send(.put, path, extending).body.number("errorCode") == 4_030_005)
+        #expect(try await client.send(.put, path, extending).body.integer("errorCode") == 4_030_005)
         #expect(await client.store.state.notificationNames().count { $0 == "RENEWAL_EXTENDED" } == 2)
         try await client.store.perform(AppStoreOperation(.advance, [.to: "2026-02-15"]))
         #expect(await client.store.state.notificationNames().last == "DID_RENEW")
@@ -50,7 +50,7 @@ private let extending: JSONObject = [
         func code(_ id: String, _ change: (inout JSONObject) -> Void = { _ in }) async throws -> Int? {
             var body = extending
             change(&body)
-            return try await client.send(.put, "/inApps/v1/subscriptions/extend/\(id)", body).body.number("errorCode")
+            return try await client.send(.put, "/inApps/v1/subscriptions/extend/\(id)", body).body.integer("errorCode")
         }
         #expect(try await code("x") == 4_000_008)
         #expect(try await code("410999999999999") == 4_040_005)
@@ -78,7 +78,7 @@ private let extending: JSONObject = [
         let answer = try await client.send(.post, "/inApps/v1/subscriptions/extend/mass", body)
         #expect(answer.body.text("requestIdentifier") == "r1")
         let status = try await client.get("/inApps/v1/subscriptions/extend/mass/\(Shop.monthly)/r1")
-        #expect(status.body.number("succeededCount") == 1)
+        #expect(status.body.integer("succeededCount") == 1)
         #expect(status.body["complete"] == .boolean(true))
         let ended = await client.store.state
         #expect(
@@ -91,11 +91,11 @@ private let extending: JSONObject = [
         body["storefrontCountryCodes"] = .array([.string("XXX")])
         body["requestIdentifier"] = .string("r2")
         let mass = "/inApps/v1/subscriptions/extend/mass"
-        #expect(try await client.send(.post, mass, body).body.number("errorCode") == 4_000_028)
+        #expect(try await client.send(.post, mass, body).body.integer("errorCode") == 4_000_028)
         body["storefrontCountryCodes"] = .array([])
-        #expect(try await client.send(.post, mass, body).body.number("errorCode") == 4_000_027)
+        #expect(try await client.send(.post, mass, body).body.integer("errorCode") == 4_000_027)
         body["productId"] = .string(Shop.coins)
-        #expect(try await client.send(.post, mass, body).body.number("errorCode") == 4_000_023)
+        #expect(try await client.send(.post, mass, body).body.integer("errorCode") == 4_000_023)
     }
 }
 
@@ -111,11 +111,11 @@ private let extending: JSONObject = [
         #expect(try await client.send(.put, path, body).status == 202)
         #expect(await client.store.state.consumption[1]?.refundPreference == "DECLINE")
         body["deliveryStatus"] = .number("0")
-        #expect(try await client.send(.put, path, body).body.number("errorCode") == 4_000_036)
+        #expect(try await client.send(.put, path, body).body.integer("errorCode") == 4_000_036)
         body["customerConsented"] = .boolean(false)
-        #expect(try await client.send(.put, path, body).body.number("errorCode") == 4_000_035)
+        #expect(try await client.send(.put, path, body).body.integer("errorCode") == 4_000_035)
         let former = "/inApps/v1/transactions/consumption/\(state.id(of: state.transactions[0]))"
-        #expect(try await client.send(.put, former, body).body.number("errorCode") == 4_000_043)
+        #expect(try await client.send(.put, former, body).body.integer("errorCode") == 4_000_043)
     }
 }
 
@@ -129,7 +129,7 @@ private let extending: JSONObject = [
         func set(_ id: String, _ token: String) async throws -> Int? {
             let answer = try await client.send(
                 .put, "/inApps/v1/transactions/\(id)/appAccountToken", ["appAccountToken": .string(token)])
-            return answer.body.number("errorCode") ?? answer.status
+            return answer.body.integer("errorCode") ?? answer.status
         }
         #expect(try await set(id, token) == 200)
         #expect(try await set(id, "me") == 4_000_183)
@@ -208,16 +208,16 @@ private let extending: JSONObject = [
         let subscribed = try await ask { $0["notificationType"] = .string("SUBSCRIBED") }
         #expect(subscribed.list("notificationHistory").count == 1)
 
-        #expect(try await ask { $0["startDate"] = nil }.number("errorCode") == 4_000_015)
-        #expect(try await ask { $0["endDate"] = .string("x") }.number("errorCode") == 4_000_016)
-        #expect(try await ask { $0["startDate"] = .number("1000") }.number("errorCode") == 4_000_012)
-        #expect(try await ask { $0["notificationType"] = .string("X") }.number("errorCode") == 4_000_018)
-        #expect(try await ask(token: "x").number("errorCode") == 4_000_014)
+        #expect(try await ask { $0["startDate"] = nil }.integer("errorCode") == 4_000_015)
+        #expect(try await ask { $0["endDate"] = .string("x") }.integer("errorCode") == 4_000_016)
+        #expect(try await ask { $0["startDate"] = .number("1000") }.integer("errorCode") == 4_000_012)
+        #expect(try await ask { $0["notificationType"] = .string("X") }.integer("errorCode") == 4_000_018)
+        #expect(try await ask(token: "x").integer("errorCode") == 4_000_014)
         let both = try await ask {
             $0["notificationType"] = .string("SUBSCRIBED")
             $0["transactionId"] = .string(state.id(of: state.transactions[0]))
         }
-        #expect(both.number("errorCode") == 4_000_019)
+        #expect(both.integer("errorCode") == 4_000_019)
     }
 }
 
@@ -234,6 +234,6 @@ private let extending: JSONObject = [
     }
     try await withStoreClient(try subscribed()) { client async throws in
         let answer = try await client.send(.post, "/inApps/v1/notifications/test")
-        #expect(answer.body.number("errorCode") == 4_040_007)
+        #expect(answer.body.integer("errorCode") == 4_040_007)
     }
 }

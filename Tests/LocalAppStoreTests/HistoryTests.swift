@@ -124,7 +124,7 @@ extension StoreClient {
         for _ in 0..<2 {
             let answer = try await client.get(path)
             #expect(answer.status == 500)
-            #expect(answer.body.number("errorCode") == 5_000_001)
+            #expect(answer.body.integer("errorCode") == 5_000_001)
         }
         #expect(try await client.get(path).status == 200)
     }
@@ -147,7 +147,7 @@ extension StoreClient {
         let state = try busy(environment)
         try await withStoreClient(state) { client async throws in
             let answer = try await client.get("/inApps/v1/lookup/\(state.orderID(of: state.transactions[2]))")
-            #expect(answer.body.number("status") == (environment.isProduction ? 0 : 1))
+            #expect(answer.body.integer("status") == (environment.isProduction ? 0 : 1))
             #expect(answer.body.texts("signedTransactions").count == (environment.isProduction ? 1 : 0))
         }
     }
@@ -174,7 +174,7 @@ extension StoreClient {
             }
             // An unknown order is a response with status 1, not an error.
             #expect(answer.status == 200)
-            #expect(answer.body.number("status") == (transactions.isEmpty ? 1 : 0))
+            #expect(answer.body.integer("status") == (transactions.isEmpty ? 1 : 0))
             return transactions
         }
         #expect(try await orders(state.orderID(of: bought)) == [state.id(of: bought)])

@@ -23,8 +23,9 @@ private let header = JournalHeader(
     seed: "kept", now: Shop.date("2026-01-10T12:00:00Z"), apps: [Shop.app(url: "https://example.com/hook")])
 
 private func open(_ file: String) throws -> LocalAppStore {
-    try LocalAppStore(
-        try Journal(path: file, header: header), signer: Shop.signer,
+    let journal = try Journal(path: file, header: header)
+    return LocalAppStore(
+        try journal.state(), signer: Shop.signer, journal: journal,
         // The second notification fails at its first attempt.
         sender: { _, _, notification in
             notification.index == 1 && notification.attempts.isEmpty ? .noResponse : .success
@@ -170,10 +171,10 @@ private func open(_ file: String) throws -> LocalAppStore {
 @Test(.enabled(if: ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil))
 func `a local App Store can have a hundred thousand customers`() async throws {
     try await withFile { file in
-        let store = try LocalAppStore(
-            try Journal(
-                path: file, header: JournalHeader(seed: "many", now: Shop.date("2026-01-10"), apps: [Shop.app()])),
-            signer: Shop.signer, sender: { _, _, _ in .success })
+        let journal = try Journal(
+            path: file, header: JournalHeader(seed: "many", now: Shop.date("2026-01-10"), apps: [Shop.app()]))
+        let store = LocalAppStore(
+            try journal.state(), signer: Shop.signer, journal: journal, sender: { _, _, _ in .success })
         var operations: [AppStoreOperation] = []
         for number in 0..<100_000 {
             let name = "customer \(number)"

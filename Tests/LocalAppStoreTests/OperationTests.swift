@@ -142,11 +142,11 @@ import Testing
 }
 
 @Test func `the local App Store's clock never runs backwards`() {
-    var clock = AppStoreClock(startingAt: Date(timeIntervalSince1970: 100))
-    clock.advance(to: Date(timeIntervalSince1970: 95))
-    #expect(clock.now.timeIntervalSince1970 == 100)
-    clock.advance(to: Date(timeIntervalSince1970: 100.0004))
-    #expect(clock.now.timeIntervalSince1970 == 100)
+    var state = AppStoreState(seed: "clock", startingAt: Date(timeIntervalSince1970: 100))
+    state.advance(to: Date(timeIntervalSince1970: 95))
+    #expect(state.now.timeIntervalSince1970 == 100)
+    state.advance(to: Date(timeIntervalSince1970: 100.0004))
+    #expect(state.now.timeIntervalSince1970 == 100)
 }
 
 @Test func `who leaves a family loses its shared purchases, and the purchaser keeps them`() throws {

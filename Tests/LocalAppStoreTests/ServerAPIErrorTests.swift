@@ -32,7 +32,7 @@ private let onlyByFault: Set<ServerAPIError> = [
         for error in ServerAPIError.allCases {
             await client.fault.inject(error, requests: 1)
             let answer = try await client.get(path)
-            #expect(answer.body.number("errorCode") == error.rawValue)
+            #expect(answer.body.integer("errorCode") == error.rawValue)
             #expect(answer.status == error.rawValue / 10_000)
             #expect(answer.body.text("errorMessage") == error.message)
             #expect(try await client.get(path).status == 200)
@@ -146,7 +146,7 @@ private func wrongNotificationRequests(_ state: AppStoreState) -> [InvalidReques
         },
         wrong(.invalidPaginationToken, token: "x"),
         // The first notification is from January, and it is September now.
-        wrong(.paginationTokenExpired, token: String(decoding: Base64.urlSafe.encode(Array("0".utf8)), as: UTF8.self)),
+        wrong(.paginationTokenExpired, token: Base64.urlSafe.text(Array("0".utf8))),
     ]
 }
 
@@ -250,7 +250,7 @@ extension InvalidRequest {
         let before = await client.store.changeCount
         for wrong in wrongs {
             let answer = try await client.send(wrong.method, "/inApps/\(wrong.path)", wrong.body)
-            #expect(answer.body.number("errorCode") == wrong.error.rawValue, "\(wrong.method) \(wrong.path)")
+            #expect(answer.body.integer("errorCode") == wrong.error.rawValue, "\(wrong.method) \(wrong.path)")
             #expect(answer.status == wrong.error.status, "\(wrong.method) \(wrong.path)")
             #expect(answer.body.text("errorMessage") == wrong.error.message)
         }

@@ -32,14 +32,14 @@ import Testing
         let appTransactionID = ended.id(of: ended.acquisitions[0])
         let statuses = try await client.get("/inApps/v1/subscriptions/\(appTransactionID)")
         #expect(statuses.body.text("bundleId") == Shop.bundleID)
-        #expect(statuses.body.number("appAppleId") == 828_838_134)
+        #expect(statuses.body.integer("appAppleId") == 828_838_134)
         guard case .object(let group)? = statuses.body.list("data").first,
             case .object(let item)? = group.list("lastTransactions").first
         else {
             Issue.record("no group")
             return
         }
-        #expect(item.number("status") == 1)
+        #expect(item.integer("status") == 1)
         #expect(item.text("originalTransactionId") == id)
         let renewal = try Shop.verifier.verifyRenewalInfo(
             Array(try #require(item.text("signedRenewalInfo")).utf8), now: ended.now)

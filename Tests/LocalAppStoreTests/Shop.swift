@@ -86,12 +86,7 @@ struct StoreClient {
 }
 
 extension JSONObject {
-    func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
-    func number(_ name: String) -> Int? { if case .number(let text)? = self[name] { Int(text) } else { nil } }
     func list(_ name: String) -> [JSONValue] { if case .array(let list)? = self[name] { list } else { [] } }
-    func texts(_ name: String) -> [String] {
-        list(name).compactMap { if case .string(let text) = $0 { text } else { nil } }
-    }
 }
 
 /// Runs the App Store Server API of a store, and calls `body` with its client.

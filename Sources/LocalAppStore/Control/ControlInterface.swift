@@ -107,9 +107,9 @@ struct ControlInterface: Sendable {
     private func injectFault(_ request: Request) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         let bytes = Array(try await request.body.collect(upTo: 1 << 10).readableBytesView)
-        guard case .object(let body)? = try? JSONValue(parsing: bytes), case .number(let code)? = body["code"],
-            let error = Int(code).flatMap(ServerAPIError.init(rawValue:)),
-            case .number(let count)? = body["requests"], let requests = Int(count), (0...1_000_000).contains(requests)
+        guard case .object(let body)? = try? JSONValue(parsing: bytes),
+            let error = body.integer("code").flatMap(ServerAPIError.init(rawValue:)),
+            let requests = body.integer("requests", in: 0...1_000_000)
         else {
             return Self.refusal(
                 "write a code of the App Store Server API and a number of requests, such as `{\"code\": 5000001, \"requests\": 3}`",
@@ -136,9 +136,7 @@ struct ControlInterface: Sendable {
             ]
             object["appTransactionId"] = device.appTransactionID.map(JSONValue.string)
             object["appTransaction"] = device.appTransaction.map(JSONValue.string)
-            object["receipt"] = device.receipt.map {
-                .string(String(decoding: Base64.standard.encode($0), as: UTF8.self))
-            }
+            object["receipt"] = device.receipt.map { .string(Base64.standard.text($0)) }
             object["transactions"] = device.transactions.map { .array($0.map(JSONValue.string)) }
             object["renewalInfos"] = .array(device.renewalInfos.map(JSONValue.string))
             return .json(object)

@@ -34,7 +34,7 @@ package struct DeviceInterface: Sendable {
     }
 
     static func base64(_ bytes: [UInt8]) -> JSONValue {
-        .string(String(decoding: Base64.standard.encode(bytes), as: UTF8.self))
+        .string(Base64.standard.text(bytes))
     }
 
     private func contents(_ request: DeviceRequest) async throws -> JSONObject {
@@ -111,8 +111,4 @@ extension JSONObject {
         object["customer"] = customer
         return object
     }
-
-    func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
-
-    func integer(_ name: String) -> Int? { if case .number(let digits)? = self[name] { Int(digits) } else { nil } }
 }

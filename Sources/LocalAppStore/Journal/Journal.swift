@@ -158,10 +158,10 @@ extension Journal.Entry {
 
     init(_ text: String) throws {
         guard case .object(let object) = try? JSONValue(parsing: Array(text.utf8)) else { throw Unreadable() }
-        if case .string(let word)? = object["attempt"] {
-            guard let result = SendAttemptResult(rawValue: word), case .number(let digits)? = object["notification"],
-                let number = Int(digits)
-            else { throw Unreadable() }
+        if let word = object.text("attempt") {
+            guard let result = SendAttemptResult(rawValue: word), let number = object.integer("notification") else {
+                throw Unreadable()
+            }
             self = .attempt(notification: number, result)
         } else {
             self = .operation(try AppStoreOperation(object))

@@ -56,10 +56,8 @@ extension ServerAPI {
         var parameters: [AppStoreOperation.Parameter: String] = [
             .transaction: request.state.id(of: transaction), .deliveryStatus: status,
         ]
-        if let value = body["consumptionPercentage"] {
-            guard case .number(let digits) = value, let number = Int(digits), (0...100_000).contains(number) else {
-                throw ServerAPIError.generalBadRequest
-            }
+        if body["consumptionPercentage"] != nil, body.integer("consumptionPercentage", in: 0...100_000) == nil {
+            throw ServerAPIError.generalBadRequest
         }
         if let value = body["refundPreference"] {
             guard case .string(let preference) = value,
@@ -98,8 +96,7 @@ extension ServerAPI {
             }
         }
         for field in Self.version1Fields {
-            guard case .number(let digits)? = body[field.name], let number = Int(digits), field.range.contains(number)
-            else { throw field.error }
+            guard body.integer(field.name, in: field.range) != nil else { throw field.error }
         }
         guard case .number(let status)? = body["deliveryStatus"] else { throw ServerAPIError.invalidDeliveryStatus }
         try await perform(
@@ -116,8 +113,7 @@ extension ServerAPI {
             throw ServerAPIError.notAnOriginalTransactionID
         }
         guard !transaction.isFamilyShared else { throw ServerAPIError.familyTransactionNotSupported }
-        guard case .string(let text)? = try request.bodyObject()["appAccountToken"], UUID(uuidString: text) != nil
-        else {
+        guard let text = try request.bodyObject().text("appAccountToken"), UUID(uuidString: text) != nil else {
             throw ServerAPIError.appAccountTokenIsNoUUID
         }
         try await perform(
@@ -211,11 +207,8 @@ extension ServerAPI {
     }
 
     private static func days(in body: JSONObject) throws(ServerAPIError) -> Int {
-        guard case .number(let digits)? = body["extendByDays"], let days = Int(digits), (1...90).contains(days) else {
-            throw .invalidExtendByDays
-        }
-        guard case .number(let code)? = body["extendReasonCode"], let reason = Int(code), (0...3).contains(reason)
-        else { throw .invalidExtendReasonCode }
+        guard let days = body.integer("extendByDays", in: 1...90) else { throw .invalidExtendByDays }
+        guard body.integer("extendReasonCode", in: 0...3) != nil else { throw .invalidExtendReasonCode }
         return days
     }
 

@@ -77,9 +77,7 @@ extension ServerAPIRequest {
             items.append(.object(try item(notification)))
         }
         var answer: JSONObject = [:]
-        answer["paginationToken"] = next.map {
-            .string(String(decoding: Base64.urlSafe.encode(Array(String($0).utf8)), as: UTF8.self))
-        }
+        answer["paginationToken"] = next.map { .string(Base64.urlSafe.text(String($0).utf8)) }
         answer["hasMore"] = .boolean(next != nil)
         answer["notificationHistory"] = .array(items)
         return answer
@@ -111,11 +109,10 @@ private struct NotificationFilter {
 
     init(_ body: JSONObject, of request: ServerAPIRequest, oldest: Date) throws(ServerAPIError) {
         app = request.app
-        guard case .number(let first)? = body["startDate"],
-            let begin = try request.milliseconds(first, .invalidStartDate)
-        else { throw .invalidStartDate }
-        guard case .number(let last)? = body["endDate"], let end = try request.milliseconds(last, .invalidEndDate)
-        else { throw .invalidEndDate }
+        guard let begin = try request.milliseconds(body.number("startDate"), .invalidStartDate) else {
+            throw .invalidStartDate
+        }
+        guard let end = try request.milliseconds(body.number("endDate"), .invalidEndDate) else { throw .invalidEndDate }
         guard begin >= oldest else { throw .startDateTooFarInPast }
         guard begin <= end else { throw .startDateAfterEndDate }
         (self.begin, self.end) = (begin, end)

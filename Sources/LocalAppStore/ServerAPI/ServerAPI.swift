@@ -113,10 +113,7 @@ extension ServerAPI {
         _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass,
         _ body: @Sendable (ServerAPIRequest) throws -> JSONObject
     ) async throws -> Response {
-        await answering {
-            let read = try await self.request(request, context, kind)
-            return Response.json(try body(read))
-        }
+        try await change(request, context, kind) { .json(try body($0)) }
     }
 
     /// Answers a request that changes the state.

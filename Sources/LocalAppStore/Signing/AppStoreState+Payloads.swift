@@ -170,7 +170,7 @@ extension AppStoreState {
         guard case .device(let device) = recipient else { return }
         let nonce = ids.uuid("nonce \(label) \(Int64(date.timeIntervalSince1970 * 1000))")
         let hash = DeviceVerification.hash(nonce: nonce, deviceVerificationID: device)
-        payload["deviceVerification"] = .string(String(decoding: Base64.standard.encode(hash), as: UTF8.self))
+        payload["deviceVerification"] = .string(Base64.standard.text(hash))
         payload["deviceVerificationNonce"] = .string(nonce.uuidString.lowercased())
     }
 }

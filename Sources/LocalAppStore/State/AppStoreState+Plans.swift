@@ -70,7 +70,7 @@ extension AppStoreState {
         updateRenewalPrice(of: index)
         schedulePeriodEnd(of: index)
         notify(offer == nil ? .didChangeRenewalPref : .offerRedeemed, .upgrade, about: index)
-        for member in old.sharedWith { follow(member) { $0.notify(.didChangeRenewalPref, .upgrade, about: member) } }
+        updateShares(of: index, .didChangeRenewalPref, .upgrade)
     }
 
     /// The developer raises a price. Subscribers are notified, and asked if `needsConsent`.

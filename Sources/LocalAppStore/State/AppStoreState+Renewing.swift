@@ -37,7 +37,7 @@ extension AppStoreState {
         updateRenewalPrice(of: index)
         schedulePeriodEnd(of: index)
         notify(.didRenew, recovering ? .billingRecovery : nil, about: index)
-        for member in subscription.sharedWith { follow(member) { $0.notify(.didRenew, about: member) } }
+        updateShares(of: index, .didRenew)
     }
 
     /// Ends a period that wasn't renewed in advance: renews the subscription now, or ends it for the reason that
@@ -73,24 +73,20 @@ extension AppStoreState {
             .billingRetryEnd(subscription: index, transaction: subscription.currentTransaction),
             at: now.addingTimeInterval(seconds(ofDays: Self.billingRetryDays)))
         notify(.didFailToRenew, subtype, about: index)
-        for member in subscription.sharedWith { follow(member) { $0.notify(.didFailToRenew, subtype, about: member) } }
+        updateShares(of: index, .didFailToRenew, subtype)
     }
 
     mutating func endGracePeriod(of index: Int) {
         subscriptions[index].state = .billingRetry
         notify(.gracePeriodExpired, about: index)
-        for member in subscriptions[index].sharedWith {
-            follow(member) { $0.notify(.gracePeriodExpired, about: member) }
-        }
+        updateShares(of: index, .gracePeriodExpired)
     }
 
     mutating func expire(_ index: Int, _ intent: ExpirationIntent) {
         subscriptions[index].state = .expired(intent)
         subscriptions[index].autoRenews = false
         notify(.expired, intent.subtype, about: index)
-        for member in subscriptions[index].sharedWith {
-            follow(member) { $0.notify(.expired, intent.subtype, about: member) }
-        }
+        updateShares(of: index, .expired, intent.subtype)
     }
 
     // MARK: Operations

@@ -107,7 +107,7 @@ extension AppStoreState {
             if let known = shared.sharedWith.first(where: { subscriptions[$0].account == member }) {
                 // A refund revoked the share, and the purchaser subscribes again.
                 subscriptions[known].state = shared.state
-                follow(known) { $0.notify(.subscribed, .resubscribe, about: known) }
+                follow(known, .subscribed, .resubscribe)
                 continue
             }
             let transaction = addTransaction(
@@ -139,10 +139,13 @@ extension AppStoreState {
         notify(.oneTimeCharge, app: origin.app, about: .transaction(transaction, nil, nil))
     }
 
-    /// Updates a member's subscription to match the purchaser's, and calls `sendNotification`.
-    ///
-    /// - Parameter member: the index of the member's subscription.
-    mutating func follow(_ member: Int, sendNotification: (inout AppStoreState) -> Void) {
+    /// Updates the members' subscriptions to match the purchaser's, and sends a notification about each.
+    mutating func updateShares(of purchaser: Int, _ type: NotificationType, _ subtype: NotificationSubtype? = nil) {
+        for member in subscriptions[purchaser].sharedWith { follow(member, type, subtype) }
+    }
+
+    /// Updates a member's subscription to match the purchaser's, and sends a notification about it.
+    private mutating func follow(_ member: Int, _ type: NotificationType, _ subtype: NotificationSubtype?) {
         guard let purchaser = subscriptions[member].sharedFrom, subscriptions[member].state != .revoked else { return }
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.currentTransaction]
@@ -162,7 +165,7 @@ extension AppStoreState {
         subscriptions[member].renewsAs = shared.renewsAs
         subscriptions[member].autoRenews = shared.autoRenews
         subscriptions[member].state = shared.state
-        sendNotification(&self)
+        notify(type, subtype, about: member)
     }
 
     /// Ends a member's share in a subscription.

@@ -16,10 +16,10 @@ extension AppStoreState {
     /// continues.
     mutating func step(to instant: Date) -> Bool {
         guard let (date, event) = scheduledEvents.next(by: instant) else {
-            clock.advance(to: instant)
+            setClock(to: instant)
             return false
         }
-        clock.advance(to: date)
+        setClock(to: date)
         switch event {
         case .renewal(let subscription, let transaction):
             if isCurrent(subscription, transaction), subscriptions[subscription].state == .active,

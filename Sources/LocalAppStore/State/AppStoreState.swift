@@ -10,7 +10,8 @@ package import TenureCore
 package struct AppStoreState: Sendable {
     package let seed: String
     package let environment: AppStoreEnvironment
-    package internal(set) var clock: AppStoreClock
+    /// The local App Store's time, in whole milliseconds like the App Store's dates. It changes only when it is set.
+    package private(set) var now: Date
     package internal(set) var apps: [AppStoreApp] = []
     package internal(set) var products: [AppStoreProduct] = []
     package internal(set) var accounts: [AppStoreAccount] = []
@@ -49,12 +50,13 @@ package struct AppStoreState: Sendable {
         self.seed = seed
         self.environment = environment
         self.sandboxPeriods = sandboxPeriods
-        clock = AppStoreClock(startingAt: now)
+        self.now = now.inMilliseconds
         ids = AppStoreIDs(seed: seed, environment: environment)
         for app in apps { add(app) }
     }
 
-    package var now: Date { clock.now }
+    /// Sets the clock, which never goes back.
+    mutating func setClock(to instant: Date) { now = max(now, instant.inMilliseconds) }
 
     // MARK: Catalog
 
@@ -233,4 +235,10 @@ struct ConsumptionAnswer: Sendable, Hashable {
     let date: Date
     let deliveryStatus: String
     let refundPreference: String?
+}
+
+extension Date {
+    fileprivate var inMilliseconds: Date {
+        Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000)
+    }
 }

@@ -1,5 +1,6 @@
 public import Foundation
 import TenureAppStore
+import TenureJSON
 
 /// The App Store's signed information about the app itself: when, where and as which version the customer first got the
 /// app.

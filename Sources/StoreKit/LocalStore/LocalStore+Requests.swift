@@ -158,7 +158,6 @@ extension SignedText {
     fileprivate var withBrokenSignature: String {
         var bytes = Array(signatureData)
         if !bytes.isEmpty { bytes[0] ^= 1 }
-        return String(decoding: signedData, as: UTF8.self) + "."
-            + String(decoding: Base64.urlSafe.encode(bytes), as: UTF8.self)
+        return String(decoding: signedData, as: UTF8.self) + "." + Base64.urlSafe.text(bytes)
     }
 }

@@ -1,5 +1,6 @@
 public import Foundation
 import TenureAppStore
+import TenureJSON
 
 extension Product.SubscriptionInfo {
     /// The App Store's signed information about the next renewal of a subscription.

@@ -1,5 +1,6 @@
 public import Foundation
 import TenureAppStore
+import TenureJSON
 
 /// One purchase of a product, or one period of a subscription, signed by the App Store.
 public struct Transaction: Identifiable, Sendable {

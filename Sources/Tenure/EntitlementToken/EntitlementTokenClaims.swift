@@ -22,9 +22,6 @@ struct EntitlementTokenClaims: Sendable, Hashable {
     struct Right: Sendable, Hashable, Decodable {
         /// The time when the right ends. Nil if it is permanent.
         private(set) var until: Date?
-        /// The time after which to ask the service whether the right is still valid. The right stays valid until the
-        /// service answers.
-        let refreshAfter: Date?
 
         /// Returns this right with an end no later than `end`.
         func ending(by end: Date) -> Right {

@@ -6,11 +6,7 @@ struct PolicyCache: Sendable {
 
     /// Returns the stored policy. Nil if it is missing or can't be read.
     func read() -> CachedPolicy? {
-        guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
-        defer { try? handle.close() }
-        guard let data = try? handle.read(upToCount: Self.maximumFileSize + 1), data.count <= Self.maximumFileSize
-        else { return nil }
-        return try? JSONDecoder().decode(CachedPolicy.self, from: data)
+        Disk.decoded(CachedPolicy.self, at: url.path, maximumSize: Self.maximumFileSize)
     }
 
     /// Stores the policy atomically. If the file can't be written, the next start fetches the policy again.

@@ -1,4 +1,5 @@
 public import Foundation
+package import TenureHTTP
 import TenurePolicyFile
 
 /// Policies that a web server can update.
@@ -24,10 +25,8 @@ extension Tenure.PolicySource {
     }
 
     /// Creates a source that gets the bundled policy from a closure.
-    ///
-    /// - Parameter fetcher: fetches newer policies. Nil to fetch them from the web server.
     package static func signed(
-        _ url: URL, keys: [String], fetcher: (any PolicyFetcher)? = nil,
+        _ url: URL, keys: [String], transport: any Transport = URLSessionTransport.shared,
         bundled: @escaping @Sendable () throws(Tenure.Error) -> Data
     ) -> Tenure.PolicySource {
         Tenure.PolicySource { options throws(Tenure.Error) in
@@ -42,7 +41,7 @@ extension Tenure.PolicySource {
             do throws(SignedPolicyError) {
                 let feed = try SignedPolicyFeed(
                     url: url, keys: pinned, bundled: data, cache: PolicyCache(url: cache(options)),
-                    fetcher: fetcher ?? HTTPPolicyFetcher(timeout: options.serviceTimeout))
+                    timeout: options.serviceTimeout, transport: transport)
                 return Tenure.LoadedPolicy(policy: feed.bundledPolicy, feed: feed)
             } catch {
                 throw .policy(.source("\(error)"))

@@ -1,12 +1,15 @@
 import Foundation
 import TenureCore
+import TenureHTTP
 import TenurePolicyFile
 
 /// The newest signed policy, refreshed from a web server and stored for the next start.
 actor SignedPolicyFeed {
     private let url: URL
     private let cache: PolicyCache
-    private let fetcher: any PolicyFetcher
+    private let transport: any Transport
+    /// Seconds for the whole response.
+    private let timeout: Double
     private var current: CurrentPolicy
 
     /// The bundled policy, which is used until `restore()` or `refresh()` finds a newer policy.
@@ -14,12 +17,13 @@ actor SignedPolicyFeed {
 
     /// - Throws: if the bundled policy can't be read; see `CurrentPolicy`.
     init(
-        url: URL, keys: [PinnedKey], bundled: Data, cache: PolicyCache,
-        fetcher: any PolicyFetcher = HTTPPolicyFetcher()
+        url: URL, keys: [PinnedKey], bundled: Data, cache: PolicyCache, timeout: Double = 30,
+        transport: any Transport = URLSessionTransport.shared
     ) throws(SignedPolicyError) {
         self.url = url
         self.cache = cache
-        self.fetcher = fetcher
+        self.timeout = timeout
+        self.transport = transport
         current = try CurrentPolicy(bundled: bundled, keys: keys, cached: nil)
         bundledPolicy = current.policy
     }
@@ -35,15 +39,19 @@ actor SignedPolicyFeed {
 
     /// Fetches the policy from the server once, and uses it if it is newer.
     func refresh() async -> PolicyRefresh {
-        let answer: PolicyAnswer
-        do throws(PolicyFetchError) {
-            answer = try await fetcher.fetch(url, unlessTagged: current.tag)
+        var request = TransportRequest(url, timeout: timeout, bodyLimit: SignedPolicy.maximumTextSize)
+        if let tag = current.tag { request.headers["If-None-Match"] = tag }
+        let response: TransportResponse
+        do throws(TransportFailure) {
+            response = try await transport.send(request)
         } catch {
-            return .failed(error)
+            return .failed(PolicyFetchError(error))
         }
-        guard case .text(let text, let tag) = answer else { return .unchanged }
+        if response.status == 304 { return .unchanged }
+        guard response.status == 200 else { return .failed(.status(response.status)) }
+        let tag = response.header("ETag").flatMap { $0.utf8.count <= 256 ? $0 : nil }
         let before = current.cachedPolicy
-        let result = current.update(with: text, tag: tag)
+        let result = current.update(with: response.body, tag: tag)
         if let cached = current.cachedPolicy, cached != before { cache.write(cached) }
         return result
     }

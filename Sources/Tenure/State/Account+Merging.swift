@@ -86,26 +86,16 @@ extension Account {
     }
 
     /// The service's last response, and when it came.
-    private struct ServiceAnswer: Hashable {
-        var entitlementToken: String?
-        var keyStatements: [String]
-        var serviceAnswers: [String: Tenure.Answer]
-        var sentEverything: Bool
-        var refusedTransactions: Set<String>
-        var answeredAt: Date?
-    }
+    private typealias ServiceAnswer = (
+        entitlementToken: String?, keyStatements: [String], serviceAnswers: [String: Tenure.Answer],
+        sentEverything: Bool, refusedTransactions: Set<String>, answeredAt: Date?
+    )
 
     private var service: ServiceAnswer {
-        get {
-            ServiceAnswer(
-                entitlementToken: entitlementToken, keyStatements: keyStatements, serviceAnswers: serviceAnswers,
-                sentEverything: sentEverything,
-                refusedTransactions: refusedTransactions, answeredAt: answeredAt)
-        }
+        get { (entitlementToken, keyStatements, serviceAnswers, sentEverything, refusedTransactions, answeredAt) }
         set {
-            (entitlementToken, keyStatements) = (newValue.entitlementToken, newValue.keyStatements)
-            (serviceAnswers, answeredAt) = (newValue.serviceAnswers, newValue.answeredAt)
-            (sentEverything, refusedTransactions) = (newValue.sentEverything, newValue.refusedTransactions)
+            (entitlementToken, keyStatements, serviceAnswers, sentEverything, refusedTransactions, answeredAt) =
+                newValue
         }
     }
 }

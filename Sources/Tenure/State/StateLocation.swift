@@ -17,7 +17,7 @@ extension StateLocation {
     /// - Throws: if this process can't use the access group.
     init(_ options: Tenure.Options, host: HostProcess) throws(AccessGroupError) {
         guard let group = options.accessGroup else {
-            self = Self.private(options)
+            self = .unshared(options)
             return
         }
         guard host.mayShareKeychain else { throw .appClip }
@@ -32,9 +32,8 @@ extension StateLocation {
 
 #if canImport(Security)
     extension StateLocation {
-        private static func `private`(
-            _ options: Tenure.Options, _ log: (@Sendable (String) -> Void)? = nil
-        ) -> StateLocation {
+        /// Returns the location that this process doesn't share, whatever the access group in the options is.
+        static func unshared(_ options: Tenure.Options, _ log: (@Sendable (String) -> Void)? = nil) -> StateLocation {
             if let folder = options.folder { return StateLocation(storage: FileStateStorage(folder: folder)) }
             return inKeychain(
                 name: AppName.ofThisApp, group: nil, folder: support(AppName.ofThisApp),
@@ -56,7 +55,7 @@ extension StateLocation {
             guard FileManager.default.isWritableFile(atPath: container.path) else { throw .missing(group) }
             let log = FallbackStateStorage.loggingOnce { options.log.error($0) }
             var location = inKeychain(name: app, group: group, folder: folder, log)
-            location.formerStorage = Self.private(options, log).storage
+            location.formerStorage = unshared(options, log).storage
             return location
         }
 
@@ -86,7 +85,8 @@ extension StateLocation {
     }
 #else
     extension StateLocation {
-        private static func `private`(_ options: Tenure.Options) -> StateLocation {
+        /// Returns the location that this process doesn't share, whatever the access group in the options is.
+        static func unshared(_ options: Tenure.Options) -> StateLocation {
             StateLocation(
                 storage: options.folder.map { FileStateStorage(folder: $0) } ?? .standard(name: AppName.ofThisApp))
         }
@@ -94,7 +94,7 @@ extension StateLocation {
         private static func shared(
             _ group: String, _ options: Tenure.Options, _ host: HostProcess
         ) throws(AccessGroupError) -> StateLocation {
-            StateLocation(storage: FileStateStorage.shared(group: group), formerStorage: Self.private(options).storage)
+            StateLocation(storage: FileStateStorage.shared(group: group), formerStorage: unshared(options).storage)
         }
     }
 #endif

@@ -30,8 +30,6 @@ enum StateStorageError: Error, Sendable, Hashable {
     case lockTimeout(path: String)
     /// The lock file can't be opened.
     case lockUnavailable(path: String, reason: String)
-    /// The access group can't be used, so nothing is stored.
-    case accessGroup(AccessGroupError)
 }
 
 extension StateStorageError: CustomStringConvertible {
@@ -46,7 +44,6 @@ extension StateStorageError: CustomStringConvertible {
         case .lockTimeout(let path): "another process has held `\(path)` for over 2 seconds; the client will retry"
         case .lockUnavailable(let path, let reason):
             "can't open the lock file `\(path)` (\(reason)); check its permissions"
-        case .accessGroup(let error): "\(error)"
         }
     }
 }

@@ -115,7 +115,7 @@ extension ReceiptField {
         case .flag(let flag): return [member(name, .string(flag ? "true" : "false"))]
         case .date(let date): return VerifyReceiptDate.members(name, date)
         case .bytes(let bytes), .malformed(let bytes):
-            return [member(name, .string(String(decoding: Base64.standard.encode(bytes), as: UTF8.self)))]
+            return [member(name, .string(Base64.standard.text(bytes)))]
         case .empty:
             // `verifyReceipt` leaves out empty dates.
             let isDate = ReceiptAttribute(rawValue: type)?.encoding == .date

@@ -27,15 +27,9 @@ struct ContentEmbedCommand: AsyncParsableCommand {
 
     func run() async throws {
         let content = try content.readOrRefuse()
-        let progress = Progress("bytes")
-        let total = content.packs.reduce(0) { $0 + $1.files.size }
-        var done: Int64 = 0
-        defer { progress.end() }
-        let embedded = try ContentEmbedder(folder: to).embed(content.packs) { count in
-            done += Int64(count)
-            progress.show(done, of: total)
+        let embedded = try content.showingProgress { progress in
+            try ContentEmbedder(folder: to).embed(content.packs, progress: progress)
         }
-        progress.end()
         for pack in embedded.packs {
             Terminal.standardOutput.write(
                 "\(pack.name): \(counted(pack.files.count, "file")), \(ByteCount(pack.installedSize))")

@@ -35,3 +35,18 @@ struct ContentFileOptions: ParsableArguments {
         try refusingMistakes { try read() }
     }
 }
+
+extension ContentFile {
+    /// Performs work that reads the files of all packs, and shows how many bytes it has read.
+    func showingProgress<Result>(_ work: (_ progress: (Int) -> Void) throws -> Result) throws -> Result {
+        let progress = Progress("bytes")
+        defer { progress.end() }
+        let total = packs.reduce(0) { $0 + $1.files.size }
+        var done: Int64 = 0
+        return try work { count in
+            done += Int64(count)
+            // A file may be read twice.
+            progress.show(min(done, total), of: total)
+        }
+    }
+}

@@ -61,17 +61,11 @@ struct ContentPublishCommand: AsyncParsableCommand {
             throw CommandError(
                 "the key `\(key)` is inside the pack `\(pack.name)`, and would be published; move it elsewhere")
         }
-        let progress = Progress("bytes")
-        let total = content.packs.reduce(0) { $0 + $1.files.size }
-        var done: Int64 = 0
-        defer { progress.end() }
-        let publication = try publisher.publish(
-            bundleID: content.bundleID, packs: content.packs, counter: counter, replacing: replace
-        ) { count in
-            done += Int64(count)
-            progress.show(min(done, total), of: total)
+        let publication = try content.showingProgress { progress in
+            try publisher.publish(
+                bundleID: content.bundleID, packs: content.packs, counter: counter, replacing: replace,
+                progress: progress)
         }
-        progress.end()
         show(publication)
     }
 

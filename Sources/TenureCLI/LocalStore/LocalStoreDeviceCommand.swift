@@ -40,15 +40,10 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
         }
         var lines: [String] = []
         for name in ["appTransaction", "transactions", "renewalInfos"] {
-            switch answer[name] {
-            case .string(let text)?: lines.append(text)
-            case .array(let elements)?:
-                lines += elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
-            default: break
-            }
+            lines += answer.text(name).map { [$0] } ?? answer.texts(name)
         }
         try OutputFile(path: out, replaces: replacing.force).write(Array(lines.joined(separator: "\n").utf8))
-        if case .string(let receipt)? = answer["receipt"] {
+        if let receipt = answer.text("receipt") {
             try OutputFile(path: out + ".receipt", replaces: replacing.force).write(Array(receipt.utf8))
         }
     }

@@ -70,14 +70,10 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
             Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
             return
         }
-        if case .string(let now)? = answer["now"] { Terminal.standardOutput.write("it is \(now)") }
-        guard case .array(let notifications)? = answer["notifications"] else { return }
-        for case .object(let notification) in notifications {
-            func word(_ name: String) -> String? {
-                if case .string(let text)? = notification[name] { text } else { nil }
-            }
-            var words = ["date", "type", "subtype", "transactionId"].compactMap(word)
-            if let order = word("orderId") { words += ["order", order] }
+        if let now = answer.text("now") { Terminal.standardOutput.write("it is \(now)") }
+        for notification in answer.objects("notifications") {
+            var words = ["date", "type", "subtype", "transactionId"].compactMap { notification.text($0) }
+            if let order = notification.text("orderId") { words += ["order", order] }
             Terminal.standardOutput.write(words.joined(separator: " "))
         }
     }

@@ -27,7 +27,7 @@ struct LocalStoreFaultCommand: AsyncParsableCommand {
     func run() async throws {
         let body: JSONObject = ["code": .number(String(code)), "requests": .number(String(requests))]
         let answer = try await localStore.send("POST", "/control/fault", JSONValue.object(body).bytes)
-        guard case .string(let message)? = answer["message"] else { return }
+        guard let message = answer.text("message") else { return }
         Terminal.standardOutput.write(
             requests == 0
                 ? "the fault has ended" : "the next \(counted(requests, "request")) will fail with \(code) \(message)")

@@ -55,8 +55,8 @@ final class LocalStoreFolder: Sendable {
             path: journalPath, header: try { throw CommandError("`\(journalPath)` is empty; delete it") }())
         let state = try journal.state()
         try write("the clock", to: clockPath) { try FileClock.set(clockPath, to: state.now) }
-        let store = try LocalAppStore(
-            journal, signer: AppStoreSigner(authority: try authority()),
+        let store = LocalAppStore(
+            state, signer: AppStoreSigner(authority: try authority()), journal: journal,
             clock: { [clockPath] in try? FileClock.set(clockPath, to: $0) }, sender: HTTPNotificationSender().send)
         let key = try ServerAPIKey(seed: state.seed)
         try write("the key", to: keyPath) {
@@ -71,8 +71,8 @@ final class LocalStoreFolder: Sendable {
         let part = journalPath + ".part"
         for file in [part, part + "-journal"] { try? FileManager.default.removeItem(atPath: file) }
         let journal = try Journal(path: part, header: scenario.header)
-        let store = try LocalAppStore(
-            journal, signer: AppStoreSigner(authority: try authority()),
+        let store = LocalAppStore(
+            try journal.state(), signer: AppStoreSigner(authority: try authority()), journal: journal,
             sender: HTTPNotificationSender().send)
         try await scenario.perform(in: store)
         journal.close()

@@ -27,7 +27,7 @@ struct LocalStoreOptions: ParsableArguments {
         }
         if case .object(let object)? = try? JSONValue(parsing: Array(response.body)) {
             if response.status == 200 { return object }
-            if case .string(let detail)? = object["error"] { throw CommandError(detail) }
+            if let detail = object.text("error") { throw CommandError(detail) }
         }
         throw CommandError("the server at `\(url)` isn't a local App Store; check the address")
     }

@@ -24,13 +24,10 @@ struct ServiceSummary {
         func rate(_ rate: ServiceConfiguration.Rate) -> String {
             rate.perSecond > 0 ? "\(Int(rate.perSecond)) a second, \(Int(rate.burst)) at once" : "no limit"
         }
-        func seconds(_ name: String, _ number: Int) -> String { "\(name) \(number) s" }
-        let isNew =
-            !configuration.databasePath.contains("://")
-            && !FileManager.default.fileExists(atPath: configuration.databasePath)
-        let database =
-            configuration.databasePath.contains("://")
-            ? "a database server (connection not tested)" : configuration.databasePath
+        func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: ", ") }
+        let isServer = configuration.databasePath.contains("://")
+        let isNew = !isServer && !FileManager.default.fileExists(atPath: configuration.databasePath)
+        let database = isServer ? "a database server (connection not tested)" : configuration.databasePath
         let timeouts = configuration.timeouts
         let environments = AppStoreEnvironment.allCases.filter { configuration.anchors[$0] != nil }
         lines = [
@@ -43,12 +40,8 @@ struct ServiceSummary {
                 + (configuration.hasSigningKey
                     ? "found" : "would be created; a database with customers needs the one that their apps trust"),
             "  environments: \(environments.map(\.rawValue).joined(separator: ", "))",
-            "  trusted in addition to Apple: "
-                + (configuration.testAuthorities.isEmpty
-                    ? "none" : configuration.testAuthorities.joined(separator: ", ")),
-            "  webhooks: "
-                + (configuration.webhooks.isEmpty
-                    ? "none" : configuration.webhooks.map(\.name).joined(separator: ", ")),
+            "  trusted in addition to Apple: \(list(configuration.testAuthorities))",
+            "  webhooks: \(list(configuration.webhooks.map(\.name)))",
             "  content: "
                 + (configuration.content.map { content in
                     "\(content.folder), links for \(Int(content.linkLifetime)) s"
@@ -57,19 +50,15 @@ struct ServiceSummary {
             "  TLS: "
                 + (configuration.certificateFiles.map { "certificate \($0.certificate), key \($0.key)" }
                     ?? (configuration.proxies.isEmpty ? "none, loopback only" : "by the proxy")),
-            "  proxies: "
-                + (configuration.proxies.isEmpty
-                    ? "none" : configuration.proxies.map(\.description).joined(separator: ", ")),
+            "  proxies: \(list(configuration.proxies.map(\.description)))",
             "  admin key: \(configuration.adminKey == nil ? "none" : "set")",
             "  metrics: \(configuration.metrics.rawValue)",
             "  requests from one address: \(rate(configuration.rateLimits.perAddress))",
             "  requests with one token: \(rate(configuration.rateLimits.perToken))",
-            "  timeouts: "
-                + [
-                    seconds("head", timeouts.head), seconds("response", timeouts.response),
-                    seconds("idle", timeouts.idle),
-                    seconds("shutdown", timeouts.shutdown),
-                ].joined(separator: ", "),
+            """
+              timeouts: head \(timeouts.head) s, response \(timeouts.response) s, idle \(timeouts.idle) s, \
+            shutdown \(timeouts.shutdown) s
+            """,
             "  clock: " + (configuration.clock.map { "\($0.path), \($0.now.formatted(.iso8601))" } ?? "the system's"),
             """
               connections: at most \(configuration.limits.connections), \(configuration.limits.connectionsPerAddress) from \

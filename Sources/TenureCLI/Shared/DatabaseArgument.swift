@@ -17,8 +17,6 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
 
     var defaultValueDescription: String { name }
 
-    static let standard = DatabaseArgument(argument: "tenure.sqlite")
-
     var isPostgres: Bool { PostgresAddress.isPostgres(text) }
 
     /// The file of an SQLite database, and the files that SQLite puts in the same folder.

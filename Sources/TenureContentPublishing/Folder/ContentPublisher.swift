@@ -119,21 +119,18 @@ package struct ContentPublisher: Sendable {
     ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {
         guard let text = try folder.catalogText() else { return (nil, 0) }
         if replacing { return (nil, (try? UnverifiedCatalog(text))?.counter ?? 0) }
-        do {
-            let signed = try SignedCatalog.verify(text, keys: knownKeys, bundleID: bundleID)
-            // If a publication was killed after it wrote `catalogs/COUNTER.jws` and before it replaced `catalog.jws`,
-            // its catalog was never published.
-            for unseen in try folder.counters() where unseen > signed.counter {
-                unlink(folder.catalogPath(unseen))
-            }
-            return (signed.catalog, signed.counter)
-        } catch let error as ContentError {
-            throw .foreignCatalog(path: folder.catalogPath, error)
-        } catch let error as PublishingError {
-            throw error
+        let signed: SignedCatalog
+        do throws(ContentError) {
+            signed = try SignedCatalog.verify(text, keys: knownKeys, bundleID: bundleID)
         } catch {
-            throw .unreadable(path: folder.catalogPath, reason: "\(error)")
+            throw .foreignCatalog(path: folder.catalogPath, error)
         }
+        // If a publication was killed after it wrote `catalogs/COUNTER.jws` and before it replaced `catalog.jws`, its
+        // catalog was never published.
+        for unseen in try folder.counters() where unseen > signed.counter {
+            unlink(folder.catalogPath(unseen))
+        }
+        return (signed.catalog, signed.counter)
     }
 
     /// Returns the counter for the new catalog. Throws if the wanted one isn't higher than the previous one.

@@ -3,7 +3,7 @@ import CryptoExtras
 package import Foundation
 import SwiftASN1
 package import TenureAppStore
-package import X509
+import X509
 
 /// A test authority, which signs artifacts like the App Store, with its own roots. Only verifiers that trust these
 /// roots accept the artifacts.
@@ -57,23 +57,16 @@ extension TestAuthority {
         get throws(Rejection) { try TrustAnchors(der: [xcodeJWS.der, xcodeReceipts.der]) }
     }
 
-    /// Returns the chain for artifacts that are signed at `instant`. With a defect or another signature algorithm, a
-    /// new chain is issued.
+    /// Returns the chain for artifacts that are signed at `instant`. With a defect, a new chain is issued.
     package func chain(
-        for purpose: ChainPurpose,
-        defect: ChainDefect? = nil,
-        signedAt instant: Date,
-        signatureAlgorithm: Certificate.SignatureAlgorithm? = nil
+        for purpose: ChainPurpose, defect: ChainDefect? = nil, signedAt instant: Date
     ) throws -> AuthorityChain {
         let valid = purpose == .jws ? jws : receipts
-        guard defect != nil || signatureAlgorithm != nil else { return valid }
+        guard let defect else { return valid }
 
         var rootRecipe = AuthorityRole.root.recipe(for: purpose)
         var intermediateRecipe = AuthorityRole.intermediate.recipe(for: purpose)
         var leafRecipe = AuthorityRole.leaf.recipe(for: purpose)
-        rootRecipe.signatureAlgorithm = signatureAlgorithm
-        intermediateRecipe.signatureAlgorithm = signatureAlgorithm
-        leafRecipe.signatureAlgorithm = signatureAlgorithm
         var rootKey = valid.root.key
         var intermediate = valid.intermediate
         var leafKey = valid.leaf.key
@@ -98,11 +91,10 @@ extension TestAuthority {
         case .foreignKey:
             leafKey = purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .p256(P256.Signing.PrivateKey())
         case .leafAsIntermediate: intermediate = valid.leaf
-        case nil: break
         }
-        let hasNewRoot = defect == .namesakeRoot || defect == .rootExpiredAtSigning || signatureAlgorithm != nil
+        let hasNewRoot = defect == .namesakeRoot || defect == .rootExpiredAtSigning
         let root = hasNewRoot ? try rootRecipe.issue(for: rootKey, by: nil) : valid.root
-        let intermediateDefects: [ChainDefect?] = [
+        let intermediateDefects: [ChainDefect] = [
             .missingIntermediateMarker, .swappedMarkers, .intermediateExpiredAtSigning, .intermediateNotAuthority,
         ]
         if hasNewRoot || intermediateDefects.contains(defect) {

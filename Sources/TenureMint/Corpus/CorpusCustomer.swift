@@ -145,7 +145,7 @@ struct CorpusCustomer {
     private func verification(_ number: UInt64) -> String {
         var random = SeededRandom(seed: device, index: number)
         let bytes = (0..<6).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
-        return String(decoding: Base64.standard.encode(bytes), as: UTF8.self)
+        return Base64.standard.text(bytes)
     }
 
     /// Returns the nonce of a device verification: a UUID that depends only on the seed, the customer and the device.

@@ -16,8 +16,7 @@ struct CorpusSigner: Sendable {
         self.key = key
         var header = JSONObject()
         header["alg"] = .string(algorithm)
-        header["x5c"] = .array(
-            certificates.map { .string(String(decoding: Base64.standard.encode($0), as: UTF8.self)) })
+        header["x5c"] = .array(certificates.map { .string(Base64.standard.text($0)) })
         self.header = Base64.urlSafe.encode(JSONValue.object(header).bytes) + [UInt8(ascii: ".")]
     }
 

@@ -38,9 +38,9 @@ extension JWSDefect {
         case .oneCertificate: draft.certificates = Array(draft.certificates.prefix(1))
         case .twoCertificates: draft.certificates = Array(draft.certificates.prefix(2))
         case .fourCertificates: draft.certificates += draft.certificates.suffix(1)
-        case .urlSafeCertificate: draft.x5c = draft.certificates.map { Self.text(Base64.urlSafe.encode($0)) }
+        case .urlSafeCertificate: draft.x5c = draft.certificates.map { Base64.urlSafe.text($0) }
         case .newlineInCertificate:
-            draft.x5c = draft.certificates.map { Self.text(Base64.standard.encode($0)) }.map {
+            draft.x5c = draft.certificates.map { Base64.standard.text($0) }.map {
                 $0.prefix(64) + "\n" + $0.dropFirst(64)
             }
         case .trailingCertificateByte: draft.certificates[0].append(0)

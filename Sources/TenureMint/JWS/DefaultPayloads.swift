@@ -127,7 +127,7 @@ extension JWSMinter {
     private func bind(_ payload: inout JSONObject) {
         let nonce = Self.nonce
         let hash = DeviceVerification.hash(nonce: nonce, deviceVerificationID: app.deviceVerificationID)
-        payload["deviceVerification"] = .string(String(decoding: Base64.standard.encode(hash), as: UTF8.self))
+        payload["deviceVerification"] = .string(Base64.standard.text(hash))
         payload["deviceVerificationNonce"] = .string(nonce.uuidString.lowercased())
     }
 

@@ -92,7 +92,7 @@ struct JWSDraft {
         var header = JSONObject()
         header["alg"] = algorithm.map(JSONValue.string)
         if showsCertificates {
-            let entries = x5c ?? certificates.map { String(decoding: Base64.standard.encode($0), as: UTF8.self) }
+            let entries = x5c ?? certificates.map { Base64.standard.text($0) }
             header["x5c"] = .array(entries.map(JSONValue.string))
         }
         header.members += headerMembers

@@ -1,7 +1,6 @@
 package import Foundation
 package import TenureAppStore
 import TenureCore
-import X509
 
 /// Creates app receipts like those of the App Store, or of Xcode in the environment Xcode, signed with the keys of a
 /// test authority.
@@ -51,15 +50,6 @@ package struct ReceiptMinter: Sendable {
         // own anchor.
         let root = defect == .namesakeRoot ? authority.receipts.root : chain.root
         return (try assembly.bytes(), try TrustAnchors(der: [root.der]))
-    }
-
-    /// Creates a receipt like an old receipt, with SHA-1 in all certificates and in the signature. Also returns its
-    /// anchors.
-    package func mintWithSHA1Chain() throws -> (receipt: [UInt8], anchors: TrustAnchors) {
-        let chain = try authority.chain(for: .receipt, signedAt: instant, signatureAlgorithm: .sha1WithRSAEncryption)
-        let assembly = try ReceiptAssembly(
-            content: draft.encoded(sorted: true), chain: chain.issued, style: ReceiptStyle(digest: .sha1))
-        return (try assembly.bytes(), try TrustAnchors(der: [chain.root.der]))
     }
 
     /// Prepares a receipt with the authority's valid chain, or with Xcode's certificate.

@@ -94,9 +94,7 @@ extension JSONWriter {
 extension JSONObject {
     /// The IDs in the payload of a JWS or in a response of verifyReceipt.
     fileprivate var ids: [String?] {
-        ["appTransactionId", "originalTransactionId", "transactionId", "appAccountToken"].map { name in
-            if case .string(let text)? = self[name] { text } else { nil }
-        }
+        ["appTransactionId", "originalTransactionId", "transactionId", "appAccountToken"].map { text($0) }
     }
 }
 

@@ -74,7 +74,7 @@ extension DatabaseWalk.Entry {
                 case .integer(let number): json.value(number)
                 case .real(let number): json.value(number)
                 case .text(let text): json.value(text)
-                case .blob(let bytes): json.value(String(decoding: Base64.standard.encode(bytes), as: UTF8.self))
+                case .blob(let bytes): json.value(Base64.standard.text(bytes))
                 }
             }
         }

@@ -162,8 +162,7 @@ import X509
     }
 
     @Test func `a JWS chain with a SHA-1 intermediate is rejected, even if that is cached for receipts`() throws {
-        let old = try Minted.authority.chain(
-            for: .receipt, signedAt: Minted.instant, signatureAlgorithm: .sha1WithRSAEncryption)
+        let old = try Minted.authority.receiptChainWithSHA1()
         let anchors = try TrustAnchors(der: [old.root.der])
         let cache = ChainCache(trust: try TrustConfiguration(anchors: [.production: anchors]))
         _ = try cache.chain(leaf: old.leaf.der, intermediate: old.intermediate.der, purpose: .receipt)

@@ -57,8 +57,7 @@ import X509
     }
 
     @Test func `certificate chains with SHA-1 are accepted for receipts, and refused for JWS`() throws {
-        let chain = try Minted.authority.chain(
-            for: .receipt, signedAt: Minted.instant, signatureAlgorithm: .sha1WithRSAEncryption)
+        let chain = try Minted.authority.receiptChainWithSHA1()
         let anchors = try TrustAnchors(der: [chain.root.der])
         #expect(throws: Never.self) { try validate(chain, anchors: anchors, purpose: .receipt) }
         #expect(rejection { try validate(chain, anchors: anchors, purpose: .jws) }?.code == .unsupportedAlgorithm)

@@ -7,25 +7,31 @@ import Testing
 @testable import Tenure
 
 /// A web server with responses that a test chooses.
-private final class FakeWeb: PolicyFetcher {
-    private let state: Locked<(answer: Result<PolicyAnswer, PolicyFetchError>, asked: [String?])>
+private final class FakeWeb: Transport {
+    private let state: Locked<(answer: Result<TransportResponse, TransportFailure>, asked: [String?])>
 
-    init(_ answer: Result<PolicyAnswer, PolicyFetchError>) {
+    init(_ answer: Result<TransportResponse, TransportFailure>) {
         state = Locked((answer, []))
     }
 
     convenience init(_ signed: SignedPolicy, tag: String? = nil) {
-        self.init(.success(.text(Data(signed.text.utf8), tag: tag)))
+        let headers = tag.map { ["ETag": $0] } ?? [:]
+        self.init(.success(TransportResponse(status: 200, headers: headers, body: Data(signed.text.utf8))))
     }
 
+    static func withoutPolicy() -> FakeWeb { FakeWeb(.success(TransportResponse(status: 404, body: Data()))) }
+    static func unreachable() -> FakeWeb { FakeWeb(.failure(.connection(URLError(.notConnectedToInternet)))) }
+
     func serve(_ signed: SignedPolicy) {
-        state.withLock { $0.answer = .success(.text(Data(signed.text.utf8), tag: nil)) }
+        state.withLock {
+            $0.answer = .success(TransportResponse(status: 200, body: Data(signed.text.utf8)))
+        }
     }
     var asked: [String?] { state.withLock { $0.asked } }
 
-    func fetch(_ url: URL, unlessTagged tag: String?) async throws(PolicyFetchError) -> PolicyAnswer {
+    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
         let answer = state.withLock { state in
-            state.asked.append(tag)
+            state.asked.append(request.headers["If-None-Match"])
             return state.answer
         }
         return try answer.get()
@@ -54,7 +60,7 @@ private final class FakeWeb: PolicyFetcher {
         let (folder, pin) = (folder, signer.pin.text)
         return Device(FakeStore { $0.app = app }) { setup in
             setup.options.folder = folder
-            setup.policy = .signed(url, keys: [pin], fetcher: web) { bundled }
+            setup.policy = .signed(url, keys: [pin], transport: web) { bundled }
         }
     }
 
@@ -66,7 +72,7 @@ private final class FakeWeb: PolicyFetcher {
         #expect(await tenure.allows("everything"))
         #expect(await tenure.settled().steps.contains(Tenure.AppStoreStep(name: .policy, outcome: .done)))
 
-        let offline = FakeWeb(.failure(.unreachable("no network")))
+        let offline = FakeWeb.unreachable()
         let again = try device(offline).start()
         #expect(await again.allows("everything"))
         _ = await again.settled()
@@ -75,7 +81,7 @@ private final class FakeWeb: PolicyFetcher {
 
     @Test func `the bundled policy applies while the web server of a signed policy is down`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let tenure = try device(FakeWeb(.failure(.status(404)))).start()
+        let tenure = try device(FakeWeb.withoutPolicy()).start()
         #expect(await !tenure.allows("everything"))
         #expect(await tenure.decision(for: "everything").outcome == .denied)
         let steps = await tenure.settled().steps
@@ -84,7 +90,7 @@ private final class FakeWeb: PolicyFetcher {
 
     @Test func `a denial under an earlier policy doesn't end the grace period under a newer policy`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let web = FakeWeb(.failure(.status(404)))
+        let web = FakeWeb.withoutPolicy()
         let device = try device(web, app: InventedApp.newcomer())
         #expect(await device.start().settled().answers["everything"]?.outcome == .denied)
         device.store.change { $0.transactionsBehavior = .throwsAnError }
@@ -150,7 +156,7 @@ private final class FakeWeb: PolicyFetcher {
         async throws
     {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let web = FakeWeb(.failure(.unreachable("no network")))
+        let web = FakeWeb.unreachable()
         let tenure = try device(web).start()
         #expect(await tenure.decision(for: "everything").outcome == .denied)
         web.serve(try signer.sign(policy(build: "120"), counter: 2))

@@ -32,25 +32,25 @@ import Testing
 
     @Test func `if the state can't be stored, the client still decides, and reports why`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() }) { setup in
-            setup.storage = UnavailableStateStorage(error: .accessGroup(.missing("group.other")))
+            setup.storage = Keychain(error: .failed(operation: "read", status: -50))
         }
         let customer = await device.start().settled()
         #expect(customer.has("everything"))
         let step = customer.steps.first { $0.name == .localState }
-        #expect(step?.description.contains("the app has no access group `group.other`") == true)
+        #expect(step?.description.contains("can't read the keychain (status -50)") == true)
     }
 }
 
-@Suite struct `A keychain that can't be used` {
-    /// A keychain that fails with one error.
-    private struct Keychain: StateStorage {
-        let error: StateStorageError
-        func read() throws -> Data? { throw error }
-        func update(_ change: (Data?) throws -> Data) throws { throw error }
-        func secret() throws -> Data { Data() }
-        func remove() throws { throw error }
-    }
+/// A keychain that fails with one error.
+private struct Keychain: StateStorage {
+    let error: StateStorageError
+    func read() throws -> Data? { throw error }
+    func update(_ change: (Data?) throws -> Data) throws { throw error }
+    func secret() throws -> Data { Data() }
+    func remove() throws { throw error }
+}
 
+@Suite struct `A keychain that can't be used` {
     private func device(
         _ error: StateStorageError, file: MemoryStateStorage, lines: Locked<[String]>
     ) -> Device {

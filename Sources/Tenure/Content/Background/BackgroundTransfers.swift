@@ -47,8 +47,7 @@ final class BackgroundTransfers: Sendable {
 
     /// Returns the packs of which the system downloads ranges, according to the stored record.
     static func packs(in store: PackStore) -> Set<String> {
-        let data = Disk.contents(of: path(in: store), maximumSize: 1 << 20)
-        let record = data.flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
+        let record = Disk.decoded(Record.self, at: path(in: store), maximumSize: 1 << 20)
         return Set(record?.ranges.map(\.pack) ?? [])
     }
 

@@ -89,6 +89,11 @@ enum Disk {
         return try? Data(contentsOf: URL(fileURLWithPath: path))
     }
 
+    /// Decodes a small file of JSON. Nil if it doesn't exist, has more than `maximumSize` bytes, or is of another type.
+    static func decoded<Value: Decodable>(_ type: Value.Type, at path: String, maximumSize: Int) -> Value? {
+        contents(of: path, maximumSize: maximumSize).flatMap { try? JSONDecoder().decode(type, from: $0) }
+    }
+
     /// Writes all bytes at this offset of an open file. Errors contain `path`.
     static func write(
         _ data: some DataProtocol & ContiguousBytes, to descriptor: Int32, at offset: Int64, _ path: String

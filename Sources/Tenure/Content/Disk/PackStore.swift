@@ -80,8 +80,8 @@ struct PackStore: Sendable {
     /// Returns the version that is installed in a pack's folder. Nil if no version is installed, or if `installed.json`
     /// is damaged, or the manifest is damaged or missing.
     func installed(inFolder folder: String) -> InstalledPack? {
-        guard let data = Disk.contents(of: folder + "/" + Self.installedName, maximumSize: 4096),
-            let record = try? JSONDecoder().decode(InstalledRecord.self, from: data), record.isSafe,
+        let path = folder + "/" + Self.installedName
+        guard let record = Disk.decoded(InstalledRecord.self, at: path, maximumSize: 4096), record.isSafe,
             let version = ContentDigest(record.description.manifest),
             let manifest = manifest(version, inFolder: folder)
         else { return nil }

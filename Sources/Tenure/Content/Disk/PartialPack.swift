@@ -56,10 +56,8 @@ struct PartialPack {
 
     /// Returns the plan of the download that was begun in a pack's folder. Nil if no download was begun.
     static func plan(in packFolder: String) -> Plan? {
-        guard let data = Disk.contents(of: packFolder + "/\(folderName)/plan.json", maximumSize: 1 << 20),
-            let plan = try? JSONDecoder().decode(Plan.self, from: data), PackStore.isFolderName(plan.folder)
-        else { return nil }
-        return plan
+        let plan = Disk.decoded(Plan.self, at: packFolder + "/\(folderName)/plan.json", maximumSize: 1 << 20)
+        return plan.flatMap { PackStore.isFolderName($0.folder) ? $0 : nil }
     }
 
     /// Continues a download of this version. Nil if no such download was begun.
@@ -75,8 +73,7 @@ struct PartialPack {
         lengths = []
         badChunks = []
         arrivedRanges = ArrivedRange.all(in: packFolder + "/" + Self.folderName, of: manifest.archiveSize)
-        let stored = Disk.contents(of: folder + "/bad.json", maximumSize: 1 << 20)
-        badChunks = Set(stored.flatMap { try? JSONDecoder().decode([Chunk].self, from: $0) } ?? [])
+        badChunks = Set(Disk.decoded([Chunk].self, at: folder + "/bad.json", maximumSize: 1 << 20) ?? [])
             .filter {
                 manifest.files.indices.contains($0.file) && manifest.files[$0.file].chunks.indices.contains($0.index)
             }
@@ -142,8 +139,7 @@ struct PartialPack {
     /// take its downloaded files. Nil if no version was set aside.
     static func old(in packFolder: String, _ store: PackStore) -> InstalledPack? {
         let folder = packFolder + "/" + oldFolderName
-        guard let data = Disk.contents(of: folder + "/plan.json", maximumSize: 1 << 20),
-            let plan = try? JSONDecoder().decode(Plan.self, from: data),
+        guard let plan = Disk.decoded(Plan.self, at: folder + "/plan.json", maximumSize: 1 << 20),
             let version = ContentDigest(plan.description.manifest),
             let manifest = store.manifest(version, inFolder: packFolder)
         else { return nil }

@@ -24,8 +24,7 @@ struct SharedRequests: Sendable {
     private static let maximumFileSize = 1 << 16
 
     func read() -> Contents {
-        let data = Disk.contents(of: path, maximumSize: Self.maximumFileSize)
-        return data.flatMap { try? JSONDecoder().decode(Contents.self, from: $0) } ?? Contents()
+        Disk.decoded(Contents.self, at: path, maximumSize: Self.maximumFileSize) ?? Contents()
     }
 
     /// Reads the stored list, which another process may have changed since the last call, then changes and stores the

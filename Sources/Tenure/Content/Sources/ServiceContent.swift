@@ -22,8 +22,7 @@ final class ServiceContent: LinkedContentSource {
         self.http = http
         self.appVersion = appVersion
         file = folder.path + "/links.json"
-        let stored = Disk.contents(of: file, maximumSize: Self.maximumFileSize)
-        links = Locked(stored.flatMap { try? JSONDecoder().decode([String: URL].self, from: $0) } ?? [:])
+        links = Locked(Disk.decoded([String: URL].self, at: file, maximumSize: Self.maximumFileSize) ?? [:])
     }
 
     private static let maximumFileSize = 1 << 20

@@ -59,9 +59,7 @@ final class TransferLease: Sendable {
 
     private var path: String { store.location.durableFolder.path + "/transfer.json" }
 
-    private func read() -> Holder? {
-        Disk.contents(of: path, maximumSize: 4096).flatMap { try? JSONDecoder().decode(Holder.self, from: $0) }
-    }
+    private func read() -> Holder? { Disk.decoded(Holder.self, at: path, maximumSize: 4096) }
 
     private func write(_ holder: Holder) throws {
         try Disk.replace(path, with: try JSONEncoder().encode(holder), isLasting: false)

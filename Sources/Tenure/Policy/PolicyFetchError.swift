@@ -1,23 +1,7 @@
-package import Foundation
-
-/// Fetches a policy from a web server.
-package protocol PolicyFetcher: Sendable {
-    /// Fetches the policy at a URL.
-    ///
-    /// - Parameter tag: the `ETag` of the known policy. Nil to fetch the policy in any case.
-    func fetch(_ url: URL, unlessTagged tag: String?) async throws(PolicyFetchError) -> PolicyAnswer
-}
-
-/// The response of a web server.
-package enum PolicyAnswer: Sendable, Hashable {
-    /// The server's unverified file and its `ETag`.
-    case text(Data, tag: String?)
-    /// The server's file still has the `ETag` of the request.
-    case unchanged
-}
+import TenureHTTP
 
 /// Why the policy couldn't be fetched.
-package enum PolicyFetchError: Error, Sendable, Hashable {
+enum PolicyFetchError: Error, Sendable, Hashable {
     /// There is no connection, the host is unknown, or the response isn't complete in time.
     case unreachable(String)
     /// The server responded with a status other than 200 and 304.
@@ -25,6 +9,14 @@ package enum PolicyFetchError: Error, Sendable, Hashable {
     /// The response is longer than any policy. It wasn't read to its end.
     case tooLarge(limit: Int)
     case canceled
+
+    init(_ failure: TransportFailure) {
+        switch failure {
+        case .canceled: self = .canceled
+        case .bodyTooLarge(let limit): self = .tooLarge(limit: limit)
+        case .connection, .timedOut: self = .unreachable(failure.description)
+        }
+    }
 
     var isRetryable: Bool {
         switch self {
@@ -36,7 +28,7 @@ package enum PolicyFetchError: Error, Sendable, Hashable {
 }
 
 extension PolicyFetchError: CustomStringConvertible {
-    package var description: String {
+    var description: String {
         switch self {
         case .unreachable(let detail): "the policy server didn't respond (\(detail)); Tenure tries again later"
         case .status(let code): "the policy server responded with status \(code); check the URL of the policy"
