@@ -5,6 +5,7 @@ import TenureJSON
 package import TenureMint
 
 /// The running local App Store: its state, the signer, and the sender of notifications.
+///
 /// Operations run one after the other. An operation ends when its notifications were sent. Until then, the local clock
 /// (the clock of the local App Store) doesn't advance.
 package actor LocalAppStore {

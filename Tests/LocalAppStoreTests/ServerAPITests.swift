@@ -71,7 +71,7 @@ import Testing
     }
 }
 
-@Test func `the local App Store checks the dates of API tokens by its simulated clock`() async throws {
+@Test func `the local App Store accepts an API token that is valid only by its simulated clock`() async throws {
     var state = try Shop.state(of: "Ada", at: "2014-09-06T10:00:00Z")
     try state.buy(Shop.everything, "Ada")
     let path = "/inApps/v1/transactions/\(state.id(of: state.transactions[0]))"

@@ -13,8 +13,8 @@ struct ReleaseList {
     private let entries: [Entry]
     /// The indexes of the dated entries, in one array or two. Within an array, the order of release is certain.
     /// - In a sorted list, one array has all dated entries.
-    /// - Otherwise, one array has the entries with a day in the list, and the other has the entries with an instant: in
-    ///   the list, or in an era's beginning if the list has no date. A day and an instant are never in one array,
+    /// - Otherwise, one array has the entries with a day in the list. The other array has the entries with an instant: in
+    ///   the list or, if the list has no date, in an era's beginning. A day and an instant are never in one array,
     ///   because their order is certain only if they are far enough apart.
     private let sequences: [[Int]]
     /// The beginning of each era on the platform, by index.

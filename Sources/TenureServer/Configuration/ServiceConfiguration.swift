@@ -103,7 +103,7 @@ public struct ServiceConfiguration: Sendable {
         /// The maximum number of concurrent connections, never more than the process may open. If there are more, the
         /// service closes the least important one; see `Connections`.
         public var connections = 16_384
-        /// The maximum number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many.
+        /// The maximum number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many, but at most half of `connections`.
         /// For loopback and declared proxies, the number limits the concurrent requests of one client instead. The
         /// default is high, because a mobile carrier may use one address for all of its customers.
         public var connectionsPerAddress = 256

@@ -19,7 +19,7 @@ struct DatabaseDerivation: Sendable {
     /// Derives a customer's facts. If an artifact can't be verified, throws `damaged` with its name.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try derivation.facts(of: rows)
-        // When a customer has the maximum number of artifacts, the database stores only the facts of further artifacts.
+        // When a member has the maximum number of artifacts, the database stores only the facts of further artifacts.
         if rows.isFull { facts.add(rows.customer.facts) }
         return facts
     }

@@ -51,7 +51,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The bytes that waited for the operating system at the last check.
     private var bufferedBytes = 0
 
-    /// The events that arrived after a complete request, while its response isn't sent yet.
+    /// The events that arrived after a complete request, and wait for its response or for a turn.
     private var waiting = PipelinedRequests()
     /// The turn in which the current request was passed on. Nil if the request wasn't waiting, or has its response.
     private var turn: Int?
@@ -162,7 +162,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if waiting.isEmpty { context.fireErrorCaught(error) } else { storeUntilResponse(.error(error), context) }
     }
 
-    /// Stores an event until the response is sent. Closes the connection if too much is waiting.
+    /// Stores an event until it is passed on in a turn. Closes the connection if too much is waiting.
     private func storeUntilResponse(_ event: PipelinedRequests.Event, _ context: ChannelHandlerContext) {
         waiting.append(event)
         if waiting.isOverLimit { context.close(promise: nil) }
@@ -382,7 +382,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var phase: ConnectionPhase {
         if clientReadAt != nil { return .response }
         if isRequestArriving, !closesAfterResponse { return .request }
-        return requestsRead > responsesBegun ? .working : .idle
+        return requestsRead > responsesBegun || !waiting.isEmpty ? .working : .idle
     }
 
     /// - Parameter bytes: The bytes of all responses that the operating system has taken so far.

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// What a client has sent on one connection after a complete request, while the response to that request isn't sent
-/// yet.
+/// What a client has sent on one connection after a complete request, until the response to that request is sent and the
+/// connection has its turn (see `PipeliningTurns`).
 struct PipelinedRequests {
     /// An event from the client that is passed on later.
     enum Event {

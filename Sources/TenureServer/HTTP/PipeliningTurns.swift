@@ -8,8 +8,8 @@ import NIOPosix
 /// responses before NIO reads from anyone else.
 ///
 /// So pipelined requests are passed on in turns. A turn passes on one request each of the connections that have waited
-/// longest. The next turn begins a moment after the last response of this turn, and in this moment NIO reads the other
-/// sockets.
+/// longest. The next turn begins a moment after the last response of this turn, or after 50 ms if a response takes
+/// longer. In this moment, NIO reads the other sockets.
 final class PipeliningTurns: Sendable {
     /// Passes on the next request of a connection, in the turn with this number.
     typealias PassOn = (_ turn: Int) -> Void
@@ -21,7 +21,7 @@ final class PipeliningTurns: Sendable {
         var beginning: Scheduled<Void>?
         /// The number of the current turn.
         var turn = 0
-        /// How many requests of the current turn don't have their response yet.
+        /// How many requests of the current turn don't have their response yet. Requests of earlier turns don't count.
         var unanswered = 0
     }
 
@@ -38,7 +38,8 @@ final class PipeliningTurns: Sendable {
     /// How long the next turn waits for the responses of this turn. A response may be long, or its client slow.
     private static let maximumWait = TimeAmount.milliseconds(50)
 
-    private init(_ eventLoop: any EventLoop) {
+    /// Creates the turns of an event loop; `of` does so once for each event loop.
+    init(_ eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
         state = NIOLoopBoundBox(State(), eventLoop: eventLoop)
     }
@@ -76,6 +77,8 @@ final class PipeliningTurns: Sendable {
         state.value.waiting.removeFirst(passOns.count)
         state.value.turn += 1
         state.value.unanswered = passOns.count
+        // The loop may already run a canceled task and the task that replaced it, one after the other.
+        state.value.beginning?.cancel()
         state.value.beginning = nil
         if !state.value.waiting.isEmpty { beginTurn(in: Self.maximumWait) }
         for passOn in passOns { passOn(state.value.turn) }

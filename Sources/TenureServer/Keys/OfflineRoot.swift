@@ -75,7 +75,7 @@ package struct OfflineRoot: Sendable {
         else {
             throw ServiceError.keyFile(
                 path: file.path,
-                detail: "`tenure signing-key root create` didn't write this file; restore the file from your backup")
+                detail: "the file isn't a readable offline root; restore it from your backup")
         }
         let contents = Contents(
             privateKey: Secret(stored.privateKey), counter: stored.counter, revoked: stored.revoked)

@@ -109,7 +109,7 @@ struct EndpointWorker: Sendable {
             try await store.write(at: now()) { try $0.recordAttempt(of: delivery, outcome) }
         } catch {
             logger.error(
-                "the result of a webhook delivery can't be stored; the message is sent again in two minutes",
+                "the result of a webhook delivery can't be stored; the message is sent again within two minutes",
                 metadata: ["detail": "\(error)"])
         }
         metrics.countAttempt(webhookTo: webhook.name, outcome.result)

@@ -115,7 +115,7 @@ extension DatabaseTransaction {
         _ named: NamedMembers, proving acquisition: ProvenAcquisition?, forUpdate: Bool = true, limit: Int = .max
     ) throws(StoreError) -> (known: [Customer], unknown: [Identity]) {
         // The identities are sorted by kind, and this kind comes first.
-        let hasNewAppTransactionID = named.identities.first?.kind == .appTransactionID
+        let namesAppTransaction = named.identities.first?.kind == .appTransactionID
         var met: Set<Int64> = []
         var known: [Customer] = []
         for (identity, member, survivor) in named.knownIdentities where known.count < limit {
@@ -126,9 +126,9 @@ extension DatabaseTransaction {
             // The customer may have been merged just before it was locked.
             guard found.id == survivor || met.insert(found.id).inserted else { continue }
             if identity.kind != .appTransactionID {
-                // The ID of an app transaction belongs to one account. An update with a new ID isn't about a customer
-                // who has another ID, even if both share a device.
-                if hasNewAppTransactionID, try hasAppTransactionID(among: try group(of: found.id)) { continue }
+                // The ID of an app transaction belongs to one account. An update with such an ID isn't about a customer
+                // who has only others, even if both share a device.
+                if namesAppTransaction, try hasAppTransactionID(among: try group(of: found.id)) { continue }
                 guard acquisition?.mayBelong(to: found) ?? true else { continue }
             }
             known.append(found)

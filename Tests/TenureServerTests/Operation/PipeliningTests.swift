@@ -82,8 +82,8 @@ import Testing
             for connection in pipelining { connection.send(String(repeating: Self.live, count: 150)) }
             other.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             let metrics = try #require(await other.received())
-            let count = try #require(
-                metrics.firstMatch(of: /tenure_requests_total\{[^}]*\/health\/live[^}]*\} (\d+)/)?.1, "\(metrics)")
+            // The metric is missing if no pipelined request has a response yet.
+            let count = metrics.firstMatch(of: /tenure_requests_total\{[^}]*\/health\/live[^}]*\} (\d+)/)?.1 ?? "0"
             #expect(try #require(Int(count)) < 50 * 150 / 2)
             for connection in pipelining { connection.closeSending() }
             for connection in pipelining {
