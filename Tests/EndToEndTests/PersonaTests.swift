@@ -79,7 +79,9 @@ import Testing
         #expect(torn.status == 1 && torn.errors.contains("invalid or incomplete") && isOneLine(torn))
         let other = try await Command.run("admin-key", "generate").output.trimmingCharacters(in: .newlines)
         let stranger = try await Command.run(["persona", "list", "--key", other] + url)
-        #expect(stranger.status == 1 && stranger.errors.contains("the key is wrong or revoked") && isOneLine(stranger))
+        #expect(
+            stranger.status == 1 && stranger.errors.contains("the admin key is wrong or revoked") && isOneLine(stranger)
+        )
         #expect(!torn.errors.contains("tenure_key_x") && !stranger.errors.contains(other))
         // None of these commands created a persona.
         #expect(try await !Command.run(["persona", "list"] + options).output.contains("valid until"))

@@ -99,6 +99,20 @@ private let extending: JSONObject = [
     }
 }
 
+@Test func `a mass extension sends a notification about each subscription that it can't extend`() throws {
+    var state = try Shop.state(of: "Ada", at: "2026-01-10T12:00:00Z", gracePeriodDays: 16)
+    try state.buy(Shop.monthly, "Ada")
+    state.advance(to: Shop.date("2026-01-20"))
+    try state.setBillingWorks(false, of: "Ada")
+    // The subscription is in its billing grace period.
+    state.advance(to: Shop.date("2026-02-20"))
+    let sent = state.notifications.count
+    try state.extendAll(Shop.monthly, by: 10, request: "r1", in: [])
+    #expect(state.notificationNames(since: sent) == ["RENEWAL_EXTENSION/FAILURE", "RENEWAL_EXTENSION/SUMMARY"])
+    let summary = try state.lastNotification().notification.payload.summary
+    #expect(summary?.failedCount == 1 && summary?.succeededCount == 0)
+}
+
 @Test func `the local App Store accepts consumption information only with the customer's consent`() async throws {
     let state = try subscribed()
     try await withStoreClient(state) { client async throws in

@@ -114,6 +114,22 @@ import Testing
     #expect(throws: AppStoreStateError.self) { try state.unshare("Ada", Shop.everything) }
 }
 
+@Test func `a non-consumable that is shared again reaches the family again`() throws {
+    var state = Shop.state()
+    for name in ["Ada", "Byron"] {
+        try state.addCustomer(name, family: "Lovelace")
+        try state.acquire(name)
+    }
+    try state.buy(Shop.everything, "Ada")
+    try state.share("Ada", Shop.everything)
+    // A second request to share changes nothing.
+    try state.share("Ada", Shop.everything)
+    try state.unshare("Ada", Shop.everything)
+    try state.share("Ada", Shop.everything)
+    #expect(state.notificationNames(since: 1) == ["ONE_TIME_CHARGE", "REVOKE", "ONE_TIME_CHARGE"])
+    #expect(state.transactions.filter(\.isFamilyShared).map { $0.revocation == nil } == [false, true])
+}
+
 @Test func `a notification about withdrawn consent contains the app transaction`() throws {
     var state = try Shop.state(of: "Ada")
     try state.rescindConsent("Ada")

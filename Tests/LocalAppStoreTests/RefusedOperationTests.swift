@@ -56,6 +56,16 @@ private let refusedOperations: [(before: [String], operation: String, error: Str
     ([bought], "unshare customer=Ada product=.everything", "be shared"),
 ]
 
+@Test func `a release can be acquired by its number from the instant of its release`() throws {
+    var state = Shop.state(at: "2014-09-06T10:00:00Z")
+    try state.addCustomer("Ada")
+    state.advance(to: Shop.date("2015-06-10T17:59:59Z"))
+    #expect(throws: AppStoreStateError.self) { try state.acquire("Ada", release: "120") }
+    state.advance(to: Shop.date("2015-06-10T18:00:00Z"))
+    try state.acquire("Ada", release: "120")
+    #expect(state.acquisitions.map(\.release.build) == ["120"])
+}
+
 private let subscribed = "buy customer=Ada product=.monthly"
 private let canceled = "cancel customer=Ada product=.monthly"
 private let bought = "buy customer=Ada product=.everything"

@@ -54,6 +54,20 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(state.transactions.last?.originalTransaction == 0)
 }
 
+@Test func `a subscription that was interrupted for sixty days at most keeps its recent start date`() throws {
+    var state = try subscribed()
+    func startDate() throws -> Date? { try state.lastNotification().renewalInfo?.payload.recentSubscriptionStartDate }
+    try state.setAutoRenew(false, "Ada", Shop.monthly)
+    // It ended on February 17, and begins again sixty days later.
+    state.advance(to: Shop.date("2026-04-18T12:00:00Z"))
+    try state.buy(Shop.monthly, "Ada")
+    #expect(try startDate() == Shop.date("2026-01-10T12:00:00Z"))
+    try state.setAutoRenew(false, "Ada", Shop.monthly)
+    state.advance(to: Shop.date("2026-07-17T12:00:01Z"))
+    try state.buy(Shop.monthly, "Ada")
+    #expect(try startDate() == Shop.date("2026-07-17T12:00:01Z"))
+}
+
 @Test func `a subscription renews after its renewal is switched on again`() throws {
     var state = try subscribed()
     try state.setAutoRenew(false, "Ada", Shop.monthly)
@@ -125,6 +139,27 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
         ])
     #expect(state.transactions.last?.price == 19990)
     #expect(state.transactions.last?.expiresDate == Shop.date("2027-02-20"))
+}
+
+@Test func `a change to a product of the same level applies at once if the length is the same, and otherwise waits`()
+    throws
+{
+    var app = Shop.app()
+    let basic = Shop.bundleID + ".basic"
+    app.products.append(
+        AppStoreProduct(
+            id: basic, type: .autoRenewable, price: 1490, group: Shop.group, level: 2, period: CalendarPeriod(months: 1)
+        ))
+    var state = AppStoreState(
+        seed: "tests", environment: .production, startingAt: Shop.date("2026-01-10T12:00:00Z"), apps: [app])
+    try state.addCustomer("Ada")
+    try state.acquire("Ada")
+    try state.buy(Shop.monthly, "Ada")
+    try state.changePlan("Ada", to: basic, as: .upgrade)
+    #expect(try state.lastNotification().transaction?.payload.productID == basic)
+    try state.changePlan("Ada", to: Shop.yearly, as: .downgrade)
+    #expect(try state.lastNotification().transaction?.payload.productID == basic)
+    #expect(try state.lastNotification().renewalInfo?.payload.autoRenewProductID == Shop.yearly)
 }
 
 @Test func `changing a subscription's product switches renewal on without another notification`() throws {

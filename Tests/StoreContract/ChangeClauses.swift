@@ -72,6 +72,9 @@ extension StoreClause {
             try expect(
                 try await !store.change(grant, on: customer, request: "r").isNew, "the second request changes nothing")
             try expect(try await store.present(customer).facts.support.count == 1, "one grant")
+            _ = try await store.change(.revoke(entitlement: "everything"), on: customer, request: "q")
+            try expect(
+                try await !store.change(grant, on: customer, request: "r").isNew, "nor does it after another change")
             try expect(
                 try await store.change(.revoke(entitlement: "everything"), on: customer, request: "r").refusal
                     == .requestReused, "another change needs another ID")

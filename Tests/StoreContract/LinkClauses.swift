@@ -128,6 +128,59 @@ extension StoreClause {
             _ = try await store.change(.unlink(user: "v"), on: early)
             try expect(try await nameBoth(), "one customer, as soon as only one of them has a user")
         },
+        StoreClause("the end of one user's link separates no customers whom another user's link merged") { store in
+            let (one, two, three) = (
+                try await store.bring("1"), try await store.bring("2"), try await store.bring("3")
+            )
+            for (customer, user) in [(one, "u"), (two, "u"), (three, "v"), (two, "v")] {
+                _ = try await store.change(.link(user: user, .share), on: customer)
+            }
+            try expect(try await store.present(one).id == (try await store.present(three).id), "all are merged")
+            try expect(try await store.change(.unlink(user: "v"), on: two).isNew, "unlinked")
+            try expect(try await store.present(three).facts == three.facts, "v's customer is as before")
+            try expect(
+                try await store.present(one).id == (try await store.present(two).id), "u's customers stay merged")
+        },
+        StoreClause("the end of a user's link separates no customers whom support merged since an earlier link") {
+            store in
+            let (one, two) = (try await store.bring("1"), try await store.bring("2"))
+            for customer in [one, two] { _ = try await store.change(.link(user: "u", .never), on: customer) }
+            _ = try await store.change(.unlink(user: "u"), on: two)
+            try expect(try await store.present(two).id == two.id, "separate again")
+            _ = try await store.change(.merge(other: two.publicID), on: one)
+            _ = try await store.change(.link(user: "u", .never), on: one)
+            try expect(try await store.change(.unlink(user: "u"), on: one).isNew, "unlinked")
+            try expect(try await store.present(two).id == (try await store.present(one).id), "still merged by support")
+        },
+        StoreClause("after one of three linked customers moved, the end of the link separates the other two") { store in
+            let (one, two, three) = (
+                try await store.bring("1"), try await store.bring("2"), try await store.bring("3")
+            )
+            for customer in [one, two, three] { _ = try await store.change(.link(user: "u", .newest), on: customer) }
+            _ = try await store.change(.link(user: "v", .newest), on: one)
+            try expect(try await store.present(two).id == (try await store.present(three).id), "the others stay")
+            try expect(try await store.change(.unlink(user: "u"), on: three).isNew, "unlinked")
+            for customer in [two, three] {
+                try expect(try await store.present(customer).facts == customer.facts, "\(customer.publicID) is alone")
+            }
+        },
+        StoreClause("with transfer newest, an account moves although the former customer's other account can't") {
+            store in
+            let (one, two, three) = (
+                try await store.bring("1"), try await store.bring("2"), try await store.bring("3")
+            )
+            _ = try await store.change(.merge(other: three.publicID), on: one)
+            _ = try await store.change(.unmerge(other: three.publicID), on: one)
+            for (customer, user) in [(one, "u"), (two, "u"), (three, "v")] {
+                _ = try await store.change(.link(user: user, .newest), on: customer)
+            }
+            try expect(
+                try await store.change(.link(user: "v", .newest), on: one).refusal == .separated, "support separated it"
+            )
+            try expect(try await store.change(.link(user: "v", .newest), on: two).isNew, "moved")
+            try expect(try await store.present(two).id == (try await store.present(three).id), "to the third")
+            try expect(try await store.present(one).facts == one.facts, "from the first")
+        },
         StoreClause("one user ID in two environments is two customers") { store in
             let one = try await store.bring("1")
             let sandbox = try await store.update("1", in: Realm(.sandbox)) { _ in }

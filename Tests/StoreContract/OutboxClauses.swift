@@ -268,6 +268,24 @@ extension StoreClause {
             }
             try expect(try await store.claim("a", at: 100).count == 1, "the customer's second message comes next")
         },
+        StoreClause("after ten failed attempts, a message doesn't delay the customer's later messages anymore") {
+            store in
+            try await store.listen(Endpoint(name: "a"))
+            for number in 0..<2 {
+                _ = try await store.update {
+                    let sent = SentEntitlements(rights: ["\(number)": .init(until: nil)])
+                    $0.entitlementChange = .reported([Sample.granted], sent, nextComparison: nil)
+                }
+            }
+            for attempt in 1...10 {
+                let claimed = try await store.claim("a")
+                try expect(claimed.map(\.attempt) == [attempt], "only the first message")
+                try await store.write(at: Sample.now) {
+                    try $0.recordAttempt(of: claimed[0], .failed(status: 500, detail: "no", retryAt: Sample.now))
+                }
+            }
+            try expect(Set(try await store.claim("a").map(\.attempt)) == [1, 11], "both messages")
+        },
         StoreClause("delivered and abandoned messages can be replayed, also to new endpoints") { store in
             try await store.listen(Endpoint(name: "a"))
             _ = try await store.update {

@@ -78,6 +78,19 @@ extension StoreClause {
                 "support can merge the customers again")
             try expect(try await store.present(two).id == one.id, "merged again")
         },
+        StoreClause("after support has merged customers again, none of their accounts are separated") { store in
+            let (one, two, three) = (
+                try await store.bring("1"), try await store.bring("2"), try await store.bring("3")
+            )
+            for other in [three, two] { _ = try await store.change(.merge(other: other.publicID), on: one) }
+            _ = try await store.change(.unmerge(other: two.publicID), on: one)
+            try expect(try await store.change(.merge(other: two.publicID), on: one).isNew, "merged again")
+            // The second account moves to another user and back to the first two accounts.
+            for (customer, user) in [(one, "u"), (two, "v"), (two, "u")] {
+                try expect(try await store.change(.link(user: user, .newest), on: customer).isNew, "linked to \(user)")
+            }
+            try expect(try await store.present(two).id == (try await store.present(three).id), "one customer")
+        },
         StoreClause("undoing a second merge keeps the customers of the first merge together") { store in
             let (one, two, three) = (
                 try await store.bring("1"), try await store.bring("2"), try await store.bring("3")

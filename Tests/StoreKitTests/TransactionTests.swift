@@ -83,6 +83,22 @@ import Testing
         }
     }
 
+    @Test func `an offline device notices the end of a billing grace period by its clock`() async throws {
+        let kiosk = try await Kiosk(gracePeriodDays: 16)
+        try await kiosk.buy(Kiosk.pro)
+        try await kiosk.operation(.failBilling, "Ada")
+        try await kiosk.advance("35d")
+        let device = try await kiosk.device()
+        device.behavior.isOffline = true
+        await device.run { #expect(await entitledProducts() == [Kiosk.pro]) }
+        try await kiosk.advance("20d")
+        try await device.run { () async throws -> Void in
+            #expect(await entitledProducts().isEmpty)
+            let states = try await Product.SubscriptionInfo.status(for: Kiosk.group).map(\.state)
+            #expect(states == [.inBillingRetryPeriod])
+        }
+    }
+
     @Test func `the device keeps its signed copies of transactions until AppStore.sync gets newly signed copies`()
         async throws
     {

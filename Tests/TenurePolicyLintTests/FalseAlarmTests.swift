@@ -34,6 +34,29 @@ import Testing
 
     // MARK: False alarms
 
+    @Test func `an undated build that begins two eras is out of order only if the list contradicts both dates`() throws
+    {
+        func codes(freeSince date: String) throws -> [String] {
+            let gold = """
+                  - name: gold
+                    model: paid
+                    begins:
+                      iOS: { build: "120", at: 2016-06-10T18:00:00Z }
+                    changeover: none
+                buildNumbers: increasing
+                releases: own.csv
+                """
+            let text = samplePolicy.replacingOccurrences(of: "2015-06-10T18:00:00Z", with: date)
+                .replacingOccurrences(of: "buildNumbers: increasing", with: gold)
+            let list = "platform,build,releasedAt\niOS,110,2014-01-01\niOS,120,\niOS,130,2016-01-01\n"
+            return Linter.findings(
+                in: PolicyFile.draft(Array(text.utf8), named: "policy.yaml") { _ in Array(list.utf8) }, at: Self.now
+            ).map(\.code)
+        }
+        #expect(try !codes(freeSince: "2015-06-10T18:00:00Z").contains("boundary-out-of-order"))
+        #expect(try codes(freeSince: "2013-06-10T18:00:00Z").contains("boundary-out-of-order"))
+    }
+
     @Test func `a boundary at version 1.0 gets no finding if the release list has a paid version 0.9`() throws {
         let mac = [("iOS: { build: \"120\"", "macOS: { version: \"1.0\"")]
         #expect(try codes(mac, list: "macOS,0.9,,2014-02-01,paid\nmacOS,1.0,,2015-06-10T18:00:00Z,free\n") == [])

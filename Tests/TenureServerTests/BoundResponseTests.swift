@@ -86,6 +86,22 @@ import Testing
         }
     }
 
+    @Test func `a transaction that was signed for the device binds an older app transaction of the same account`()
+        async throws
+    {
+        try await withService { client in
+            // The app transaction comes from the customer's former device.
+            let appTransaction = try Calculator.minter().text(.appTransaction)
+            let device = UUID()
+            let own = try Calculator.minter(device: device).text(
+                .transaction, ["appTransactionId": .string(Self.owner)])
+            let answer = try await client.sync(
+                SyncRequest(appTransaction: appTransaction, transactions: [own]), from: device)
+            #expect(answer.bound && answer.problems.isEmpty)
+            #expect(answer.entitlementToken == nil, "no app transaction was signed for this device")
+        }
+    }
+
     // MARK: Merging
 
     @Test func `a sync never merges two customers who each have an app transaction`() async throws {

@@ -163,6 +163,20 @@ import Testing
         }
     }
 
+    @Test func `a receipt without a download ID isn't linked to an app transaction that has no ID either`()
+        async throws
+    {
+        try await withService { client in
+            let old = try Calculator.minter().text(.appTransaction, ["appTransactionId": .null])
+            let first = try await client.sync(SyncRequest(appTransaction: old))
+            let receipt = try Calculator.receipts().text { $0[.downloadID] = nil }
+            let second = try await client.sync(SyncRequest(appTransaction: old, receipt: receipt))
+            #expect(second.id == first.id)
+            #expect(second.problems.map(\.code) == ["unrelated"])
+            #expect(second.purchases.isEmpty)
+        }
+    }
+
     @Test func `if a sync has transactions of several accounts, only transactions of one account are accepted`()
         async throws
     {

@@ -297,6 +297,19 @@ import Testing
             try Calculator.decide(Calculator.evidence([]), promises: [promise()], under: strict).outcome == .granted)
     }
 
+    @Test func `a refund ends a promise if their purchase dates differ by two seconds at most`() throws {
+        let bought = AcquisitionKey(
+            appTransactionID: nil, downloadID: nil, originalPurchaseDate: date("2014-05-01T10:00:00Z"))
+        let promise = Promise(entitlement: "everything", acquisition: bought, policy: generous, until: nil)
+        for (second, outcome) in [(2, Decision.Outcome.denied), (3, .granted)] {
+            let refunded = Calculator.app(
+                "37", "2014-05-01T10:00:0\(second)Z", signed: "2015-06-29", id: nil, revoked: "2015-06-28")
+            let decision = try Calculator.decide(
+                Calculator.evidence([refunded]), promises: [promise], under: strict)
+            #expect(decision.outcome == outcome, "\(second) seconds")
+        }
+    }
+
     @Test
     func `an uncertain right from one acquisition isn't promised because another acquisition gives a limited right`()
         throws

@@ -38,6 +38,44 @@ import Testing
         }
     }
 
+    @Test func `the next page of an export has only later unbound customers`() async throws {
+        try await withAdminClient { admin, _ in
+            let appTransaction = try Calculator.minter().text(.appTransaction)
+            let customer = try await admin.client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
+            _ = try await admin.client.sync(SyncRequest(appTransaction: appTransaction), from: nil)
+            for (page, count) in [("", 1), ("?unboundAfter=1000000", 0)] {
+                let data = try await admin.get(try customer.path("/export" + page)).json["data"] as? [String: Any]
+                #expect((data?["unboundCustomers"] as? [Any])?.count == count)
+            }
+        }
+    }
+
+    @Test func `an export names a purchase that two accounts have as the customer's own, without a database number`()
+        async throws
+    {
+        try await withAdminClient { admin, _ in
+            let minter = Calculator.minter()
+            let bought = ["704000000000000002": "20", "704000000000000003": "21"].sorted { $0.key < $1.key }
+            var exports: [[String]] = []
+            for (account, transaction) in bought {
+                let customer = try await admin.client.sync(
+                    SyncRequest(
+                        appTransaction: try minter.newcomer(account),
+                        transactions: [
+                            try minter.transaction(transaction, of: account, ["originalTransactionId": .string("20")])
+                        ]))
+                #expect(customer.purchases.map(\.transactionID) == [transaction])
+                let data = try await admin.get(try customer.path("/export")).json["data"] as? [String: Any]
+                let identities = try #require(data?["identities"] as? [[String: String]])
+                exports.append(identities.compactMap { $0["kind"] }.sorted())
+            }
+            #expect(
+                exports == [
+                    ["appTransactionID", "device", "originalTransactionID"], ["appTransactionID", "transactionID"],
+                ])
+        }
+    }
+
     @Test func `an erasure removes everything about a customer, who returns as a new customer`() async throws {
         try await withAdminClient { admin, _ in
             let appTransaction = try Calculator.minter().text(.appTransaction)

@@ -46,6 +46,29 @@ import Testing
         }
     }
 
+    @Test func `support can revoke an entitlement that the policy lacks, if the customer has a promise of it`()
+        async throws
+    {
+        try await withFolder { folder in
+            let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
+            let owner = try await withService(in: folder) { try await $0.sync(request) }
+            let usual = try Calculator.policy()
+            let renamed = try Policy(
+                app: usual.app, eras: usual.eras, buildNumbers: .increasing,
+                entitlements: [Entitlement(name: "all", honors: [Honor(era: "paid")])])
+            try await withService(in: folder, policy: renamed, { $0.adminKey = AdminClient.adminKey }) { client in
+                let admin = AdminClient(client: client, key: AdminClient.adminKey)
+                #expect(try await admin.get(try owner.path()).outcome("everything") == "granted")
+                let revocation: [String: Any?] = ["entitlement": "everything", "reason": "a mistake"]
+                let revoked = try await admin.post(try owner.path("/revocations"), revocation)
+                #expect(revoked.outcome("everything") == "denied", "\(revoked.text)")
+                let other = try await admin.newcomer()
+                let refused = try await admin.post(try other.path("/revocations"), revocation)
+                #expect(refused.problem?.code == .malformedRequest, "\(refused.text)")
+            }
+        }
+    }
+
     // PostgreSQL can't store text with a NUL character.
     @Test func `control characters in support requests are refused`() async throws {
         try await withAdminClient { admin, _ in

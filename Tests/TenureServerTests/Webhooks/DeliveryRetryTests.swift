@@ -81,6 +81,23 @@ import Testing
         }
     }
 
+    @Test func `a webhook message that is replayed after three days is retried like a new message`() async throws {
+        let receiver = try await Receiver { _, count in count < 2 ? .status(500) : .ok }
+        try await withWebhooks([.local(receiver.port, events: ["entitlement.granted"])]) { client, hooks in
+            _ = try await client.sync(try Calculator.owner("1"))
+            try await hooks.work()
+            hooks.clock.advance(by: 4 * 86_400)
+            let event = try #require(try await hooks.outbox().last?.message.event)
+            #expect(try await hooks.service.store.write(at: hooks.clock.now) { try $0.replay(.event(event)) } == 1)
+            try await hooks.work()
+            hooks.clock.advance(by: 60)
+            try await hooks.work()
+            #expect(receiver.received.map(\.id) == [event, event, event])
+            #expect(try await hooks.outbox().last?.deliveries.first?.deliveredAt == hooks.clock.now)
+        }
+        try await receiver.close()
+    }
+
     @Test func `webhook messages about one customer arrive in order, even if the first attempt fails`() async throws {
         let receiver = try await Receiver { _, count in count == 0 ? .status(500) : .ok }
         try await withWebhooks([.local(receiver.port, events: ["entitlement.granted", "entitlement.revoked"])]) {

@@ -51,6 +51,26 @@ import Testing
         #expect(state.allows("cloud"))
     }
 
+    @Test func `updates of a customer report that a trial session is over at its end`() async throws {
+        let clock = clock
+        let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+        let state = CustomerState(
+            .init(customer: Tenure.Customer(answers: [:]), floor: start, hasFinishedSearch: true),
+            clock: { clock.withLock { $0 } }
+        ) { end in
+            for await _ in gate { break }
+            clock.withLock { $0 = end }
+        }
+        var values = state.watch().makeAsyncIterator()
+        #expect(await values.next()?.allows("pro") == false)
+        let end = start.addingTimeInterval(100)
+        state.beginSession(of: "pro", UUID(), until: end)
+        #expect(await values.next()?.allows("pro") == true)
+        try #require(state.nextEnd == end)
+        opener.yield()
+        #expect(await values.next()?.allows("pro") == false)
+    }
+
     @Test func `updates of a customer report the beginning and the end of a trial session`() async {
         let state = state(.init(customer: Tenure.Customer(answers: [:]), floor: start, hasFinishedSearch: true))
         var values = state.watch().makeAsyncIterator()

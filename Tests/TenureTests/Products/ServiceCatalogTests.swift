@@ -47,6 +47,16 @@ import Testing
         }
     }
 
+    @Test func `the client requests the service's catalog again after the clock was set back by a day`() async throws {
+        try await RealService.run { service in
+            let device = try device(service)
+            _ = await device.start().settled()
+            device.time.now -= InventedApp.day
+            _ = await device.start().settled()
+            #expect(questions(service) == 2)
+        }
+    }
+
     @Test func `refresh() fetches the service's product catalog again, but a later allows() doesn't`()
         async throws
     {

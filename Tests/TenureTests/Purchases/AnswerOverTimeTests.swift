@@ -79,6 +79,26 @@ import Testing
         #expect(await !waiting.allows("everything"))
     }
 
+    @Test(arguments: [(300, 301), (864_000, 900)] as [(Double, Double)])
+    func `the client reads StoreKit again just after the first of several rights ends, or in a quarter of an hour`(
+        end: Double, wait: Double
+    ) async {
+        let now = InventedApp.now
+        let device = Device(
+            FakeStore {
+                $0.app = InventedApp.newcomer()
+                // `everything` lasts longer than `cloud`.
+                $0.transactions = [
+                    InventedApp.subscription(until: now.addingTimeInterval(end), id: "1"),
+                    InventedApp.purchase(id: "2", type: .autoRenewable, expires: now.addingTimeInterval(end + 400)),
+                ]
+            })
+        let tenure = device.start()
+        #expect(await tenure.settled().has("cloud"))
+        await device.time.sleeping(1)
+        #expect(device.time.slept.first == wait)
+    }
+
     @Test func `isResolving becomes false after a timeout even if StoreKit never responds`() async throws {
         let device = Device(
             FakeStore {

@@ -130,6 +130,22 @@ import Testing
         }
     }
 
+    @Test func `a right ends at the signed end, even if an attacker changed the rest of the response`() async throws {
+        try await RealService.run { service in
+            let end = InventedApp.date("2026-12-10T12:00:00Z")
+            let store = try FakeStore.newcomer()
+            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
+            store.change { $0.transactions = [subscription] }
+            service.line.condition = .replaced { response in
+                let text = String(decoding: response.body, as: UTF8.self)
+                    .replacingOccurrences(of: "2026-12-10T12:00", with: "2036-12-10T12:00")
+                response = TransportResponse(status: response.status, body: Data(text.utf8))
+            }
+            let customer = await service.device(store).start().settled()
+            #expect(customer.answers["cloud"]?.outcome == .granted && customer.answers["cloud"]?.until == end)
+        }
+    }
+
     @Test func `the client sends no signed artifacts to a service without TLS`() async throws {
         let line = ControlledTransport()
         let store = try FakeStore.owner()

@@ -145,6 +145,26 @@ private struct HeldTransport: Transport {
         }
     }
 
+    @Test func `news of a renewal are sent with the subscription's latest period`() {
+        var account = Account()
+        let periods = (1...3).map { month in
+            AppStoreTransaction(
+                jws: "\(month)", environment: .production, appTransactionID: nil,
+                purchase: Purchase(
+                    transactionID: "\(month)", originalTransactionID: "1", productID: InventedApp.yearly,
+                    type: .autoRenewable, purchaseDate: InventedApp.date("2026-0\(month)-01"),
+                    expiresDate: InventedApp.date("2026-0\(month + 1)-01"), signedDate: nil))
+        }
+        account.add(periods)
+        account.unansweredTransactions = []
+        account.add([
+            Renewal(
+                originalTransactionID: "1", productID: InventedApp.yearly,
+                gracePeriodExpiresDate: InventedApp.date("2026-04-05"), isInBillingRetryPeriod: true, signedDate: nil)
+        ])
+        #expect(account.unansweredTransactions == ["3"])
+    }
+
     @Test func `a transaction that the service refused is finished after the service accepts its signed form`()
         async throws
     {

@@ -143,4 +143,20 @@ import Testing
             withExtendedLifetime(tenure) {}
         }
     }
+
+    @Test func `a client forgets the time in Retry-After once the service has answered`() async throws {
+        try await RealService.run { service in
+            service.line.condition = .replaced {
+                $0 = TransportResponse(status: 503, headers: ["Retry-After": "1800"], body: Data())
+            }
+            let device = service.device(try .owner())
+            let tenure = device.start()
+            await device.time.sleeping(1)
+            service.line.condition = .up
+            #expect(await tenure.refresh().has("everything"))
+            device.time.wake()
+            await device.time.sleeping(2)
+            #expect(device.time.slept.last == 3600)
+        }
+    }
 }

@@ -203,6 +203,30 @@ import Testing
         }
     }
 
+    @Test func `a purchase that couldn't be sent is sent when the network returns, although nothing is denied`()
+        async throws
+    {
+        try await RealService.run(policy: Policy.ofOwners) { service in
+            let (events, occur) = AsyncStream.makeStream(of: DeviceEvent.self)
+            let store = try FakeStore.owner()
+            let device = service.device(store) { $0.events = { events } }
+            let tenure = device.start()
+            #expect(await tenure.settled().has("everything"))
+            service.line.condition = .down
+            store.deliverUpdate(try InventedApp.signed(InventedApp.purchase(), of: "704000000000000001"))
+            await tenure.engine.searchAgain()
+            #expect(service.lastAnswer?.purchases.isEmpty == true)
+            #expect(await tenure.allows("everything"))
+            service.line.condition = .up
+            device.time.now += 10
+            occur.yield(.networkReturned)
+            for _ in 0..<1000 where service.lastAnswer?.purchases.isEmpty != false {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(service.lastAnswer?.purchases.count == 1)
+        }
+    }
+
     @Test func `the service is asked at once whether a subscription that has ended was renewed`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
