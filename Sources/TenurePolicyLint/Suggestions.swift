@@ -9,8 +9,6 @@ struct Suggestions {
     private let before: [FindingKey: LintFinding.Severity]
     /// The findings after edits that were already tested.
     private var results: [[PolicyEdit]: [FindingKey: LintFinding.Severity]] = [:]
-    /// The edits of the fixes that were chosen so far, and the findings that they resolve.
-    private var chosen: (edits: [PolicyEdit], findings: Set<FindingKey>) = ([], [])
     /// The number of tests that are left. Each test checks the whole policy again, so the number is lower for a long
     /// release list.
     private var testsLeft: Int
@@ -22,23 +20,15 @@ struct Suggestions {
         testsLeft = max(6, min(64, 60_000 / ((input.releases ?? input.draft.releases).count + 1)))
     }
 
-    /// Returns the first fix that resolves the finding and causes no other finding, alone and together with the fixes
-    /// that were returned before. If there is no such fix, returns the first advice.
+    /// Returns the first fix that resolves the finding and causes no other finding. If there is no such fix, returns
+    /// the first advice.
     mutating func best(of fixes: [LintFix], for finding: LintFinding) -> LintFix? {
-        let key = FindingKey(finding)
-        for fix in fixes where !fix.edits.isEmpty && resolve(fix.edits, [key]) {
-            let edits = chosen.edits + fix.edits.filter { !chosen.edits.contains($0) }
-            let findings = chosen.findings.union([key])
-            guard resolve(edits, findings) else { continue }
-            chosen = (edits, findings)
-            return fix
-        }
-        return fixes.first { $0.edits.isEmpty }
+        fixes.first { !$0.edits.isEmpty && resolves($0.edits, finding) } ?? fixes.first { $0.edits.isEmpty }
     }
 
-    /// Whether the edits remove these findings, add no other finding, and make no other finding more severe.
-    private mutating func resolve(_ edits: [PolicyEdit], _ findings: Set<FindingKey>) -> Bool {
-        guard let after = result(of: edits), findings.allSatisfy({ after[$0] == nil }) else { return false }
+    /// Whether the edits remove the finding, add no other finding, and make no other finding more severe.
+    private mutating func resolves(_ edits: [PolicyEdit], _ finding: LintFinding) -> Bool {
+        guard let after = result(of: edits), after[FindingKey(finding)] == nil else { return false }
         return after.allSatisfy { key, severity in before[key].map { severity <= $0 } ?? false }
     }
 

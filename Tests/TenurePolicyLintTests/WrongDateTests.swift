@@ -92,7 +92,7 @@ import Testing
         #expect(paid.fix == "write `at: 2015-12-30T17:00:00Z`, or correct the list")
         #expect(try findings(launch("2015-12-30T17:00:00Z"), Self.launchList, own: own) == [])
         // The price may change some days after the binary came out.
-        #expect(try findings(launch("2016-01-03T17:00:00Z"), Self.launchList, own: own).map(\.code) == [])
+        if !own { #expect(try findings(launch("2016-01-03T17:00:00Z"), Self.launchList) == []) }
     }
 
     /// The list has no models.
