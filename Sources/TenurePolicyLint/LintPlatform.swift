@@ -15,7 +15,7 @@ struct LintPlatform: Sendable {
     let orderedReleases: [ListedRelease]
     /// When each era began on this platform: the date in the policy, or the date of its version in the release list;
     /// nil if neither is known.
-    private let starts: [Release.Moment?]
+    let starts: [Release.Moment?]
     /// Whether the policy says that build numbers restarted on this platform.
     private let mayRestart: Bool
 
@@ -143,12 +143,20 @@ struct LintPlatform: Sendable {
         return (begin, end)
     }
 
+    /// The date of every change, and the ends of every changeover window.
+    private var edges: [Date] {
+        timeline.changeovers.flatMap { [$0.window.lowerBound, $0.window.upperBound] }
+            + timeline.beginnings.compactMap { $0?.date }
+    }
+
+    /// Returns the date from which the same holds as at this date: the last change, or end of a window, or this start.
+    func beginning(of date: Date, since start: Date) -> Date {
+        max(start, edges.filter { $0 <= date }.max() ?? .distantPast)
+    }
+
     /// Returns dates that represent all dates between these two: the ends, and one on each side of every change and of
     /// its window.
     func moments(from start: Date, until end: Date) -> [Date] {
-        let edges =
-            timeline.changeovers.flatMap { [$0.window.lowerBound, $0.window.upperBound] }
-            + timeline.beginnings.compactMap { $0?.date }
         // Use a minute, which is more than the tolerance of two seconds.
         let near = edges.flatMap { [$0.addingTimeInterval(-60), $0.addingTimeInterval(60)] }
         return ([start] + near.filter { start < $0 && $0 < end }).sorted()

@@ -7,10 +7,11 @@ struct ModelContradiction {
     let model: Era.Model
     /// The first of the eras to which the policy assigns the releases.
     let era: Int
-    /// The nearest era of the release's model; nil if no era has that model.
+    /// The era of the release's model to which the releases belong: the era of their date, or else the nearest era; nil
+    /// if no era has that model.
     let meant: Int?
-    /// Whether the policy assigns the releases by date, because the version proves nothing or an early date takes
-    /// precedence.
+    /// Whether the policy assigns the releases by date: the version proves nothing, an early date takes precedence, or
+    /// only the dates in the policy's list put the version into the wrong era.
     let isByDate: Bool
     private(set) var releases: [ListedRelease]
     /// The entitlements that buyers would have in an era in which the app was sold, and don't have.
@@ -33,7 +34,7 @@ struct ModelContradiction {
 
     /// Whether both contradictions are reported as one finding.
     fileprivate func belongsTogether(_ other: ModelContradiction) -> Bool {
-        model == other.model && era == other.era && isByDate == other.isByDate
+        model == other.model && era == other.era && meant == other.meant && isByDate == other.isByDate
             && lostEntitlements.isEmpty == other.lostEntitlements.isEmpty
     }
 
@@ -43,21 +44,22 @@ struct ModelContradiction {
         let proven = platform.eras(provenBy: number)
         let byDate = platform.era(of: listed.release)
         let dated = byDate.map { EraSet(from: $0, to: $0 + 1) }
+        func hasModel(_ era: Int) -> Bool { subject.eras[era].model == model }
         // The version decides the era, unless it proves nothing or an early date takes precedence.
-        let isByDate =
-            proven.map { eras in
-                eras.contains { subject.eras[$0].model == .free }
-                    && platform.isFreeTooEarly(listed.release, among: subject.eras)
-            } ?? true
-        guard let possible = isByDate ? dated : proven, let era = possible.first,
-            !possible.contains(where: { subject.eras[$0].model == model }),
+        let dateDecides =
+            proven.map { $0.contains(where: hasModel) && platform.isTooEarly(listed.release, among: subject.eras) }
+            ?? true
+        guard let possible = dateDecides ? dated : proven, let era = possible.first,
+            !possible.contains(where: hasModel),
             !possible.contains(where: { subject.draft.isBroken(["eras", .index($0), "model"]) })
         else { return nil }
         self.model = model
         self.era = era
-        self.isByDate = isByDate
+        isByDate =
+            dateDecides
+            || platform.decidesByList && platform.timeline.eras(enclosing: number).contains(where: hasModel)
         releases = [listed]
-        meant = subject.era(of: model, near: era)
+        meant = byDate.flatMap { hasModel($0) ? $0 : nil } ?? subject.era(of: model, near: era)
         let rights = subject.rights(of: model, in: meant)
         let honored = Set(possible.flatMap { subject.honored(in: $0) })
         let byVersion =
@@ -69,26 +71,29 @@ struct ModelContradiction {
             ?? honored
         switch model {
         case .paid:
-            lostEntitlements = rights.subtracting(isByDate ? atRelease : byVersion)
+            lostEntitlements = rights.subtracting(dateDecides ? atRelease : byVersion)
             datesHelp = lostEntitlements.isSubset(of: atRelease)
         case .free:
-            unpaidEntitlements = (isByDate ? atRelease : byVersion.union(atRelease)).subtracting(rights)
+            unpaidEntitlements = (dateDecides ? atRelease : byVersion.union(atRelease)).subtracting(rights)
             // If the version is assigned correctly, a date that gives nothing away does no harm.
-            if isByDate, proven != nil, unpaidEntitlements.isEmpty { return nil }
+            if dateDecides, proven != nil, unpaidEntitlements.isEmpty { return nil }
         }
     }
 }
 
 extension LintPlatform {
-    /// Whether the list says that the release was free before any free era, or changeover to one, can have begun. An
-    /// early purchase date takes precedence over a late version (rule C1 of Docs/decision-rules.md).
-    fileprivate func isFreeTooEarly(_ release: Release, among eras: [Era]) -> Bool {
-        guard release.model == .free, era(of: release) != nil else { return false }
+    /// Whether the list says that the release had a price model before any era with that model, or changeover to one,
+    /// can have begun. An early purchase date takes precedence over a late version (rule C1 of
+    /// Docs/decision-rules.md).
+    fileprivate func isTooEarly(_ release: Release, among eras: [Era]) -> Bool {
+        guard let model = release.model, era(of: release) != nil else { return false }
         let first = release.releasedAt.sortingDate
         // A day ends 36 hours after its beginning in UTC, where the date changes last.
-        let last = release.releasedAt.isInstant ? first : first.addingTimeInterval(36 * 3600)
+        let end = release.releasedAt.isInstant ? first : first.addingTimeInterval(36 * 3600)
+        // The binary of a release that is sold may come out some days before the price changes.
+        let last = model == .paid ? end.addingTimeInterval(7 * 86_400) : end
         return ![timeline.eras(at: last), timeline.changeover(at: first), timeline.changeover(at: last)]
-            .contains { $0.contains { eras[$0].model == .free } }
+            .contains { $0.contains { eras[$0].model == model } }
     }
 }
 
@@ -97,14 +102,17 @@ extension LintSubject {
     func contradictions(on platform: LintPlatform) -> [ModelContradiction] {
         let models = Dictionary(grouping: platform.releases) { $0.release.originalAppVersion }
             .mapValues { Set($0.compactMap(\.release.model)) }
-        let highestPaid = platform.releases.filter { $0.release.model == .paid }
-            .compactMap(\.release.originalAppVersion).max()
+        // The highest number among the paid releases so far. A later paid era may follow a free era.
+        var highestPaid: AppVersion?
         var groups: [ModelContradiction] = []
         for listed in platform.releases {
             let release = listed.release
+            if release.model == .paid, let number = release.originalAppVersion {
+                highestPaid = max(number, highestPaid ?? number)
+            }
             // Skip a release that was first sold and then free: it belongs to both eras.
             guard models[release.originalAppVersion]?.count == 1 else { continue }
-            // Skip free builds below paid ones: other rules report them.
+            // Skip free builds below earlier paid ones: other rules report them.
             if release.model == .free, let number = release.originalAppVersion, let highestPaid, number <= highestPaid,
                 let era = platform.era(of: release), eras[era].model == .free
             {
@@ -140,9 +148,10 @@ extension LintSubject {
     }
 
     /// Returns a fix that moves the beginning of the free era to the first release above the paid releases, or the
-    /// beginning of the paid era to its first release.
+    /// beginning of the paid era to its first release. If the date is wrong, the fix corrects only the date.
     func movedBoundary(_ group: ModelContradiction, on platform: LintPlatform) -> LintFix? {
         let era = misplacedEra(group)
+        if group.isByDate { return EraChange(to: era, on: platform, in: self).flatMap(redating) }
         let listedNumbers = platform.releases.compactMap(\.release.originalAppVersion)
         guard let first = group.numbers.first, let last = group.numbers.last,
             let number = era == group.era ? listedNumbers.filter({ $0 > last }).min() : first,
@@ -159,8 +168,25 @@ extension LintSubject {
         let correction = "or correct the list if the app was free then"
         guard let meant = group.meant else { return "add an era in which the app was sold, \(correction)" }
         let key = platform.key.rawValue
-        return meant > group.era
-            ? "begin \(name(meant)) with \(key) \(group.numbers.first.map { "\($0)" } ?? ""), \(correction)"
-            : "begin \(name(group.era)) above \(key) \(group.numbers.last.map { "\($0)" } ?? ""), with its own first release, \(correction)"
+        let misplaced = misplacedEra(group)
+        let isInherited = platform.platform.inheritsFromIOS && eras[misplaced].begins[platform.platform] == nil
+        if isInherited {
+            return
+                "give \(platform.platform.rawValue) its own beginning of \(name(misplaced)), with its own first release, \(correction)"
+        }
+        if group.isByDate { return "correct `at` of \(name(misplaced)), \(correction)" }
+        guard let last = group.numbers.last, meant < group.era else {
+            return "begin \(name(meant)) with \(key) \(group.numbers.first.map { "\($0)" } ?? ""), \(correction)"
+        }
+        // A boundary above the last paid release would be above later free releases too.
+        let isAboveLater = platform.releases.contains { later in
+            later.release.model == .free && later.release.originalAppVersion.map { $0 <= last } ?? false
+                && group.releases.contains { $0.release.releasedAt.sortingDay < later.release.releasedAt.sortingDay }
+        }
+        if isAboveLater {
+            return
+                "let the dates decide, by a complete release list in the policy\(key == "build" ? " and `buildNumbers: restarted`" : ""), \(correction)"
+        }
+        return "begin \(name(group.era)) above \(key) \(last), with its own first release, \(correction)"
     }
 }

@@ -116,6 +116,33 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(!state.notificationNames().contains("EXPIRED/BILLING_RETRY"))
 }
 
+@Test func `a payment that works again renews every due subscription of the account that renews automatically`() throws
+{
+    let news = "com.example.calculator.news"
+    func recovered(canceling product: String?) throws -> [String: Bool] {
+        var app = Shop.app()
+        app.products.append(
+            AppStoreProduct(
+                id: news, type: .autoRenewable, price: 990, group: "news", level: 1, period: CalendarPeriod(months: 1)))
+        var state = AppStoreState(seed: "tests", startingAt: Shop.date("2026-01-10T12:00:00Z"), apps: [app])
+        try state.addCustomer("Ada")
+        try state.acquire("Ada")
+        try state.buy(Shop.monthly, "Ada")
+        try state.buy(news, "Ada")
+        try state.setBillingWorks(false, of: "Ada")
+        state.advance(to: Shop.date("2026-03-10"))
+        if let product { try state.setAutoRenew(false, "Ada", product) }
+        try state.recover("Ada", Shop.monthly)
+        return [
+            Shop.monthly: state.subscriptions[try state.subscription("Ada", Shop.monthly)].state == .active,
+            news: state.subscriptions[try state.subscription("Ada", news)].state == .active,
+        ]
+    }
+    #expect(try recovered(canceling: nil) == [Shop.monthly: true, news: true])
+    #expect(try recovered(canceling: news) == [Shop.monthly: true, news: false])
+    #expect(try recovered(canceling: Shop.monthly) == [Shop.monthly: false, news: true])
+}
+
 @Test func `a subscription upgrade applies at once, and a downgrade waits and can be canceled`() throws {
     var state = try subscribed()
     try state.changePlan("Ada", to: Shop.pro, as: .upgrade)

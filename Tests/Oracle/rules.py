@@ -530,7 +530,12 @@ def product_answers(entitlement, transactions, renewals, now):
             def order(transaction):
                 return transaction["purchaseDate"], transaction["transactionID"]
 
-            last = max(periods, key=order)
+            # An upgraded period has no grace period. If it was the next period, the renewal succeeded.
+            last = max((period for period in periods if not period.get("isUpgraded")), key=order, default=None)
+            newest = max(periods, key=order)
+            if last is None or (newest is not last and last.get("expiresDate") is not None
+                                and newest["purchaseDate"] >= last["expiresDate"]):
+                continue
             # A period of another product that began after the signing makes the renewal info outdated.
             if any(other["originalTransactionID"] == subscription and order(other) > order(last)
                    and other["purchaseDate"] > renewal["signedDate"] for other in by_id.values()):

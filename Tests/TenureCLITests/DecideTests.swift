@@ -89,6 +89,22 @@ import Testing
         #expect(rejected.first?["code"] as? String == "wrongApp")
     }
 
+    @Test func `tenure decide says that it ignores a notification that isn't about a customer`() async throws {
+        let testBed = try await TestBed()
+        let test = try await testBed.mint(
+            "notification", "notificationType=TEST", "data.signedTransactionInfo=", "data.signedRenewalInfo=")
+        let rejected = try #require(try await testBed.decide(test).json()["rejected"] as? [[String: Any]])
+        #expect(rejected.first?["code"] as? String == "noCustomer")
+        #expect(rejected.first?["detail"] as? String == "this notification (TEST) isn't about a customer")
+    }
+
+    @Test func `tenure decide calls a damaged JWS neither a JWS nor a receipt`() async throws {
+        let testBed = try await TestBed()
+        let file = try testBed.folder.write("eyJhbGciOiJFUzI1NiJ9.eyJ9", to: "damaged.jws")
+        let rejected = try #require(try await testBed.decide(file).json()["rejected"] as? [[String: Any]])
+        #expect((rejected.first?["detail"] as? String)?.hasPrefix("the file is neither a JWS") == true)
+    }
+
     @Test func `tenure decide never mixes evidence of two environments`() async throws {
         let testBed = try await TestBed()
         let production = try await testBed.mint(

@@ -71,5 +71,13 @@ struct Subscription: Sendable, Hashable {
         }
     }
 
+    /// Whether the last renewal couldn't be charged, and the App Store still tries.
+    var isChargeDue: Bool {
+        switch state {
+        case .gracePeriod, .billingRetry: true
+        case .active, .expired, .revoked: false
+        }
+    }
+
     var gracePeriodEnd: Date? { if case .gracePeriod(let end) = state { end } else { nil } }
 }

@@ -102,16 +102,19 @@ extension AppStoreState {
         notify(.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled, about: index)
     }
 
-    /// The customer's payment works again, and due amounts are charged.
+    /// The customer's payment works again. Every subscription of the account with a failed charge is renewed, except
+    /// those with automatic renewal switched off.
     mutating func recover(_ customer: String, _ product: String) throws(AppStoreStateError) {
         let index = try subscription(customer, product)
-        switch subscriptions[index].state {
-        case .gracePeriod, .billingRetry: break
-        case .active, .expired, .revoked:
+        guard subscriptions[index].isChargeDue else {
             throw .wrongState(customer: customer, product: product, must: "be in a grace period or billing retry")
         }
-        accounts[subscriptions[index].account].billingWorks = true
-        renew(index, recovering: true)
+        let account = subscriptions[index].account
+        accounts[account].billingWorks = true
+        for due in accounts[account].subscriptions
+        where subscriptions[due].isChargeDue && subscriptions[due].sharedFrom == nil && canRenew(due) {
+            renew(due, recovering: true)
+        }
     }
 
     /// The developer extends the next renewal date.

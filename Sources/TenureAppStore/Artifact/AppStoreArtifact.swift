@@ -43,6 +43,13 @@ public enum AppStoreArtifact: Sendable, Hashable {
             self = .jws(try UnverifiedJWS(Array(text)), bytes: Array(text))
             return
         }
+        // A JWS begins with `{"` in Base64.
+        if text.starts(with: "ey".utf8) {
+            throw Rejection(
+                .malformed,
+                "the file is neither a JWS, which has three parts separated by periods, nor a receipt in binary form or Base64"
+            )
+        }
         self = .receipt(try receiptBytes(file: file))
     }
 

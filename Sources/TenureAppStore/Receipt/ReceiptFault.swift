@@ -7,7 +7,7 @@ enum ReceiptFault: Error, Hashable {
 extension Rejection {
     init(_ fault: ReceiptFault) {
         switch fault {
-        case .malformed(let reason): self.init(.malformed, "the receipt is malformed: \(reason)")
+        case .malformed(let reason): self.init(.malformed, "the receipt can't be read: \(reason)")
         case .unsupportedAlgorithm(let reason): self.init(.unsupportedAlgorithm, reason)
         }
     }

@@ -36,8 +36,12 @@ package struct ParsedCertificate: Sendable {
     /// Returns a short reason for a message.
     private static func reason(of error: any Error) -> String {
         switch error {
-        case let error as ASN1Error: "its ASN.1 is damaged, \(error.code)"
-        case let error as CertificateError: "\(error.code)"
+        case is ASN1Error: "its ASN.1 is damaged"
+        case let error as CertificateError where error.code == .unsupportedPublicKeyAlgorithm:
+            "the algorithm of its key isn't supported"
+        case let error as CertificateError where error.code == .unsupportedSignatureAlgorithm:
+            "the algorithm of its signature isn't supported"
+        case is CertificateError: "its content is invalid"
         default: "the certificate's key is invalid"
         }
     }

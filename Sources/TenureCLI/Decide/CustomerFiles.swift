@@ -28,6 +28,11 @@ struct CustomerFiles {
                             name: name, code: "unsigned",
                             detail: "a response of verifyReceipt has no signature, so it proves nothing")
                     }
+                    if case .notification(let notification) = verified, notification.isWithoutCustomer {
+                        throw RejectedFile(
+                            name: name, code: "noCustomer",
+                            detail: "this notification (\(notification.typeName)) isn't about a customer")
+                    }
                     try Self.check(verified, named: name, isOf: device)
                     // Rejects an artifact without usable facts here, so that it doesn't fail the whole decision.
                     _ = try Evidence(in: verified.environment, from: [verified], purchasesAreComplete: false)
@@ -78,4 +83,11 @@ struct CustomerFiles {
             throw otherDevice("it is bound to another device than `\(device.uuidString.lowercased())`")
         }
     }
+}
+
+extension VerifiedNotification {
+    /// Whether the notification has no artifact of a customer, such as a test notification.
+    fileprivate var isWithoutCustomer: Bool { transaction == nil && renewalInfo == nil && appTransaction == nil }
+
+    fileprivate var typeName: String { notification.payload.notificationType?.rawValue ?? "without a type" }
 }

@@ -30,11 +30,17 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
     for renewal in renewalOf.values {
         // Renewal info is only about the current period, not about earlier or upgraded periods.
         let periods = periods[renewal.originalTransactionID] ?? []
-        let current = periods.last {
-            result[$0].expiresDate != nil && !result[$0].isUpgraded
+        let matching = periods.filter {
+            result[$0].expiresDate != nil
                 && (renewal.productID == nil || renewal.productID == result[$0].productID)
         }
-        guard let current else { continue }
+        guard let current = matching.last(where: { !result[$0].isUpgraded }) else { continue }
+        // If the period after it was upgraded, the renewal succeeded, so the grace period is over.
+        if let last = matching.last, last != current, let end = result[current].expiresDate,
+            let beginning = result[last].purchaseDate, beginning >= end
+        {
+            continue
+        }
         // If a period of another product has begun since, the renewal info is outdated.
         if let last = periods.last, last != current, let signedDate = renewal.signedDate,
             let beginning = result[last].purchaseDate, signedDate < beginning

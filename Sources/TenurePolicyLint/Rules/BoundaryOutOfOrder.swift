@@ -3,43 +3,119 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a boundary with an instant that the order of the policy's list contradicts. If the list has the boundary's
-/// release without a date, the release began at the boundary's instant (rule A5 of Docs/decision-rules.md). But the
-/// place of the release in the list says something else.
+/// Finds a boundary with an instant that the list contradicts: by the place or the date of the boundary's release, or by
+/// the order of two boundaries of which only the list has a date.
+///
+/// If the list has the boundary's release without a date, the release began at the boundary's instant (rule A5 of
+/// Docs/decision-rules.md). But the place of the release in the list says something else.
 extension LintRule {
     static let boundaryOutOfOrder = LintRule(
-        "boundary-out-of-order", .error, "an `at` that contradicts where the list has the undated release",
+        "boundary-out-of-order", .error, "an `at` that contradicts where or when the list has the boundary's release",
         rationale:
-            "If one year is mistyped, a free release counts as sold. Only the order of the list shows the mistake.",
-        fix: "Correct the instant, or move the release in the list."
+            "If one year is mistyped, a free release counts as sold, or a sold release as free. Only the list shows the mistake.",
+        fix: "Correct the instant, or correct or move the release in the list.",
+        needs: .releases
     ) { subject, report in
         for change in subject.writtenChanges {
-            guard let version = change.version, let date = change.date else { continue }
-            let releases = subject.draft.releases.map(\.release).filter {
-                $0.platform == change.platform.platform
+            if let (name, isEarly, neighbor) = subject.undatedContradiction(of: change), let date = change.date {
+                report.add(
+                    at: change.path + ["at"], severity: change.matters ? .error : .warning,
+                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the list has \(name) \(isEarly ? "after" : "before") \(change.platform.name(of: neighbor)) (\(neighbor.releasedAt.text)): customers may count as those of the wrong era",
+                    fix: "correct `at`, or move \(name) to where it belongs in the list")
+            } else if let (release, isYear) = subject.contradictedDate(of: change), let date = change.date {
+                let name = change.platform.name(of: release)
+                report.add(
+                    at: change.path + ["at"], severity: isYear && change.matters ? .error : .warning,
+                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the list has \(name) on \(release.releasedAt.text)\(isYear ? ", in another year" : ""): customers in between may count as those of the wrong era",
+                    fix: subject.redating(change),
+                    "correct `at`, or correct the date of \(name) in the list; if the price changed long before or after that release, name no \(change.platform.key.rawValue)"
+                )
+            } else if let (mine, others) = subject.contradictedOrder(of: change) {
+                report.add(
+                    at: change.path, severity: change.matters ? .error : .warning,
+                    "`\(change.after.name.shortened)` follows `\(change.before.name.shortened)`, but begins before it on \(change.platform.platform.rawValue): on \(mine.text) by the list and `at`, and `\(change.before.name.shortened)` on \(others.text)",
+                    fix: "correct the beginning of either era, or the release's date in the list")
             }
-            // If an earlier row of the version begins the era, other rows of the version don't.
-            guard let index = releases.firstIndex(where: { $0.originalAppVersion == version }),
-                releases[index].releasedAt == .undated
-            else { continue }
-            let before = releases[..<index].last { $0.releasedAt != .undated }
-            let after = releases[index...].first { $0.releasedAt != .undated }
-            func isEarly(_ date: Date) -> Bool {
-                before.map { Release.Moment.instant(date).isCertainlyEarlier(than: $0.releasedAt) } ?? false
-            }
-            func isLate(_ date: Date) -> Bool {
-                after.map { $0.releasedAt.isCertainlyEarlier(than: .instant(date)) } ?? false
-            }
-            // If several eras begin with the version, one of their instants has to fit.
-            let dates = change.platform.timeline.beginnings.filter { $0?.version == version }.compactMap { $0?.date }
-            guard dates.allSatisfy({ isEarly($0) || isLate($0) }), let neighbor = isEarly(date) ? before : after else {
-                continue
-            }
-            let name = change.platform.name(of: releases[index])
-            report.add(
-                at: change.path + ["at"], severity: change.matters ? .error : .warning,
-                "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the list has \(name) \(isEarly(date) ? "after" : "before") \(change.platform.name(of: neighbor)) (\(neighbor.releasedAt.text)): customers may count as those of the wrong era",
-                fix: "correct `at`, or move \(name) to where it belongs in the list")
         }
+    }
+}
+
+extension LintSubject {
+    /// Returns the name of the boundary's release, if the list has it without a date at a place that contradicts the
+    /// boundary's instant. Also returns whether the instant is too early, and the dated release that shows it.
+    fileprivate func undatedContradiction(
+        of change: EraChange
+    ) -> (name: String, isEarly: Bool, neighbor: Release)? {
+        guard let version = change.version, let date = change.date else { return nil }
+        let releases = draft.releases.map(\.release).filter { $0.platform == change.platform.platform }
+        // If an earlier row of the version begins the era, other rows of the version don't.
+        guard let index = releases.firstIndex(where: { $0.originalAppVersion == version }),
+            releases[index].releasedAt == .undated
+        else { return nil }
+        let before = releases[..<index].last { $0.releasedAt != .undated }
+        let after = releases[index...].first { $0.releasedAt != .undated }
+        func isEarly(_ date: Date) -> Bool {
+            before.map { Release.Moment.instant(date).isCertainlyEarlier(than: $0.releasedAt) } ?? false
+        }
+        func isLate(_ date: Date) -> Bool {
+            after.map { $0.releasedAt.isCertainlyEarlier(than: .instant(date)) } ?? false
+        }
+        // If several eras begin with the version, one of their instants has to fit.
+        guard change.datesOfVersion.allSatisfy({ isEarly($0) || isLate($0) }),
+            let neighbor = isEarly(date) ? before : after
+        else { return nil }
+        return (change.platform.name(of: releases[index]), isEarly(date), neighbor)
+    }
+
+    /// Returns the boundary's release, if the list has it on a date far from the boundary's instant, and whether the two
+    /// differ by whole years.
+    ///
+    /// A price may change some time before or after a release. So other distances count only beyond three months.
+    func contradictedDate(of change: EraChange) -> (release: Release, isYear: Bool)? {
+        guard let version = change.version, let date = change.date, change.matters,
+            let release = change.platform.releases.map(\.release).first(where: { $0.originalAppVersion == version }),
+            change.platform.timeline.changeover(at: release.releasedAt.sortingDate).isEmpty
+        else { return nil }
+        // If several eras begin with the version, one of their instants has to fit.
+        let days = change.datesOfVersion.map { release.releasedAt.sortingDate.timeIntervalSince($0) / 86_400 }
+        guard let distance = days.map(abs).min(), distance > 90 else { return nil }
+        // Other rules report releases that came out before their era, if the list has their model, or if their buyers
+        // lose something.
+        if release.releasedAt.isCertainlyEarlier(than: .instant(date)),
+            release.model != nil || !change.lostEntitlements.isEmpty
+        {
+            return nil
+        }
+        let years = (distance / 365.25).rounded()
+        return (release, years > 0 && abs(distance - years * 365.25) <= 2)
+    }
+
+    /// Returns when an era and the era before it began, if the later era certainly began first, and at least one of the
+    /// two dates is only in the list. If the policy has both dates, their order is a mistake in the policy.
+    fileprivate func contradictedOrder(of change: EraChange) -> (mine: Release.Moment, others: Release.Moment)? {
+        let platform = change.platform
+        guard let mine = platform.starts[change.index], let others = platform.starts[change.previous],
+            change.date == nil || platform.timeline.beginnings[change.previous]?.date == nil,
+            mine.isCertainlyEarlier(than: others)
+        else { return nil }
+        return (mine, others)
+    }
+
+    /// Returns a fix that dates the boundary as the list dates its release; nil if the list doesn't have the instant.
+    func redating(_ change: EraChange) -> LintFix? {
+        let releases = change.platform.releases.map(\.release)
+        let release = releases.first { $0.originalAppVersion == change.version }
+        guard change.date != nil, eras[change.index].begins[change.platform.platform] != nil,
+            case .instant(let date)? = release?.releasedAt
+        else { return nil }
+        return .suggestion(
+            "write `at: \(date.rfc3339)`, or correct the list", .write(.plain(date.rfc3339), at: change.path + ["at"]))
+    }
+}
+
+extension EraChange {
+    /// The instants of all eras that begin with this version.
+    fileprivate var datesOfVersion: [Date] {
+        platform.timeline.beginnings.filter { $0?.version == version }.compactMap { $0?.date }
     }
 }

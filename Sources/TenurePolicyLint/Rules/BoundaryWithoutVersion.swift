@@ -8,7 +8,8 @@ extension LintRule {
         "boundary-without-version", .note, "a boundary without a build or version",
         rationale:
             "For buyers of an app bundle, the purchase date is that of the bundle, not of the app. If the boundary also has a number, an early build or version proves that they are owners.",
-        fix: "Add the number of the era's first release, or set `buildNumbers: restarted` if numbers prove nothing."
+        fix:
+            "Add the number of the era's first release; a build also needs `buildNumbers`. If the era began without a release, acknowledge the finding."
     ) { subject, report in
         for change in subject.writtenChanges where change.version == nil && change.matters {
             if change.platform.key == .bundleVersion, subject.draft.buildNumbers == .restarted { continue }
@@ -25,7 +26,7 @@ extension LintRule {
                             "write `\(key): \"\($0)\"`", .write(.text("\($0)"), at: change.path + [.key(key)]))
                     }
                 },
-                "add `\(key)` with the \(key) of the first release of `\(change.after.name.shortened)`\(key == "build" ? ", or set `buildNumbers: restarted` if builds prove nothing" : "")"
+                "add `\(key)` with the \(key) of the first release of `\(change.after.name.shortened)`\(key == "build" && subject.draft.buildNumbers == nil ? ", and `buildNumbers`" : ""); if it began without a release, add this finding to `acknowledge`"
             )
         }
     }

@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let increasingContradicted = LintRule(
         "increasing-contradicted", .error,
-        "`buildNumbers: increasing`, or a macOS app, where the list has a number that fell",
+        "`buildNumbers: increasing`, or a macOS app, where the list has a number that fell or was used twice",
         rationale:
             "After five years, a developer may not remember whether build numbers restarted. The release list shows whether they did.",
         fix: "Write `buildNumbers: restarted`, and keep the release list in the policy.",
@@ -25,12 +25,18 @@ extension LintRule {
                     let claim =
                         platform.key == .bundleVersion
                         ? "`buildNumbers: increasing` is wrong" : "versions didn't always rise"
+                    let (dates, isSame) = ((last.releasedAt.text, listed.release.releasedAt.text), number == before)
                     report.add(
                         at: listed, severity: platform.decidesByList ? .warning : .error, on: platform,
-                        "\(claim): on \(platform.platform.rawValue) \(key) \(number) (\(listed.release.releasedAt.text)) came after \(key) \(before) (\(last.releasedAt.text))"
+                        "\(claim): on \(platform.platform.rawValue) "
+                            + (isSame
+                                ? "two releases have \(key) \(number) (\(dates.0) and \(dates.1))"
+                                : "\(key) \(number) (\(dates.1)) came after \(key) \(before) (\(dates.0))")
                             + (platform.decidesByList
                                 ? "; the policy's list tells the releases apart, but if a date contradicts the \(key), the \(key) is used"
-                                : "; \(key)s between them prove the wrong era"),
+                                : isSame
+                                    ? "; the \(key) doesn't tell them apart"
+                                    : "; \(key)s between them prove the wrong era"),
                         fix: platform.key == .bundleVersion
                             ? .suggestion(
                                 "write `buildNumbers: restarted`",

@@ -17,8 +17,8 @@ extension LintRule {
                 let numbers = group.numbers
                 let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
                 let era = subject.name(group.era)
-                // If the date puts a free release into a paid era, the next free era may begin too late.
-                let moved = group.isByDate && group.model == .free ? subject.misplacedEra(group) : group.era
+                // A free release in a paid era may mean that the next free era begins too late.
+                let moved = group.model == .free ? subject.misplacedEra(group) : group.era
                 let consequence =
                     group.unpaidEntitlements.isEmpty
                     ? (group.model == .paid && subject.honored(in: group.era).isEmpty

@@ -10,8 +10,10 @@ extension LintRule {
             "Owners of one app were locked out on the day of the change, because no entitlement honored their era.",
         fix: "Add the era to the `honors` of each entitlement that its buyers paid for."
     ) { subject, report in
-        // Skip the last era: while the app is still sold, no customer loses anything.
-        for (index, era) in subject.eras.enumerated().dropLast() where era.model == .paid {
+        for (index, era) in subject.eras.enumerated() where era.model == .paid {
+            // Skip the last era: while the app is still sold, no customer loses anything. But if a free era came
+            // before it and earlier buyers have something, today's buyers pay for nothing.
+            if index == subject.eras.count - 1, !subject.isSoldAgainForNothing { continue }
             let isReadable = !subject.entitlements.contains {
                 subject.draft.isBroken(["entitlements", .key($0.name)])
             }
@@ -67,6 +69,20 @@ extension LintRule {
 }
 
 extension LintSubject {
+    /// Whether the app is sold again after a free era, and an entitlement that is sold honors an earlier paid era, but
+    /// no entitlement honors the last era.
+    fileprivate var isSoldAgainForNothing: Bool {
+        guard let last = eras.indices.last, let free = eras.lastIndex(where: { $0.model == .free }) else {
+            return false
+        }
+        let earlier = Set(eras[..<free].filter { $0.model == .paid }.map(\.name))
+        let honors = entitlements.flatMap { $0.honors ?? [] }
+        return !honors.contains { $0.era == eras[last].name }
+            && entitlements.contains { entitlement in
+                !entitlement.products.isEmpty && (entitlement.honors ?? []).contains { earlier.contains($0.era) }
+            }
+    }
+
     /// Returns a fix that adds an era to the honors of an entitlement.
     func fixAdding(era: Int, toHonorsOf entitlement: Entitlement) -> LintFix {
         let honors = (entitlement.honors ?? []) + [Honor(era: eras[era].name)]

@@ -94,15 +94,20 @@ extension LintRule {
                 at: ["app", "bundleID"],
                 "the bundle ID was `\(old.bundleID.shortened)`: no artifact of a customer of that app counts for `\(new.bundleID.shortened)`",
                 fix: .suggestion(
-                    "write `bundleID: \(old.bundleID.shortened)`", .write(.text(old.bundleID), at: ["app", "bundleID"])),
-                "compare with the policy of the same app")
+                    "write `bundleID: \(old.bundleID.shortened)`; for a new app record, compare with its own policy, and grant its customers what they owned",
+                    .write(.text(old.bundleID), at: ["app", "bundleID"])),
+                "compare with the policy of the same app; for a new app record, grant its customers what they owned")
         }
         if let id = old.appleID, new.appleID != id {
             report.add(
                 at: ["app", "appleID"],
                 "the Apple ID was `\(id)`\(new.appleID.map { " and is `\($0)`" } ?? " and is missing now"): \(new.appleID == nil ? "production artifacts are matched by bundle ID alone" : "no production artifact of an existing customer counts")",
-                fix: .suggestion("write `appleID: \(id)`", .write(.plain(String(id)), at: ["app", "appleID"])),
-                "compare with the policy of the same app")
+                fix: .suggestion(
+                    new.appleID == nil
+                        ? "write `appleID: \(id)`"
+                        : "write `appleID: \(id)`; for a new app record, compare with its own policy, and grant its customers what they owned",
+                    .write(.plain(String(id)), at: ["app", "appleID"])),
+                "compare with the policy of the same app; for a new app record, grant its customers what they owned")
         }
     }
 }

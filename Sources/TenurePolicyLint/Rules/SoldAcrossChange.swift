@@ -30,18 +30,22 @@ extension LintRule {
                         sale.until == .distantFuture
                         ? "is still the newest in the list" : "was on sale until \(sale.until.rfc3339)"
                     let isDated = listed.release.releasedAt != .undated
-                    // The moment is usually a minute after a change, so write the time of the change.
-                    let change = moment.addingTimeInterval(-60).inMinutes
+                    let start = platform.beginning(of: moment, since: sale.from).inMinutes
+                    let change = EraChange(to: now, on: platform, in: subject)
+                    let isDateWrong = change.map { subject.contradictedDate(of: $0) != nil } ?? false
                     report.add(
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
-                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as one of") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(change) gets \(inWords(unpaidEntitlements)) for nothing",
-                        fix: subject.useOfList.map {
-                            .suggestion(
-                                "write `releases: \($0.path)`, so that the date decides", $0.edit)
-                        },
-                        platform.decidesByList
-                            ? "check the release's date" : "let the date decide, by a complete release list")
+                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as one of") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(start) gets \(inWords(unpaidEntitlements)) for nothing",
+                        fix: isDateWrong
+                            ? nil
+                            : subject.useOfList.map {
+                                .suggestion("write `releases: \($0.path)`, so that the date decides", $0.edit)
+                            },
+                        isDateWrong
+                            ? "correct `at` of \(subject.name(now))"
+                            : platform.decidesByList
+                                ? "check the release's date" : "let the date decide, by a complete release list")
                     break
                 }
             }

@@ -8,7 +8,7 @@ struct Headline: Sendable, Hashable {
     enum Level: String, Sendable, Hashable {
         /// Customers lose something, or the rehearsal fails.
         case stop
-        /// Something changes, and a person should confirm it.
+        /// Something changes, or the policy may have a mistake, and a person should confirm it.
         case check
         /// No customer gains or loses anything, and nothing is unusual.
         case go
@@ -19,8 +19,9 @@ struct Headline: Sendable, Hashable {
 
     init(of report: RehearsalReport) {
         let (level, sentence) = Self.verdict(on: report)
-        self.level = level
-        self.sentence = sentence + Self.rejections(in: report) + "."
+        let doubts = level == .stop ? [] : Self.doubts(in: report)
+        self.level = level == .go && !doubts.isEmpty ? .check : level
+        self.sentence = ([sentence] + doubts).joined(separator: "; ") + Self.rejections(in: report) + "."
     }
 
     /// Returns the first of these that applies: no verdict, losses, a failed condition, errors of the linter.
@@ -66,6 +67,24 @@ struct Headline: Sendable, Hashable {
             tally.changed > 0
             ? "none of \(customers) gains or loses anything" : "every outcome stays the same for all \(customers)"
         return (isDoubtful ? .check : .go, "Ready to ship: \(result)")
+    }
+
+    /// Returns clauses about mistakes that the policy may have, although no customer loses anything: entitlements that
+    /// honor an era but that no customer has, and the linter's warnings.
+    private static func doubts(in report: RehearsalReport) -> [String] {
+        let granted = Dictionary(report.entitlements.map { ($0.name, $0.tally.counts.granted) }) { first, _ in first }
+        let missing = report.comparison.new.entitlements
+            .filter { !($0.honors ?? []).isEmpty && granted[$0.name] == 0 }
+            .map { "`\($0.name)`" }
+        let warnings = report.findings.unacknowledged(.warning).count
+        var doubts: [String] = []
+        if report.comparison.old == nil, !missing.isEmpty {
+            let names = Array(missing.prefix(maximumEntitlements)).listed
+            doubts.append(
+                "no customer has \(names), although \(missing.count == 1 ? "it honors" : "they honor") an era")
+        }
+        if warnings > 0 { doubts.append("`tenure policy check` reports \(warnings.grouped("warning"))") }
+        return doubts
     }
 
     /// The maximum number of entitlements in the sentence.

@@ -232,6 +232,22 @@ import Testing
         #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
     }
 
+    @Test func `a subscription's grace period ends with the next period, even if that period was upgraded`() throws {
+        func decide(upgradedFrom start: String) throws -> Decision {
+            let upgraded = Purchase(
+                transactionID: "2", originalTransactionID: "1", productID: Calculator.yearly, type: .autoRenewable,
+                purchaseDate: date(start), expiresDate: date("2016-06-20"), isUpgraded: true,
+                signedDate: date("2015-06-29"))
+            let evidence = Calculator.evidence(
+                [Calculator.app("130", "2015-07-01")], transactions: [yearly(until: "2015-06-20"), upgraded],
+                renewals: [failing])
+            return try Calculator.decide(evidence, under: try Calculator.policy())
+        }
+        #expect(try decide(upgradedFrom: "2015-06-20").outcome == .denied)
+        // A period that began earlier isn't the next period.
+        #expect(try decide(upgradedFrom: "2015-06-10").outcome == .granted)
+    }
+
     @Test func `a grace period doesn't restore a subscription period that was refunded`() throws {
         let evidence = Calculator.evidence(
             [Calculator.app("130", "2015-07-01")],

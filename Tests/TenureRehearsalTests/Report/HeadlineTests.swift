@@ -71,6 +71,39 @@ struct HeadlineTests {
         #expect(try report(of: try Self.policy(acknowledging: errors), acquired: "2015-08-01").headline.level == .check)
     }
 
+    @Test func `a rehearsal's headline asks for a check if no customer has an entitlement that honors an era`() throws {
+        func headline(build: String, acquired date: String) throws -> Headline {
+            let policy = try Policy(
+                app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
+                eras: [
+                    Era(name: "paid", model: .paid),
+                    Era(
+                        name: "free", model: .free,
+                        begins: [.iOS: .at(version: AppVersion(build), date: Population.date("2015-06-10"))],
+                        changeover: .window(from: -86_400, until: 2 * 86_400)),
+                ],
+                buildNumbers: .increasing,
+                entitlements: [
+                    Entitlement(
+                        name: "everything", products: [.init(id: "com.example.calculator.everything")],
+                        honors: [Honor(era: "paid")])
+                ])
+            return try report(of: policy, acquired: date).headline
+        }
+        let owner = try headline(build: "120", acquired: "2014-05-01")
+        #expect(owner.level == .go)
+        #expect(owner.sentence == "Of 1 customer, 100.0% have `everything`.")
+        let none = try headline(build: "20", acquired: "2015-08-01")
+        #expect(none.level == .check)
+        #expect(
+            none.sentence
+                == "Of 1 customer, 0.00% have `everything`; no customer has `everything`, although it honors an era.")
+        // The build looks like a major version.
+        let warned = try headline(build: "3", acquired: "2014-05-01")
+        #expect(warned.level == .check)
+        #expect(warned.sentence.hasSuffix("; `tenure policy check` reports 1 warning."), "\(warned.sentence)")
+    }
+
     @Test func `a rehearsal's percentage of rejected lines is based on all lines, not on customers`() async throws {
         let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Population.now)
         let line = Array(try minter.mint(.appTransaction, setting: [:]))
