@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// One platform, with its eras and its real releases.
+/// One platform, with its eras and its listed releases.
 struct LintPlatform: Sendable {
     let platform: Platform
     /// The eras of the policy on this platform.

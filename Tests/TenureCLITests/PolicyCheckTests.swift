@@ -71,7 +71,7 @@ import Testing
         #expect(unmapped.status == 2)
         #expect(unmapped.output.contains("theirs.csv:1:1: error: the column `Store` is unknown"))
         let missing = try await Command.run("policy", "check", policy, "--releases", theirs, "--map", "Kind=model")
-        #expect(missing.output.contains("there is no column `kind` for `model`"))
+        #expect(missing.output.contains("the first row has no column `kind` for `model`"))
     }
 
     @Test(arguments: [

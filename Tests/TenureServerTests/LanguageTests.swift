@@ -68,7 +68,7 @@ import Testing
 }
 
 @Suite struct `promises in sentences` {
-    @Test func `if doubt favors the customer, the sentence already says at the first sync that the right is permanent`()
+    @Test func `with inDoubt favorCustomer, the first sync's sentence already says that the right is permanent`()
         async throws
     {
         try await withService { client in

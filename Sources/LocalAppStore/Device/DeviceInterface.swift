@@ -5,7 +5,7 @@ import TenureCore
 package import TenureJSON
 import TenureMint
 
-/// Answers the requests of StoreKit on Linux, which acts as customers' devices.
+/// Answers the requests of this package's module `StoreKit`. On Linux, that module plays the customer's device.
 package struct DeviceInterface: Sendable {
     let store: LocalAppStore
 
@@ -42,7 +42,8 @@ package struct DeviceInterface: Sendable {
         return try request.contents(of: state, at: change, signer: store.signer)
     }
 
-    /// Waits until there are more changes than `after`, or until `seconds` have passed.
+    /// Waits until there are more changes than `after`, or until `seconds` have passed. Without `seconds`,
+    /// there is no time limit.
     private func changes(_ body: JSONObject) async throws -> JSONObject {
         let last = body.integer("after") ?? 0
         guard let seconds = body.integer("seconds") else {

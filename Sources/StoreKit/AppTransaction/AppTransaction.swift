@@ -35,7 +35,7 @@ public struct AppTransaction: Sendable {
     public let preorderDate: Date?
     /// The date at which the purchase of the app itself was refunded. Apple's systems report this date only since 2026.
     public let revocationDate: Date?
-    /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
+    /// The SHA-384 hash (48 bytes) of two UUIDs in lower case: the nonce, then `AppStore.deviceVerificationID`.
     public let deviceVerification: Data
     /// The UUID that was hashed with the device ID. Unlike Apple's nonce, it isn't random, so that tests are
     /// repeatable.

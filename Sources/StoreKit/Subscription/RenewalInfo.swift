@@ -29,7 +29,7 @@ extension Product.SubscriptionInfo {
         public let gracePeriodExpirationDate: Date?
         /// The offer of the next period.
         public let offer: Transaction.Offer?
-        /// The environment of the local App Store. The payload of renewal info doesn't name the app.
+        /// The environment of the local App Store: production or the sandbox.
         public let environment: AppStore.Environment
         /// The date at which the subscription began, ignoring gaps of up to 60 days.
         public let recentSubscriptionStartDate: Date
@@ -43,7 +43,7 @@ extension Product.SubscriptionInfo {
         public let eligibleWinBackOfferIDs: [String]
         /// The token that the app set at the latest purchase.
         public let appAccountToken: UUID?
-        /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
+        /// The SHA-384 hash (48 bytes) of two UUIDs in lower case: the nonce, then `AppStore.deviceVerificationID`.
         public let deviceVerification: Data
         /// The UUID that was hashed with the device ID. Unlike Apple's nonce, it isn't random, so that tests are
         /// repeatable.

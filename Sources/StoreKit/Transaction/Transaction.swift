@@ -54,7 +54,7 @@ public struct Transaction: Identifiable, Sendable {
     public let currency: Locale.Currency?
     /// Whether the purchase is the customer's own, or a family member's.
     public let ownershipType: OwnershipType
-    /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
+    /// The SHA-384 hash (48 bytes) of two UUIDs in lower case: the nonce, then `AppStore.deviceVerificationID`.
     public let deviceVerification: Data
     /// The UUID that was hashed with the device ID. Unlike Apple's nonce, it isn't random, so that tests are
     /// repeatable.

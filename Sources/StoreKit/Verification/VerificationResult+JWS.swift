@@ -16,7 +16,7 @@ extension VerificationResult where SignedType == AppTransaction {
     public var signedData: Data { unsafePayloadValue.signedText.signedData }
     /// When the local App Store signed the app transaction, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
-    /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
+    /// The SHA-384 hash (48 bytes) of two UUIDs in lower case: the nonce, then `AppStore.deviceVerificationID`.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
     /// The UUID that was hashed with the device ID, verified or not.
     public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }
@@ -37,7 +37,7 @@ extension VerificationResult where SignedType == Transaction {
     public var signedData: Data { unsafePayloadValue.signedText.signedData }
     /// When the local App Store signed the transaction, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
-    /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
+    /// The SHA-384 hash (48 bytes) of two UUIDs in lower case: the nonce, then `AppStore.deviceVerificationID`.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
     /// The UUID that was hashed with the device ID, verified or not.
     public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }
@@ -58,7 +58,7 @@ extension VerificationResult where SignedType == Product.SubscriptionInfo.Renewa
     public var signedData: Data { unsafePayloadValue.signedText.signedData }
     /// When the local App Store signed the renewal info, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
-    /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
+    /// The SHA-384 hash (48 bytes) of two UUIDs in lower case: the nonce, then `AppStore.deviceVerificationID`.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
     /// The UUID that was hashed with the device ID, verified or not.
     public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }

@@ -3,7 +3,8 @@ import TenureCore
 
 /// Keeps a signed policy up to date.
 extension Engine {
-    /// Asks the web server for a newer policy: at each start of the app, and once a day.
+    /// Downloads the signed policy from the developer's web server, if the app set its URL. Does nothing if the last
+    /// request was less than a day ago.
     func refreshPolicy() async {
         guard let feed else { return }
         let now = setup.clock()

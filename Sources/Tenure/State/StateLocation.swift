@@ -7,7 +7,8 @@ struct StateLocation: Sendable {
     /// The storage that an earlier release used before the state was shared. The state is moved from there to
     /// `storage`. Nil if the state isn't shared.
     var formerStorage: (any StateStorage)?
-    /// The file for the grace period while the state is unreadable. Nil on platforms without device locks.
+    /// The file that records since when the state has been unreadable, for example because the device is locked. It
+    /// limits how long undetermined customers keep access. Nil on platforms without device locks.
     var gracePeriod: GracePeriodFile?
 }
 

@@ -141,7 +141,9 @@ struct SignedData {
         where reader.equal(certificate.serialNumber, serialNumber.contents)
             && reader.equal(certificate.issuer, issuer.encoding)
         {
-            guard signerIndex == nil else { throw .malformed("several certificates have the signer's name") }
+            guard signerIndex == nil else {
+                throw .malformed("several certificates match the signer's issuer and serial number")
+            }
             signerIndex = index
         }
         guard let signerIndex else { throw .malformed("it doesn't contain the signer's certificate") }

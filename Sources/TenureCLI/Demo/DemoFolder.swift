@@ -57,7 +57,7 @@ struct DemoFolder {
             begins:                            # inclusive: this build, this version, this instant belong to the new era
               iOS:   { build: "120",   at: 2026-10-01T16:00:00Z }
               macOS: { version: "2.0", at: 2026-10-02T16:00:00Z }
-            changeover: { from: -24h, until: +48h }   # price, storefronts and binary never change together
+            changeover: { from: -24h, until: +48h }   # price, storefronts and binary rarely change together
 
         buildNumbers: increasing
 

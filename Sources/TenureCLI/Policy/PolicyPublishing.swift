@@ -17,12 +17,12 @@ struct PublishingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How many customers may lose something. At least as many as --rehearsal found.", valueName: "number"))
+            "How many customers may lose something: at least what --rehearsal printed.", valueName: "number"))
     var takeFrom: Int?
 
     @Option(
         help: ArgumentHelp(
-            "How many customers may gain something. At least as many as --rehearsal found. A rollback needs no number.",
+            "How many customers may gain something: at least what --rehearsal printed. A rollback needs none.",
             valueName: "number"))
     var giveTo: Int?
 

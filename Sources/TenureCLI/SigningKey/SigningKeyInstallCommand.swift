@@ -7,10 +7,11 @@ import TenureServer
 struct SigningKeyInstallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
-        abstract: "Install a statement of the offline root: a signing period, or revocations.",
+        abstract: "Install a statement that the offline root signed.",
         discussion: """
-            If the statement is about a new key that waits for it, the service starts to use this key. Pass the root's \
-            public key the first time. Another root is installed only with --replace-root: apps that pinned the former \
+            The statement says until when a signing key may sign, or which keys are revoked. After `tenure signing-key \
+            rotate`, the new key waits until the root has signed it: the service uses it when that statement is \
+            installed. Pass the root's public key the first time. Another root is installed only with --replace-root: apps that pinned the former \
             root then reject new tokens.
 
             Exit codes: 0 installed, 1 the statement is refused or the file can't be read or written, 64 wrong usage.
@@ -30,7 +31,7 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
     @Flag(help: "Replace the service's offline root. Apps that pinned only the former root then reject new tokens.")
     var replaceRoot = false
 
-    @Flag(help: "If the chain is full, drop its oldest key. Apps that pinned only that key then reject new tokens.")
+    @Flag(help: "If the chain has 16 keys, drop the oldest. Apps that pinned only that key then reject new tokens.")
     var dropOldest = false
 
     @Argument(help: "A file with the statement.")

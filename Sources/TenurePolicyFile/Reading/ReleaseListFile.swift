@@ -94,7 +94,7 @@ package enum ReleaseListFile {
         for (name, column) in mapping.columns.sorted(by: { $0.key < $1.key }) where !headerNames.contains(name) {
             mistakes.append(
                 PolicyFileMistake(
-                    "there is no column `\(name.shortened)` for `\(column.rawValue)`; name one of the first row",
+                    "the first row has no column `\(name.shortened)` for `\(column.rawValue)`; map `\(column.rawValue)` to another column",
                     at: start))
         }
         // A file without a column of a release list may be secret, so the message doesn't quote it.

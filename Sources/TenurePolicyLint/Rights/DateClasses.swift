@@ -18,9 +18,8 @@ struct DateClasses {
 
     let classes: [Class]
 
-    /// The step from an inclusive end, which includes the tolerance, to the next date. The App Store's dates have
-    /// milliseconds.
-    private static let afterward: TimeInterval = 0.001
+    /// The time from a period's last date to the next date, because the App Store's dates have milliseconds.
+    private static let oneMillisecond: TimeInterval = 0.001
 
     /// Collects all dates with which the policies compare a purchase date, and divides time at them.
     ///
@@ -30,11 +29,11 @@ struct DateClasses {
         for timeline in timelines {
             for date in timeline.beginnings.compactMap({ $0?.date }) {
                 edges.insert(date.addingTimeInterval(-Tolerance.seconds))
-                edges.insert(date.addingTimeInterval(Tolerance.seconds + Self.afterward))
+                edges.insert(date.addingTimeInterval(Tolerance.seconds + Self.oneMillisecond))
             }
             for changeover in timeline.changeovers {
                 edges.insert(changeover.window.lowerBound)
-                edges.insert(changeover.window.upperBound.addingTimeInterval(Self.afterward))
+                edges.insert(changeover.window.upperBound.addingTimeInterval(Self.oneMillisecond))
             }
         }
         for timeline in timelines {
@@ -45,7 +44,7 @@ struct DateClasses {
         for honor in policies.flatMap(\.entitlements).flatMap({ $0.honors ?? [] }) {
             if let since = honor.boughtSince { edges.insert(since.addingTimeInterval(-Tolerance.seconds)) }
             if let before = honor.boughtBefore {
-                edges.insert(before.addingTimeInterval(Tolerance.seconds + Self.afterward))
+                edges.insert(before.addingTimeInterval(Tolerance.seconds + Self.oneMillisecond))
             }
         }
         let sorted = edges.filter { $0 <= now }.sorted()

@@ -7,7 +7,7 @@ extension LintRule {
     static let boundaryAtFirstBuild = LintRule(
         "boundary-at-first-build", .error, "a boundary at or below 1, where nothing can lie below it",
         rationale:
-            "Some apps leave the build at 1 in every release, and test environments invent the versions 1 and 1.0. No customer is below such a boundary.",
+            "Customers are owners if their first build is below the first build of the new era. No build is below 1. Some apps leave the build at 1 in every release, and test environments invent the versions 1 and 1.0.",
         fix:
             "Write the number of the era's first release. If every release had the same number, leave the number out and write `at`."
     ) { subject, report in

@@ -7,7 +7,7 @@ extension LintRule {
     static let buildReused = LintRule(
         "build-reused", .error, "one build, or one version on macOS, in two eras",
         rationale:
-            "One app gave each release the build 1. Such an original build belongs to releases of both eras, and proves neither era.",
+            "One app gave each release the build 1. A customer who first got build 1 may be from before or after the change, so the build proves neither era.",
         fix:
             "Let the date decide: write `at` in the era's beginning and add a release list, or set `buildNumbers: restarted`.",
         needs: .releases

@@ -9,7 +9,7 @@ extension LintRule {
     static let noChangeover = LintRule(
         "no-changeover", .error, "a dated change that matters and doesn't state its changeover",
         rationale:
-            "Price, storefronts and binary never change together: someone who paid in the hours between may be an owner by the date and a new customer by the build, or the reverse.",
+            "Price, storefronts and binary rarely change together: someone who paid in the hours between may be an owner by the date and a new customer by the build, or the reverse.",
         fix:
             "Write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant."
     ) { subject, report in

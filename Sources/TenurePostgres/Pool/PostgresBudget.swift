@@ -32,7 +32,8 @@ package final class PostgresBudget: Sendable {
         return budget
     }
 
-    /// Returns the cluster of the address, which all apps with the same URL share.
+    /// Returns the cluster of the address: the servers in its URL. All apps with the same URL share it. A new cluster
+    /// raises the number of look-up connections.
     func cluster(for address: PostgresAddress) -> PostgresCluster {
         let (cluster, count) = clusters.withLock { clusters in
             clusters = clusters.filter { $0.value.object != nil }

@@ -30,8 +30,8 @@ extension String {
 
     /// The text's date as people write it, rounded to the minute.
     ///
-    /// Nil if the text isn't a date, or if its time is more than 3 seconds from a whole minute: the tolerance, and the
-    /// second that a limit may add.
+    /// Nil if the text isn't a date, or if its time is more than 3 seconds from a whole minute. The linter adds the
+    /// tolerance of 2 seconds to dates.
     private var writtenToTheMinute: String? {
         Date(written: self).flatMap { date in
             let minute = Date(timeIntervalSince1970: (date.timeIntervalSince1970 / 60).rounded() * 60)

@@ -54,13 +54,13 @@ final class BodyBudget: Sendable {
     fileprivate static let maximumCompared = 64
 
     init(bytes: Int) {
-        state = Locked(State(total: bytes))
+        state = Locked(State(limit: bytes))
     }
 
     /// Enlarges the budget, if necessary, to four bodies of the given size, because a client gets at most a quarter of
     /// it.
     func allow(bodiesOf size: Int) {
-        state.withLock { $0.total = max($0.total, 4 * size) }
+        state.withLock { $0.limit = max($0.limit, 4 * size) }
     }
 
     /// Begins a body. `drop` must end its connection; it is called at most once, on any thread.
@@ -89,9 +89,10 @@ final class BodyBudget: Sendable {
     var droppedBodies: UInt64 { state.withLock { $0.droppedBodies } }
 }
 
-/// The reserved memory, in bytes, and the bodies that hold it.
+/// How much memory bodies may take, how much is reserved, in bytes, and the bodies that hold it.
 private struct State {
-    var total: Int
+    /// The memory that all bodies together may take.
+    var limit: Int
     private var reservedBytes = 0
     /// The part of `reservedBytes` that large bodies use.
     private var reservedByLargeBodies = 0
@@ -106,8 +107,8 @@ private struct State {
     /// How many bodies were dropped.
     private(set) var droppedBodies: UInt64 = 0
 
-    init(total: Int) {
-        self.total = total
+    init(limit: Int) {
+        self.limit = limit
     }
 
     /// Reserves `count` more bytes for the body. Returns whether there was room, and the bodies that the caller must
@@ -125,7 +126,7 @@ private struct State {
         while true {
             let isClientFull = !clientHasRoom(for: count, of: body)
             let isFull =
-                reservedBytes + count > total || (isLarge && reservedByLargeBodies + growth > total - total / 4)
+                reservedBytes + count > limit || (isLarge && reservedByLargeBodies + growth > limit - limit / 4)
             guard isClientFull || isFull else { break }
             let others = isClientFull ? droppableBodies(ofClientOf: body) : droppableBodies(isLarge: isLarge)
             guard let slowest = slowest(of: others.filter { $0 !== body }, beside: body, at: now) else {
@@ -146,7 +147,7 @@ private struct State {
     /// Whether the client of the body stays below its quarter of the memory.
     private func clientHasRoom(for count: Int, of body: BodyBudget.Body) -> Bool {
         guard let client = body.client else { return true }
-        return reservedByClient[client, default: 0] + count <= total / 4
+        return reservedByClient[client, default: 0] + count <= limit / 4
     }
 
     /// Returns the slowest of `others`, which is dropped. Nil if all are too young, or not slower than the body that

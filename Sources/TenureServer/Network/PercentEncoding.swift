@@ -1,7 +1,7 @@
 import TenureJSON
 
 extension UInt8 {
-    /// Whether a URL may contain the character without percent-encoding (RFC 3986, section 2.3).
+    /// Whether the byte is an unreserved character, which never needs percent-encoding (RFC 3986, section 2.3).
     var isUnreserved: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

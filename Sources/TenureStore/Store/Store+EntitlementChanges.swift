@@ -74,7 +74,8 @@ extension Store {
         }
     }
 
-    /// Evaluates a large customer while other transactions write.
+    /// If the piece is one customer with very many facts, evaluates this customer before the transaction begins, so that
+    /// other writers don't wait. Nil for any other piece.
     private func prepare(_ piece: ComparedPiece) async throws(StoreError) -> PreparedChange? {
         guard let only = piece.customers.first, piece.customers.count == 1,
             only.size > DatabaseTransaction.maximumFactsBytesPerTransaction,

@@ -5,7 +5,8 @@ import TenureCore
 /// were refused.
 extension DatabaseTransaction {
     /// Appends an entry to the audit trail. Leaves out the IDs of the customer, and of the other customer of a merge,
-    /// if they aren't valid public IDs. An invalid one might be a person's name, and entries can't be erased.
+    /// if they aren't valid public IDs. A request may contain any text as an ID, such as a person's name, and entries
+    /// can't be erased.
     package func audit(_ entry: AuditEntry) throws(StoreError) {
         func isKept(_ id: String) -> Bool { PublicID.customer.matches(id) }
         let detail = entry.detail.filter { $0.key != "other" || isKept($0.value) }

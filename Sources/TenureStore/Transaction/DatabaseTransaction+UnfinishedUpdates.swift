@@ -1,6 +1,9 @@
 import Foundation
 
 /// Large updates write artifacts in pieces. All artifacts count when the last piece is written.
+///
+/// In the table `unfinished_updates`, `started_at` is 0 for an update that can't be finished anymore: another update has
+/// taken one of its artifacts, or its artifacts are to be removed.
 extension DatabaseTransaction {
     /// The seconds after which an unfinished update is abandoned, and its artifacts are removed.
     static let maximumUpdateDuration: TimeInterval = 86_400

@@ -1,4 +1,4 @@
-/// The members that the identities of an update name.
+/// The members to whom the identities in an update belong.
 struct NamedMembers: Sendable {
     /// The identities, ordered by kind: the most reliable one first.
     let identities: [Identity]
@@ -36,7 +36,8 @@ struct NamedMembers: Sendable {
     /// The identities that name no member.
     var unknownIdentities: [Identity] { identities.filter { members[$0] == nil } }
 
-    /// The original transaction IDs among the identities that name other customers than these.
+    /// The original transaction IDs that belong to customers other than `customers`. The service stores them as purchases
+    /// that are shared with another customer.
     func purchases(ofOthersThan customers: [Int64]) -> [String] {
         knownIdentities.filter { $0.identity.kind == .originalTransactionID && !customers.contains($0.survivor) }
             .map(\.identity.value)

@@ -164,7 +164,8 @@ package struct DatabasePosition: Sendable, Hashable {
 /// What changed between two positions.
 package struct ChangedCustomers: Sendable {
     let position: DatabasePosition
-    /// Customers to evaluate, by row ID. A merged customer counts with the one into which it was merged.
+    /// The row IDs of the customers to evaluate. For merged members, the list has only the customer into whom they were
+    /// merged.
     package let customers: [Int64]
     /// The row IDs of customers with impacts that are no longer valid. Some of these customers don't exist anymore.
     package let outdatedCustomers: Set<Int64>

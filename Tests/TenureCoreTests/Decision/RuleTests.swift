@@ -98,7 +98,8 @@ import Testing
         #expect(try outcome([refunded, receipt]).outcome == .denied)
     }
 
-    @Test func `an app transaction from a server restores a right only if a server also signed the refund`() throws {
+    @Test func `an app transaction from the server API undoes a refund only if the refund came from there too`() throws
+    {
         func server(signed: String, revoked: String? = nil) -> AppProof {
             Calculator.app("37", "2014-05-01", signed: signed, kind: .serverAppTransaction, revoked: revoked)
         }

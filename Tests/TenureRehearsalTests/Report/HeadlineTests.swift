@@ -59,7 +59,9 @@ struct HeadlineTests {
         #expect(acknowledged.sentence == "Of 1 customer, 0.00% have `everything`.")
     }
 
-    @Test func `a rehearsal's headline asks for a check of a product that no entitlement lists`() throws {
+    @Test func `a rehearsal's headline asks for a check if customers bought a product that no entitlement lists`()
+        throws
+    {
         let errors = Linter.findings(in: try Self.policy(), at: Population.now).unacknowledgedErrors
         let policy = try Self.policy(acknowledging: errors)
         #expect(try report(of: policy, bought: ["com.example.calculator.everything"]).headline.level == .go)
