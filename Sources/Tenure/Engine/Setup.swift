@@ -44,6 +44,9 @@ package struct Setup: Sendable {
         .flatMap { AppVersion($0) }
     /// The HTTP client that downloads asset packs.
     package var contentTransport: any Transport = URLSessionTransport.shared
+    /// The seconds after which a started app counts as being in the foreground, unless the system first reports
+    /// background downloads.
+    var foregroundWait: Double = 2
     /// Seconds without a byte after which a download waits for the network.
     package var stallTimeout: Double = 10
     /// Returns the condition of the network now and after every change.

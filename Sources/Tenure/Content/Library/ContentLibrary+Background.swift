@@ -39,7 +39,8 @@ extension ContentLibrary {
     /// Enters the foreground, unless the system reports background downloads first. If the system started the app to
     /// report background downloads, it reports them immediately.
     private func assumeForeground() async {
-        guard !isInForeground, (try? await Task.sleep(nanoseconds: 2_000_000_000)) != nil else { return }
+        let wait = UInt64(setup.foregroundWait * 1e9)
+        guard !isInForeground, (try? await Task.sleep(nanoseconds: wait)) != nil else { return }
         if !isHandlingEvents { await enterForeground() }
     }
 
