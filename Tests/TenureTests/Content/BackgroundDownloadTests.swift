@@ -280,6 +280,23 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
+    @Test func `a background download that ended doesn't count, even if the system still lists it after a relaunch`()
+        async throws
+    {
+        let app = try App()
+        app.system.hold { _ in 0 }
+        let (_, piano, download) = try await app.downloadAndLeave()
+        download.cancel()
+        app.system.disconnect()
+        app.system.hold { _ in nil }
+        try await wait { app.system.unfinished == 0 }
+        app.system.linger()
+        let transfers = BackgroundTransfers(
+            app.system, store: await piano.library.store, servers: RangeServers(), stallTimeout: 30)
+        await transfers.connect {}
+        #expect(transfers.count == 0)
+    }
+
     @Test func `background downloads stop when the app pauses or cancels them`() async throws {
         let app = try App()
         app.system.hold { _ in 0 }
