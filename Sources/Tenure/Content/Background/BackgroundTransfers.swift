@@ -16,8 +16,9 @@ final class BackgroundTransfers: Sendable {
         var endedPacks: Set<String> = []
         /// Packs with a link that a server has rejected and that wasn't replaced yet.
         var packsWithRefusedLink: Set<String> = []
-        /// Downloads that ended while `refresh()` waited for the system's list of unfinished downloads.
-        var endedMeanwhile: Set<RangeLabel> = []
+        /// Downloads of which the system has reported the end, and that weren't requested again. The system may list
+        /// them as unfinished a moment longer.
+        var endedDownloads: Set<RangeLabel> = []
         /// Called after each download that ended.
         var notify: (@Sendable () -> Void)?
     }
@@ -92,11 +93,10 @@ final class BackgroundTransfers: Sendable {
 
     /// Asks the system which downloads haven't ended.
     private func refresh() async {
-        state.withLock { $0.endedMeanwhile = [] }
         let known = Dictionary(
             await downloads.downloads().compactMap { status in RangeLabel(status.label).map { ($0, status.received) } }
         ) { first, _ in first }
-        state.withLock { state in state.unfinishedDownloads = known.filter { !state.endedMeanwhile.contains($0.key) } }
+        state.withLock { state in state.unfinishedDownloads = known.filter { !state.endedDownloads.contains($0.key) } }
         for label in known.keys { servers.noteBackgroundDownload(from: label.origin, status: nil) }
         record()
     }
@@ -113,7 +113,7 @@ final class BackgroundTransfers: Sendable {
         servers.noteBackgroundDownload(from: label.origin, status: result.status)
         let notify = state.withLock { state in
             state.unfinishedDownloads[label] = nil
-            state.endedMeanwhile.insert(label)
+            state.endedDownloads.insert(label)
             state.endedPacks.insert(label.pack)
             if [401, 403].contains(result.status) { state.packsWithRefusedLink.insert(label.pack) }
             return state.notify
@@ -168,7 +168,10 @@ final class BackgroundTransfers: Sendable {
     /// Stores the ranges of these downloads, and starts them.
     func start(_ orders: [BackgroundOrder]) async {
         state.withLock { state in
-            for order in orders { if let label = RangeLabel(order.label) { state.unfinishedDownloads[label] = 0 } }
+            for label in orders.compactMap({ RangeLabel($0.label) }) {
+                state.unfinishedDownloads[label] = 0
+                state.endedDownloads.remove(label)
+            }
         }
         // Store the ranges before the downloads start, so that no other process fetches them, too.
         record()
