@@ -82,14 +82,20 @@ import Testing
     #expect(revoked.transaction?.payload.appTransactionID == state.id(of: state.acquisitions[1]))
 }
 
-@Test func `family members get a subscription again when the purchaser subscribes again after a refund`() throws {
-    var state = Shop.state(at: "2026-01-10T12:00:00Z")
+/// A state in which Ada bought a product, and shares it with Byron.
+private func familySharing(_ product: String, at now: String = "2014-09-06T10:00:00Z") throws -> AppStoreState {
+    var state = Shop.state(at: now)
     for name in ["Ada", "Byron"] {
         try state.addCustomer(name, family: "Lovelace")
         try state.acquire(name)
     }
-    try state.buy(Shop.monthly, "Ada")
-    try state.share("Ada", Shop.monthly)
+    try state.buy(product, "Ada")
+    try state.share("Ada", product)
+    return state
+}
+
+@Test func `family members get a subscription again when the purchaser subscribes again after a refund`() throws {
+    var state = try familySharing(Shop.monthly, at: "2026-01-10T12:00:00Z")
     try state.refund("Ada", Shop.monthly)
     let sent = state.notificationNames().count
     try state.buy(Shop.monthly, "Ada")
@@ -102,26 +108,14 @@ import Testing
 }
 
 @Test func `the family gets a shared non-consumable, and loses it when sharing ends`() throws {
-    var state = Shop.state()
-    for name in ["Ada", "Byron"] {
-        try state.addCustomer(name, family: "Lovelace")
-        try state.acquire(name)
-    }
-    try state.buy(Shop.everything, "Ada")
-    try state.share("Ada", Shop.everything)
+    var state = try familySharing(Shop.everything)
     try state.unshare("Ada", Shop.everything)
     #expect(state.notificationNames() == ["ONE_TIME_CHARGE", "ONE_TIME_CHARGE", "REVOKE"])
     #expect(throws: AppStoreStateError.self) { try state.unshare("Ada", Shop.everything) }
 }
 
 @Test func `a non-consumable that is shared again reaches the family again`() throws {
-    var state = Shop.state()
-    for name in ["Ada", "Byron"] {
-        try state.addCustomer(name, family: "Lovelace")
-        try state.acquire(name)
-    }
-    try state.buy(Shop.everything, "Ada")
-    try state.share("Ada", Shop.everything)
+    var state = try familySharing(Shop.everything)
     // A second request to share changes nothing.
     try state.share("Ada", Shop.everything)
     try state.unshare("Ada", Shop.everything)

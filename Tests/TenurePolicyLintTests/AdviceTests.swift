@@ -8,13 +8,7 @@ import Testing
 /// Advice that a developer can follow: it points at the right place, and causes no other finding.
 @Suite struct AdviceTests {
     private func findings(_ edits: [(String, String)] = [], list: String? = nil) throws -> [LintFinding] {
-        let text = edits.reduce(samplePolicy) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
-        return Linter.findings(
-            in: PolicyFile.draft(Array(text.utf8), named: "policy.yaml"),
-            releases: try list.map {
-                try ReleaseListFile.listed(
-                    Array(("platform,version,build,releasedAt,model\n" + $0).utf8), named: "list.csv")
-            }, at: Date(timeIntervalSince1970: 1.8e9))
+        try findingsInSamplePolicy(edits, list: list, at: Date(timeIntervalSince1970: 1.8e9))
     }
 
     private func fix(_ code: String, _ edits: [(String, String)] = [], list: String? = nil) throws -> String? {

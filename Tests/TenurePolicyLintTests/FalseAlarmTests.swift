@@ -13,16 +13,7 @@ import Testing
         _ edits: [(String, String)] = [], list: String? = nil, against old: [(String, String)]? = nil,
         at now: Date = now
     ) throws -> [LintFinding] {
-        func text(_ edits: [(String, String)]) -> String {
-            edits.reduce(samplePolicy) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
-        }
-        return Linter.findings(
-            in: PolicyFile.draft(Array(text(edits).utf8), named: "policy.yaml"),
-            releases: try list.map {
-                try ReleaseListFile.listed(
-                    Array(("platform,version,build,releasedAt,model\n" + $0).utf8), named: "list.csv")
-            },
-            against: try old.map { try PolicyFile.read(text($0), named: "old.yaml") }, at: now)
+        try findingsInSamplePolicy(edits, list: list, against: old, at: now)
     }
 
     private func codes(

@@ -77,14 +77,7 @@ import Testing
     private func messages(
         _ edits: [(String, String)], list: String? = nil, at now: Date = .distantFuture
     ) throws -> [String] {
-        let text = edits.reduce(samplePolicy) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
-        return Linter.findings(
-            in: PolicyFile.draft(Array(text.utf8), named: "policy.yaml"),
-            releases: try list.map {
-                try ReleaseListFile.listed(
-                    Array(("platform,version,build,releasedAt,model\n" + $0).utf8), named: "list.csv")
-            }, at: now
-        ).map(\.description)
+        try findingsInSamplePolicy(edits, list: list, at: now).map(\.description)
     }
 
     @Test func `a marketing version is recognized by its shape, and a build by the release list`() throws {
