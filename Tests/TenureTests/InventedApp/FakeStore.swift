@@ -5,6 +5,12 @@ import TenureCore
 
 /// A fake StoreKit that a test controls: it answers, throws, hangs or returns unverified results. It counts every call
 /// that could show a sign-in.
+///
+/// Apple documents that calls may throw, that results may be unverified, and that `AppStore.sync()` and
+/// `AppTransaction.refresh()` may ask the customer to sign in
+/// (<https://developer.apple.com/documentation/storekit/appstore/sync()>,
+/// <https://developer.apple.com/documentation/storekit/apptransaction/refresh()>). Apple doesn't document that a call may
+/// hang; developers have reported it.
 final class FakeStore: AppStoreAccess {
     /// What a call of the fake StoreKit does.
     enum Behavior: Sendable, CaseIterable {
