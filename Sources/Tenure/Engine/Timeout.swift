@@ -48,14 +48,15 @@ private final class Race<Value: Sendable>: Sendable {
                     guard (try? await Task.sleep(nanoseconds: UInt64(min(max(0, seconds), 1e9) * 1e9))) != nil else {
                         return
                     }
-                    if cancelsWork { work.cancel() }
+                    // First the timeout: canceled work throws an error at once, which would be the first result.
                     race.finish(.failure(TimedOut(seconds: seconds)))
+                    if cancelsWork { work.cancel() }
                 }
                 race.start(continuation, worker: worker, timer: timer)
             }
         } onCancel: {
-            if cancelsWork { work.cancel() }
             race.finish(.failure(CancellationError()))
+            if cancelsWork { work.cancel() }
         }
     }
 
