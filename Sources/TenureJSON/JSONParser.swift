@@ -17,17 +17,13 @@ struct JSONParser {
         nodes.reserveCapacity(min(64, buffer.count))
     }
 
-    /// Returns the nodes of the text's value, or the first error.
-    mutating func parse() -> Result<[JSONTape.Node], JSONError> {
-        do throws(JSONError) {
-            skipBlanks()
-            try parseValue(depth: 1)
-            skipBlanks()
-            guard position == buffer.count else { throw error("unexpected text after the value; remove it") }
-            return .success(nodes)
-        } catch {
-            return .failure(error)
-        }
+    /// Returns the nodes of the text's value. Throws the first error.
+    mutating func parse() throws(JSONError) -> [JSONTape.Node] {
+        skipBlanks()
+        try parseValue(depth: 1)
+        skipBlanks()
+        guard position == buffer.count else { throw error("unexpected text after the value; remove it") }
+        return nodes
     }
 
     /// Creates an error at the current position.

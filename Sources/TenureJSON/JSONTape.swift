@@ -34,15 +34,10 @@ package struct JSONTape: Sendable, Hashable {
     /// Parses a whole text.
     package init(_ bytes: [UInt8], options: JSONReadingOptions = []) throws(JSONError) {
         guard bytes.count < Int32.max else { throw JSONError.tooLarge(bytes.count) }
-        let parsed = bytes.withUnsafeBufferPointer { buffer in
+        self.bytes = bytes
+        nodes = try bytes.withUnsafeBufferPointer { buffer throws(JSONError) in
             var parser = JSONParser(buffer: buffer, options: options)
-            return parser.parse()
-        }
-        switch parsed {
-        case .success(let nodes):
-            self.bytes = bytes
-            self.nodes = nodes
-        case .failure(let error): throw error
+            return try parser.parse()
         }
     }
 
