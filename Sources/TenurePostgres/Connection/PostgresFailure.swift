@@ -41,7 +41,7 @@ struct PostgresFailure: Error {
         // A standby refuses `BEGIN READ WRITE` itself with 0A000, which other errors have too.
         case "25006",
             "0A000" where detail.contains("during recovery"):
-            self.init(.standby(database), remedy: .reconnect)
+            self = .standby(database)
         // The role lacks a privilege.
         case "42501":
             self.init(
@@ -57,11 +57,9 @@ struct PostgresFailure: Error {
                     detail: "its pooler runs with `pool_mode=statement`, which allows no transactions; set "
                         + "`pool_mode=transaction` or `pool_mode=session` for this database"))
         // An operator ended the connection, or the server is starting, shutting down, or has too many connections.
-        case "57P01", "57P02", "57P03", "57P05", "25P03", "53300":
-            self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)
+        case "57P01", "57P02", "57P03", "57P05", "25P03", "53300": self = .lost(database, detail)
         // The connection was lost.
-        case _ where state.hasPrefix("08"):
-            self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)
+        case _ where state.hasPrefix("08"): self = .lost(database, detail)
         default: self.init(.failed("\(detail) (\(state))"))
         }
     }
@@ -69,19 +67,14 @@ struct PostgresFailure: Error {
     /// The failure of a write to a standby. Another connection to this server doesn't help, but one to another server
     /// may.
     static func standby(_ database: String) -> PostgresFailure {
-        PostgresFailure(.standby(database), remedy: .reconnect)
+        PostgresFailure(
+            .readOnly(database: database, detail: "it is a standby or read-only; use the primary server in its URL"),
+            remedy: .reconnect)
     }
 
     /// The failure for a connection that was lost or couldn't be made.
     static func lost(_ database: String, _ detail: String) -> PostgresFailure {
         PostgresFailure(.unreachable(database: database, detail: detail.onOneLine), remedy: .reconnect)
-    }
-}
-
-extension StoreError {
-    fileprivate static func standby(_ database: String) -> StoreError {
-        .readOnly(
-            database: database, detail: "it is a standby or read-only; use the primary server in its URL")
     }
 }
 
@@ -107,11 +100,7 @@ extension PostgresFailure {
                     && !Self.lossesInHandshake.contains(where: detail.contains)
             default: false
             }
-        if isRefusal {
-            self.init(.unusable(database: database, detail: detail))
-        } else {
-            self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)
-        }
+        self = isRefusal ? Self(.unusable(database: database, detail: detail)) : .lost(database, detail)
     }
 
     /// The words of libpq and OpenSSL for a connection that ended during the TLS handshake.
