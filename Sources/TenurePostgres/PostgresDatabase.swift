@@ -7,10 +7,8 @@ package import TenureStore
 package struct PostgresDatabase: Database {
     package let id: [UInt8]
     let address: PostgresAddress
-    /// Shared with the other apps on this server.
+    /// The connections that all apps on this server share. A budget exists as long as a database of an app refers to it.
     private let budget: PostgresBudget
-    private let cluster: PostgresCluster
-    private let waitTimeout: Duration
     private let pool: PostgresPool
     private let lookups: CustomerLookups
     /// What every transaction requires of the database.
@@ -26,9 +24,8 @@ package struct PostgresDatabase: Database {
         storage: PrimaryStorage? = nil
     ) async throws(StoreError) {
         self.address = address
-        self.waitTimeout = waitTimeout
         budget = PostgresBudget.shared(for: address)
-        cluster = budget.cluster(for: address)
+        let cluster = budget.cluster(for: address)
         if let storage { cluster.use(storage) }
         pool = PostgresPool(on: budget.transactions, to: cluster, for: address, waitTimeout: waitTimeout)
         let poolForLookups = PostgresPool(
@@ -75,11 +72,6 @@ package struct PostgresDatabase: Database {
         try await pool.run { [requirements] connection throws(PostgresFailure) in
             try connection.transact(.alone, under: requirements, body)
         }
-    }
-
-    /// Creates another pool on the connections for look-ups, for a benchmark.
-    func newPoolForLookups() -> PostgresPool {
-        PostgresPool(on: budget.lookups, to: cluster, for: address, waitTimeout: waitTimeout)
     }
 
     package func close() async throws(StoreError) {
