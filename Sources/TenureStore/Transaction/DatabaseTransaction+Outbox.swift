@@ -117,10 +117,3 @@ extension DatabaseTransaction {
         ]
     }()
 }
-
-extension [String] {
-    var json: String {
-        // An array of strings always encodes.
-        (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
-    }
-}
