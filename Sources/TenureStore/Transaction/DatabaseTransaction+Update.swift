@@ -83,7 +83,7 @@ extension DatabaseTransaction {
         for kind in jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
         // No artifact says that all purchases are known, so an event stores it, once.
         if update.completesPurchases, former?.facts.purchasesAreComplete != true {
-            let isRecorded = former == nil ? false : try purchasesAreComplete(ofAnyOf: [customer.member])
+            let isRecorded = former == nil ? false : try !membersWithAllPurchases(among: [customer.member]).isEmpty
             if !isRecorded { try append(.purchasesComplete, to: customer) }
         }
         // Messages are queued after the identities are written, so that they name all users of the customer.
