@@ -70,8 +70,11 @@ extension DatabaseTransaction {
         for member in try group(of: customer.id) {
             let ending = try promises("customer = $1 AND ending = $2", [.integer(member), mark])
             ended.formUnion(ending.map(\.entitlement))
-            let restoring = try promises(
-                of: member, endedAfter: unfinished.restoringAfter, before: unfinished.publication)
+            let isRestored = "customer = $1 AND ended_by > $2 AND ended_by < $3"
+            let bounds: [SQLValue] = [
+                .integer(member), .integer(unfinished.restoringAfter), .integer(unfinished.publication),
+            ]
+            let restoring = try promises(isRestored, bounds)
             restored += restoring
             guard isLocked else { continue }
             if !ending.isEmpty {
@@ -80,9 +83,7 @@ extension DatabaseTransaction {
                     [.integer(unfinished.publication), .integer(member), mark])
             }
             if !restoring.isEmpty {
-                try session.execute(
-                    "UPDATE promises SET ended_by = NULL WHERE customer = $1 AND ended_by > $2 AND ended_by < $3",
-                    [.integer(member), .integer(unfinished.restoringAfter), .integer(unfinished.publication)])
+                try session.execute("UPDATE promises SET ended_by = NULL WHERE \(isRestored)", bounds)
             }
         }
         guard !ended.isEmpty || !restored.isEmpty else { return customer }
