@@ -21,24 +21,24 @@ struct SQLiteRescue {
         }
         let copy = SQLiteCopy.freeName(path + Self.suffix)
         if isOverwritten { waitForEnd() }
-        var (result, failure) = save(to: copy)
-        if result == nil, isOverwritten {
+        var failure = save(to: copy)
+        if failure != nil, isOverwritten {
             // Drop the cached pages that were read while the file was being overwritten, and try again.
             sqlite3_db_release_memory(files.connection.handle)
-            (result, failure) = save(to: copy)
+            failure = save(to: copy)
         }
-        let log = isOnlyIndexReplaced ? nil : moveLog(to: copy + "-log", isSaved: result != nil && !isOverwritten)
+        let log = isOnlyIndexReplaced ? nil : moveLog(to: copy + "-log", isSaved: failure == nil && !isOverwritten)
         var parts = ["\(replacement) while it was open. Nothing is read or written until a restart."]
-        if result != nil {
+        if let failure {
+            parts.append("The open database can't be saved (\(failure)).")
+        } else {
             parts.append("The open database is saved as `\(copy)`.")
             if isOverwritten {
                 parts.append("It may have parts of the new file: check it with `tenure database check`.")
             }
-        } else {
-            parts.append("The open database can't be saved (\(failure ?? "unknown")).")
         }
         if let log { parts.append("The old log is `\(log)`.") }
-        let backup = result != nil ? copy : "BACKUP"
+        let backup = failure == nil ? copy : "BACKUP"
         parts.append(
             "Stop the service, run `tenure database restore --database \(path) \(backup)`, and start the service.")
         return parts.joined(separator: " ")
@@ -60,15 +60,16 @@ struct SQLiteRescue {
         }
     }
 
-    /// Copies the open database. Returns what the copy contains, or why it failed.
-    private func save(to copy: String) -> (SQLiteCopy.Contents?, String?) {
+    /// Copies the open database. Returns why that failed; nil if the copy is complete.
+    private func save(to copy: String) -> String? {
         do throws(SQLiteCopy.Failure) {
-            return (try SQLiteCopy(target: copy).write(from: files.connection, replacing: false), nil)
+            _ = try SQLiteCopy(target: copy).write(from: files.connection, replacing: false)
+            return nil
         } catch {
             switch error {
-            case .exists: return (nil, "`\(copy)` exists")
-            case .cannotWrite(let detail): return (nil, "`\(copy)` can't be written: \(detail)")
-            case .store(let error): return (nil, error.description)
+            case .exists: return "`\(copy)` exists"
+            case .cannotWrite(let detail): return "`\(copy)` can't be written: \(detail)"
+            case .store(let error): return error.description
             }
         }
     }
