@@ -47,12 +47,9 @@ extension DatabaseTransaction {
     }
 
     /// Runs a statement for each batch of row IDs. The statement has the placeholders `DatabaseTable.batchPlaces`.
-    /// Returns the number of changed rows.
-    @discardableResult func execute(_ sql: String, about ids: [Int64]) throws(StoreError) -> Int {
-        var count = 0
+    func execute(_ sql: String, about ids: [Int64]) throws(StoreError) {
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {
-            count += try session.execute(sql, DatabaseTable.batch(Array(chunk)))
+            try session.execute(sql, DatabaseTable.batch(Array(chunk)))
         }
-        return count
     }
 }
