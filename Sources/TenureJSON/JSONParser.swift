@@ -243,10 +243,10 @@ struct JSONParser {
             }
         } else {
             // Compare bytes: a set of strings would treat canonically equivalent names as equal.
-            var seen: Set<[UInt8]> = []
+            var names: Set<[UInt8]> = []
             var name = object + 1
             for _ in 0..<count {
-                guard seen.insert(unescapedBytes(of: nodes[name])).inserted else { throw duplicate(nodes[name]) }
+                guard names.insert(unescapedBytes(of: nodes[name])).inserted else { throw duplicate(nodes[name]) }
                 name = Int(nodes[name + 1].next)
             }
         }
