@@ -4,7 +4,7 @@ import TenureStore
 
 /// Looks up customers by row ID, which every request needs.
 ///
-/// It uses separate connections, so that it doesn't wait for writers. Look-ups that arrive while a transaction is
+/// Look-ups use separate connections, so that they don't wait for writers. Look-ups that arrive while a transaction is
 /// running share the next transaction, which has one statement.
 final class CustomerLookups: Sendable {
     private let queue = Locked(Queue())

@@ -17,7 +17,8 @@ package struct PostgresDatabase: Database {
     /// Connects and opens the database.
     ///
     /// - Parameters:
-    ///   - waitTimeout: How long a transaction may wait for a connection. It bridges a short restart of the server.
+    ///   - waitTimeout: How long a transaction may wait for a connection. With the default,
+    ///     waiting transactions survive a short restart of the server.
     ///   - storage: Stores which server was the primary, also across restarts of the process.
     package init(
         _ address: PostgresAddress, _ opening: DatabaseOpening = DatabaseOpening(), waitTimeout: Duration = .seconds(3),

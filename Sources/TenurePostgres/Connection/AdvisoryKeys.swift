@@ -11,7 +11,7 @@ struct AdvisoryKeys: Hashable {
     /// See `writers(in:)`.
     private let writers: Int64
 
-    /// The maximum number of locks. More would fill the server's lock table, so the exclusive lock replaces them.
+    /// The maximum number of locks. More locks would fill the server's lock table, so the exclusive lock replaces them.
     static let maximum = 64
 
     init(_ keys: [String], schema: String) {

@@ -41,10 +41,10 @@ final class PostgresConnection {
     /// Warnings since they were last cleared.
     let warnings = PostgresWarnings()
     let handle: OpaquePointer
-    /// Whether the server was asked to cancel a statement. The connection isn't used again then.
+    /// Whether the server was asked to cancel a statement. After that, no transaction begins on the connection.
     private var isCanceled = false
     private var statements = StatementCache()
-    /// Whether a prepared statement was outdated or unknown to the server, so that all are prepared again.
+    /// Whether a prepared statement was outdated or unknown to the server. All statements are prepared again then.
     private var statementsAreStale = false
 
     /// - Parameter host: One of the address's hosts; nil for the first one.
@@ -142,14 +142,14 @@ final class PostgresConnection {
         guard sent == 1 else { throw clientFailure() }
         roundTrips += 1
         try flush()
-        var kept: PostgresAnswer?
+        var lastAnswer: PostgresAnswer?
         var failure: PostgresFailure?
         while true {
             try waitForAnswer()
             guard let result = PQgetResult(handle) else { break }
             let answer = PostgresAnswer(result)
             switch answer.status {
-            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: kept = answer
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: lastAnswer = answer
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 isLost = true
                 throw PostgresFailure(.defect("`COPY` isn't supported"))
@@ -163,8 +163,8 @@ final class PostgresConnection {
             if case .unusable = failure.error { throw failure }
             throw PostgresFailure.lost(address.description, failure.error.description)
         }
-        guard let kept else { throw clientFailure() }
-        return kept
+        guard let lastAnswer else { throw clientFailure() }
+        return lastAnswer
     }
 
     /// Returns the failure that a result reports, and records what it means for this connection.
@@ -217,7 +217,8 @@ final class PostgresConnection {
         }
     }
 
-    /// Asks the server to cancel the statement. The connection isn't reused: the request may arrive during a later one.
+    /// Asks the server to cancel the statement. The connection isn't reused, because the request may arrive during a later
+    /// statement.
     private func cancel() {
         isCanceled = true
         guard let request = PQgetCancel(handle) else { return }

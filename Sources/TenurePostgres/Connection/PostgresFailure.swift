@@ -27,7 +27,7 @@ struct PostgresFailure: Error {
         switch state {
         // A serialization failure or a deadlock.
         case "40001", "40P01": self.init(.busy, remedy: .repeatTransaction)
-        // A cached plan is outdated, or the pooler lacks a prepared statement or already has one of that name.
+        // A cached plan is outdated, or the pooler lacks a prepared statement or already has a statement of that name.
         case "0A000" where detail.contains("cached plan"), "26000", "42P05":
             self.init(.failed(detail), remedy: .repeatTransaction)
         // A lock wasn't free in time, or the statement was canceled, as after a timeout.
@@ -64,8 +64,8 @@ struct PostgresFailure: Error {
         }
     }
 
-    /// The failure of a write to a standby. Another connection to this server doesn't help, but one to another server
-    /// may.
+    /// The failure of a write to a standby. A connection to another server may help; another connection to this server
+    /// doesn't.
     static func standby(_ database: String) -> PostgresFailure {
         PostgresFailure(
             .readOnly(database: database, detail: "it is a standby or read-only; use the primary server in its URL"),
