@@ -15,7 +15,7 @@ package struct SQLiteBackup: Sendable {
     package enum Failure: Error, Sendable, Hashable {
         case noSource(path: String)
         case exists(path: String)
-        /// The target is the source, under any name.
+        /// The target and the source are the same file, perhaps under two names.
         case itself(path: String)
         /// Another process has the target open.
         case inUse(path: String)
@@ -25,7 +25,7 @@ package struct SQLiteBackup: Sendable {
         case database(StoreError)
     }
 
-    /// Makes a complete copy, flushed and read back, or none.
+    /// Makes a complete copy, which is flushed and read back. If that fails, no incomplete copy is left.
     ///
     /// Databases of all releases can be copied, because operators make copies before an update.
     package func run(replacing: Bool) throws(Failure) -> SQLiteCopy.Contents {
@@ -45,11 +45,11 @@ package struct SQLiteBackup: Sendable {
         return try copy(replacing: replacing)
     }
 
-    /// Clears the log that remains beside the target. SQLite would apply it to the copy.
+    /// Clears the log that remains beside the target. SQLite would apply this log to the copy.
     private func clearLog() throws(Failure) {
         let path = SQLiteFile.resolved(target)
         guard let log = FileState(path: path + SQLiteOpenFiles.logSuffix) else { return }
-        // The log of a missing database may be all that is left of it.
+        // If the database of the log is missing, the log may have the only data that is left.
         guard FileIdentity.exists(path) || log.size == 0 else { throw .log(path: target) }
         do throws(StoreError) {
             if FileIdentity.exists(path), try mergesLog(path) { return }
@@ -63,7 +63,7 @@ package struct SQLiteBackup: Sendable {
         }
     }
 
-    /// Writes the log into the database. Returns false if the database is damaged, because SQLite can't do it then.
+    /// Writes the log into the database. Returns false if the database is damaged, because SQLite can't use the log then.
     private func mergesLog(_ path: String) throws(StoreError) -> Bool {
         do throws(StoreError) {
             try SQLiteFile.mergeLog(path)

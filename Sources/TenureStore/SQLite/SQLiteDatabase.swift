@@ -41,7 +41,7 @@ package struct SQLiteDatabase: Database {
         let requirements = opening.requirements(for: path, opened: id)
         self.requirements = requirements
         try Self.prepareForWriting(connection)
-        // This fails if the disk is full. The database can still be read then.
+        // On a full disk, `renew` fails, but the database can still be read.
         _ = try? SQLiteCopyNumber.renew(connection, known: closedNumber)
         let readers = SQLiteReaders(path: file)
         writer = SQLiteWriter(
@@ -136,15 +136,15 @@ package struct SQLiteDatabase: Database {
 
     // MARK: Writing
 
-    /// One connection writes, one transaction after the other, so it needs no keys.
+    /// Ignores the keys: one connection writes, one transaction after the other.
     package func write<Value: Sendable>(
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         try await write(for: .writing, body)
     }
 
-    /// Writes as `write` does, because in SQLite every write runs alone. But it also works after the content was moved
-    /// to another database, for commands such as `tenure database reopen`.
+    /// Writes as `write` does, because in SQLite every write runs alone. Unlike `write`, it also works after the content
+    /// was moved to another database, for commands such as `tenure database reopen`.
     package func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

@@ -46,17 +46,18 @@ struct SQLiteRescue {
 
     private var isOverwritten: Bool { replacement.change == .overwritten }
 
-    /// Waits until the program that overwrites the files is done: until nothing has changed for a second.
+    /// Waits until the program that overwrites the files is done: until nothing has changed for a second. Waits about a
+    /// minute at most.
     private func waitForEnd() {
         func states() -> [FileState?] {
             [files.path, files.path + SQLiteOpenFiles.logSuffix].map { FileState(path: $0, followsLinks: true) }
         }
-        var known = states()
+        var previous = states()
         for _ in 0..<60 {
             usleep(1_000_000)
-            let present = states()
-            if present == known { return }
-            known = present
+            let current = states()
+            if current == previous { return }
+            previous = current
         }
     }
 
@@ -80,17 +81,17 @@ struct SQLiteRescue {
     /// - Returns: where the log is now; nil if it isn't needed anymore.
     private func moveLog(to name: String, isSaved: Bool) -> String? {
         let (log, index) = (files.path + SQLiteOpenFiles.logSuffix, files.path + SQLiteOpenFiles.indexSuffix)
-        var kept: String?
+        var newPath: String?
         if files.isOpen(log) {
             let name = SQLiteCopy.freeName(name)
             if isSaved {
                 unlink(log)
             } else if rename(log, name) == 0 {
-                kept = name
+                newPath = name
             }
         }
         if files.isOpen(index) { unlink(index) }
         SQLiteCopy.flushFolder(of: files.path)
-        return kept
+        return newPath
     }
 }

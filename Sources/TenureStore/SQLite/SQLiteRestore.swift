@@ -18,7 +18,7 @@ package struct SQLiteRestore: Sendable {
     /// Why nothing was restored.
     package enum Failure: Error, Sendable, Hashable {
         case noBackup(path: String)
-        /// The database itself, under any name.
+        /// The backup and the database are the same file, perhaps under two names.
         case itself(path: String)
         case inUse(path: String)
         case cannotWrite(path: String, detail: String)
@@ -40,7 +40,7 @@ package struct SQLiteRestore: Sendable {
         guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }
         guard !SQLiteFile.areSame(backup, path) else { throw .itself(path: backup) }
         if let objection = NetworkFileSystem.objection(to: path) { throw .store(objection) }
-        // Fail early if the database is in use, because copying takes a while. This lock ends immediately, because
+        // Fail early if the database is in use, because copying takes a while. The lock is released immediately, because
         // SQLite opens the database again below.
         guard try lock(path) != nil else { throw .inUse(path: database) }
         let staged = SQLiteCopy.freeName(path + ".restoring")
@@ -72,9 +72,9 @@ package struct SQLiteRestore: Sendable {
             }
             // A damaged database doesn't say which app it belongs to.
             if let expected = bundleID ?? SQLiteFile.header(at: path)?.bundleID,
-                let found = SQLiteFile.header(at: backup)?.bundleID, found != expected
+                let actual = SQLiteFile.header(at: backup)?.bundleID, actual != expected
             {
-                throw .otherApp(database: backup, found: found, expected: expected)
+                throw .otherApp(database: backup, found: actual, expected: expected)
             }
             let resolved = SQLiteFile.resolved(backup)
             let hasLog = FileIdentity.exists(resolved + SQLiteOpenFiles.logSuffix)
@@ -104,24 +104,24 @@ package struct SQLiteRestore: Sendable {
     ///
     /// - Returns: the new name of the replaced database; nil if there was no database.
     private func exchange(_ path: String, for staged: String) throws(Failure) -> String? {
-        let kept = SQLiteCopy.freeName(path + ".replaced")
+        let replacedPath = SQLiteCopy.freeName(path + ".replaced")
         let (log, index) = (SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix)
         let hasDatabase = FileIdentity.exists(path)
-        if hasDatabase, link(path, kept) != 0 { throw cannotWrite(kept) }
-        if FileIdentity.exists(path + log), rename(path + log, kept + log) != 0 {
-            let failure = cannotWrite(kept + log)
-            unlink(kept)
+        if hasDatabase, link(path, replacedPath) != 0 { throw cannotWrite(replacedPath) }
+        if FileIdentity.exists(path + log), rename(path + log, replacedPath + log) != 0 {
+            let failure = cannotWrite(replacedPath + log)
+            unlink(replacedPath)
             throw failure
         }
         unlink(path + index)
         guard rename(staged, path) == 0 else {
             let failure = cannotWrite(path)
-            rename(kept + log, path + log)
-            unlink(kept)
+            rename(replacedPath + log, path + log)
+            unlink(replacedPath)
             throw failure
         }
         SQLiteCopy.flushFolder(of: path)
-        return hasDatabase ? kept : nil
+        return hasDatabase ? replacedPath : nil
     }
 
     private func cannotWrite(_ path: String) -> Failure {

@@ -17,14 +17,14 @@ package struct SQLiteVacuum: Sendable {
         case store(StoreError)
     }
 
-    /// Returns the sizes in bytes before and afterward.
+    /// Returns the sizes of the file in bytes, before and after.
     package func run() throws(Failure) -> (before: Int64, after: Int64) {
         do throws(StoreError) {
             guard try SQLiteFile.holdsDatabase(at: path) else {
                 throw .unusable(database: path, detail: "it contains no Tenure database; check the path")
             }
             let file = SQLiteFile.resolved(path)
-            // This lock ends immediately, because SQLite opens the database below.
+            // The lock is released immediately, because SQLite opens the database below.
             guard try SQLiteFileLock(path: file) != nil else { throw .busy }
             let before = Self.size(of: file)
             try vacuum(file)

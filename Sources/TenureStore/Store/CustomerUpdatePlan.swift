@@ -37,7 +37,7 @@ package struct CustomerUpdatePlan: Sendable {
         }
     }
 
-    /// Whether one transaction may be enough. A larger one would keep other customers waiting.
+    /// Whether one transaction may be enough. A larger transaction would keep the updates of other customers waiting.
     package var mayFitOneTransaction: Bool {
         lockKeys.count <= DatabaseTransaction.maximumKeys && size <= DatabaseTransaction.maximumEntriesInOnePiece
     }
@@ -47,7 +47,7 @@ package struct CustomerUpdatePlan: Sendable {
 ///
 /// The source decides what must be true when the update is saved, and what is saved besides the customer.
 enum UpdateSource: Sendable {
-    /// Artifacts that prove who the sender is, as in most syncs. Such an update always applies.
+    /// Artifacts that prove who the sender is, as in most syncs. Such an update is saved in any case.
     case signedArtifacts
     /// A response of the App Store about this member. The member may have been erased in the meantime.
     case appStoreResponse(member: Int64)

@@ -1,9 +1,10 @@
 package import Foundation
 
 /// Delivers and removes webhook messages. These operations read before they write: usually there is nothing to do, and
-/// an idle service writes nothing.
+/// an idle service must not write.
 extension Store {
-    /// Removes endpoints without a heartbeat since they were read, and abandons the messages that wait for them.
+    /// Removes the given endpoints, except those that got a heartbeat after the caller read them. Abandons the messages
+    /// that wait for removed endpoints.
     package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]
     {
         let hasStrays = try await read { try $0.hasStrayDeliveries() }

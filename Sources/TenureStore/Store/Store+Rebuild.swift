@@ -6,7 +6,7 @@ extension Store {
     /// Replaces the customer's facts with what `derive` returns for the stored rows, even if the current facts can't be
     /// read. Returns nil if there is no such customer.
     ///
-    /// Rows are read and verified while other transactions write. If one of them writes a row of the customer, the
+    /// Rows are read and verified while other transactions write. If another transaction writes a row of the customer, the
     /// rebuild starts again.
     package func rebuild(
         _ id: Int64, by derive: @escaping @Sendable (CustomerRows) throws(StoreError) -> CustomerFacts
@@ -35,7 +35,7 @@ private struct Rebuildable: Sendable {
     let fingerprint: RowsFingerprint
 }
 
-/// A summary of a customer's rows. Two summaries differ if a row was written in between.
+/// A summary of a customer's rows. Two summaries differ if a row was added or removed in between.
 private struct RowsFingerprint: Sendable, Hashable {
     /// The stored bytes of the facts.
     let facts: [UInt8]

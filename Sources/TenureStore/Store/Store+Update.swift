@@ -31,7 +31,7 @@ extension Store {
     }
 
     /// Finds or creates the customer, and saves what `decide` returns, in several transactions. So other updates wait
-    /// for one of them at most.
+    /// for one of these transactions at most.
     ///
     /// Call it for a plan that doesn't fit one transaction, or for which `findCustomer` returns nil. The artifacts
     /// count once the last transaction ends. `decide` may run again.

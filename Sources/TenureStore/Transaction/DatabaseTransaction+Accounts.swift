@@ -3,9 +3,8 @@ import TenureCore
 
 /// Tells which members of a merged customer are the same App Store account.
 extension DatabaseTransaction {
-    /// Divides the members of a customer into App Store accounts. Members that were merged because
-    /// of signed data are one account. Members that were merged by support, or because they have the same user, are
-    /// different accounts.
+    /// Divides the members of a customer into App Store accounts. Members that were merged because of signed data are one
+    /// account. Members that were merged by support, or because they have the same user, are different accounts.
     func accounts(among group: [Int64]) throws(StoreError) -> [[Int64]] {
         guard group.count > 1 else { return [group] }
         var members: [String: Int64] = [:]
@@ -36,7 +35,7 @@ extension DatabaseTransaction {
         try accounts(among: group).first { $0.contains(member) } ?? [member]
     }
 
-    /// Whether all purchases of each account are known. The purchases of one account tell nothing about another's.
+    /// Whether all purchases of each account are known. Having all purchases of one account says nothing about another.
     func purchasesAreComplete(of group: [Int64]) throws(StoreError) -> Bool {
         try areComplete(try accounts(among: group))
     }

@@ -38,7 +38,7 @@ extension DatabaseTransaction {
     package static let unfinishedPublicationColumn =
         "(SELECT value FROM progress WHERE name = '\(UnfinishedPublication.name)')"
 
-    /// The highest row ID of any customer, which is that of the newest one; 0 without customers.
+    /// The highest row ID of any customer, which the newest customer has; 0 without customers.
     package func highestCustomerRowID() throws(StoreError) -> Int64 {
         try session.row("SELECT coalesce(max(id), 0) FROM customers")?.integer(0) ?? 0
     }

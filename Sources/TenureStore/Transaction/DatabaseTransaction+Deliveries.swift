@@ -5,8 +5,8 @@ import TenureCore
 extension DatabaseTransaction {
     /// After this many failed attempts, a message no longer delays later messages about the same customer.
     ///
-    /// These attempts take an hour and a half. So a receiver that was down for less gets all messages in order. A
-    /// receiver that can't process one message gets the later ones after that time.
+    /// These attempts take an hour and a half. So a receiver that was down for less time gets all messages in order. A
+    /// receiver that can't process one message gets the later messages after an hour and a half.
     static let orderedAttempts = 10
 
     /// A quick check before `claimDeliveries`, which needs a write transaction. If false, nothing can be claimed. If

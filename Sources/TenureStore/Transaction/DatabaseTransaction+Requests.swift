@@ -2,20 +2,20 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated one changes nothing.
+/// Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated request changes nothing.
 extension DatabaseTransaction {
     /// An earlier request with the same ID.
     enum EarlierRequest {
-        /// It asked for the same change of the same customer.
+        /// The earlier request asked for the same change of the same customer.
         case same
-        /// It asked for another change, or was about another customer.
+        /// The earlier request asked for another change, or was about another customer.
         case another
     }
 
     /// How long requests are stored, in seconds: 30 days. Clients don't repeat older requests.
     private static let requestLifetime: TimeInterval = 30 * 86_400
 
-    /// Whether the same admin key sent a request with the same ID before; nil if it didn't.
+    /// Compares the request with an earlier request of the same admin key that has the same ID; nil if the ID is new.
     func earlierRequest(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> EarlierRequest? {
         guard let (customer, change) = try storedRequest(request) else { return nil }
         return customer == member.publicID && change == request.change.canonicalText ? .same : .another

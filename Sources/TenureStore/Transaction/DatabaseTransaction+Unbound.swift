@@ -4,7 +4,8 @@ import TenureCore
 /// Unbound customers: artifacts without proof that they belong to the sender, linked to the customers whom they name.
 extension DatabaseTransaction {
     /// The maximum number of unbound customers with one acquisition and the same kind of leading artifact. Honest
-    /// devices need far fewer. Each different list of artifacts creates one, and a client can send any number of lists.
+    /// devices need far fewer. Each different list of artifacts creates an unbound customer, and a client can send any
+    /// number of lists.
     static let maximumUnbound = 20
 
     /// Whether the customer consists of artifacts without proof that they belong to the sender.
@@ -71,8 +72,8 @@ extension DatabaseTransaction {
     /// Returns the customers that the artifacts of an unbound customer name. Empty if it is linked to no customer.
     ///
     /// A purchase in these artifacts may also belong to customers of other accounts, to whom the unbound customer isn't
-    /// linked. They are returned with purchases and renewals only: nothing else about their accounts concerns these
-    /// artifacts.
+    /// linked. These customers are returned with purchases and renewals only: nothing else about their accounts concerns
+    /// the artifacts.
     package func customers(namedBy unbound: Customer) throws(StoreError) -> [Customer] {
         let links = try links(of: unbound.id)
         guard !links.isEmpty else { return [] }

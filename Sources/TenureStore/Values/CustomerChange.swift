@@ -92,12 +92,12 @@ package enum ChangeOutcome: Sendable, Hashable {
         case noSuchCustomer
         /// The other customer of a merge doesn't exist.
         case noSuchOther
-        /// The two belong to different environments or signing authorities.
+        /// The two customers belong to different environments or signing authorities.
         case otherEnvironment
         /// The customer is unbound: their artifacts came without proof that they belong to the sender.
         case unboundProof
         case linkedToAnotherUser
-        /// The two were separated by hand, so only a person can merge them again.
+        /// Support separated the two customers, so only support can merge them again.
         case separated
         case notLinked
         case notMerged

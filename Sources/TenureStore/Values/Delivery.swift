@@ -21,7 +21,7 @@ package struct StoredMessage: Sendable, Hashable {
 package struct Delivery: Sendable, Hashable {
     package let id: Int64
     package let message: StoredMessage
-    /// Counts from 1. A replay starts at 1 again.
+    /// The number of the attempt, from 1. A replay starts at 1 again.
     package let attempt: Int
     /// The time when the message was queued. The period in which failed attempts are repeated starts then.
     package let queuedAt: Date
