@@ -6,7 +6,7 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
     package let artifact: String
     /// A stable code: the verifier's code for a rejection, or a code of `Relation`.
     package let code: String
-    /// A message for people. It contains no part of the artifact.
+    /// A message for people, which contains no part of the artifact.
     package let detail: String
 
     /// Creates the problem of one artifact of a request.

@@ -64,7 +64,7 @@ package struct ReasonResponse: Sendable, Hashable, Decodable {
             } else if let names = try? fields.decode([String].self, forKey: name) {
                 facts[name.stringValue] = .names(names)
             }
-            // A later service may have facts of other types. They are left out.
+            // A later service may have facts of other types, which this version leaves out.
         }
         self.facts = facts
     }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A small file that only its owner may read and write. It is always read and written as a whole.
+/// A small file that only its owner may read and write, and that is always read and written as a whole.
 package struct WholeFile: Sendable {
     package let path: String
 

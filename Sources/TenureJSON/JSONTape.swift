@@ -1,7 +1,7 @@
 import Foundation
 
-/// A parsed JSON text, with values that are decoded on demand: its bytes, and the offset of each value. It is called a
-/// tape, because the values of all levels are in one array, in the order of the text.
+/// A parsed JSON text, with values that are decoded on demand: the text's bytes, and the offset of each value. The type is
+/// called a tape, because the values of all levels are in one array, in the order of the text.
 ///
 /// The parser is stricter than RFC 8259. It rejects NUL, invalid UTF-8, unpaired surrogates, text before or after the
 /// value, and more than 64 levels. It also rejects a name that an object has twice, because one parser may use the first
@@ -22,7 +22,7 @@ package struct JSONTape: Sendable, Hashable {
         package let start: Int32
         /// The offset after the last byte, before the quote of a string.
         package internal(set) var end: Int32
-        /// The index of the next node that isn't inside this one.
+        /// The index of the next node that isn't inside this node.
         package internal(set) var next: Int32
     }
 

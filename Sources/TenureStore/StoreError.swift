@@ -18,7 +18,8 @@ package enum StoreError: Error, Sendable, Hashable {
     case unusable(database: String, detail: String)
     /// Other transactions held a lock or all connections for too long.
     case busy
-    /// The update was decided under a policy that isn't in effect anymore. It may succeed when it's decided again.
+    /// The update was decided under a policy that isn't in effect anymore. If the caller decides again, the update may
+    /// succeed.
     case policyChanged
     /// The disk is full.
     case full

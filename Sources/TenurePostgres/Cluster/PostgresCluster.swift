@@ -158,7 +158,7 @@ final class PostgresCluster: Sendable {
         for storage in storages { store(primary, in: storage) }
     }
 
-    /// Writes the primary unless the storage has a later one. A failure doesn't keep the service from running.
+    /// Writes the primary unless the storage has a later primary. A failure doesn't keep the service from running.
     private func store(_ primary: KnownPrimary, in storage: PrimaryStorage) {
         // Another connection may have found a later primary since this one was checked.
         if let known = try? storage.read(), known.system == primary.system, known.timeline >= primary.timeline {

@@ -21,7 +21,7 @@ package struct PostgresAddress: Sendable, Hashable {
     let connectTimeout: Int
     /// The servers that the URL names, in its order.
     let hosts: [PostgresHostName]
-    /// The URL for libpq. It may contain a password.
+    /// The URL for libpq, which may contain a password.
     let url: Secret<String>
 
     package static func isPostgres(_ url: String) -> Bool {

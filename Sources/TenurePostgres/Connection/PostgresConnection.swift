@@ -47,7 +47,7 @@ final class PostgresConnection {
     /// Whether a prepared statement was outdated or unknown to the server. All statements are prepared again then.
     private var statementsAreStale = false
 
-    /// - Parameter host: One of the address's hosts; nil for the first one.
+    /// - Parameter host: One of the address's hosts; nil for the first host.
     init(to address: PostgresAddress, at host: PostgresHost? = nil, for role: Role) throws(PostgresFailure) {
         self.address = address
         let host = host ?? PostgresHost(address.hosts.first ?? PostgresHostName(host: "", address: "", port: ""))
@@ -93,7 +93,8 @@ final class PostgresConnection {
         return try finish(sent: sent)
     }
 
-    /// Runs one or more statements without parameters. Returns the result of the last one; rows are discarded.
+    /// Runs one or more statements without parameters. Returns the result of the last statement, and discards the results
+    /// of the other statements.
     @discardableResult func run(_ script: String) throws(PostgresFailure) -> PostgresAnswer {
         try finish(sent: PQsendQuery(handle, script))
     }
@@ -125,7 +126,8 @@ final class PostgresConnection {
         return name
     }
 
-    /// Deallocates stale statements. It does nothing inside a transaction, which the failure has ended.
+    /// Deallocates stale statements, but not inside a transaction: the failure that made the statements stale has ended
+    /// the transaction.
     func dropStaleStatements() throws(PostgresFailure) {
         guard statementsAreStale, isIdle else { return }
         statements.removeAll()

@@ -5,7 +5,7 @@ import TenureStore
 struct PostgresFailure: Error {
     /// What may make the transaction succeed.
     enum Remedy {
-        /// The connection is lost. The transaction may be repeated on another one.
+        /// The connection is lost. The transaction may be repeated on another connection.
         case reconnect
         /// Another transaction conflicted, or a plan is out of date. The same transaction may succeed immediately.
         case repeatTransaction

@@ -69,7 +69,7 @@ struct PostgresParameters {
         write(&bytes)
     }
 
-    /// Calls `body` with libpq's arguments: pointers, lengths and formats. They are valid until it returns.
+    /// Calls `body` with libpq's arguments: pointers, lengths and formats. The pointers are valid until `body` returns.
     func withPointers<Value>(
         _ body: (
             _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,

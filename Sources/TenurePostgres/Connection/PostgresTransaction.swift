@@ -3,7 +3,7 @@ import TenureStore
 
 /// Runs, commits and repeats transactions.
 extension PostgresConnection {
-    /// Runs a transaction. If it conflicts with another one, repeats it after a short random pause.
+    /// Runs a transaction. If it conflicts with another transaction, repeats it after a short random pause.
     func transact<Value>(
         _ transaction: Transaction, under requirements: DatabaseRequirements? = nil,
         _ body: (any DatabaseSession) throws(StoreError) -> Value

@@ -18,7 +18,7 @@ package final class PostgresBudget: Sendable {
     /// The budgets by the servers in the URLs of their apps.
     private static let budgets = Locked<[Set<PostgresHostName>: Weak<PostgresBudget>]>([:])
 
-    /// Returns the budget of the address's server. It exists as long as an app uses it.
+    /// Returns the budget of the address's server. The budget exists as long as an app uses it.
     static func shared(for address: PostgresAddress) -> PostgresBudget {
         let budget = budgets.withLock { budgets in
             budgets = budgets.filter { $0.value.object != nil }

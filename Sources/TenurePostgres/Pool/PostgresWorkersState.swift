@@ -195,7 +195,7 @@ extension PostgresWorkersState {
     /// because no app needs its connection.
     mutating func next(for worker: PostgresWorker) -> Next {
         if let home = worker.home, !isNeeded(home) { return end(worker) }
-        // The lanes that are next: with the worker's own connection, and with another one.
+        // The lanes that are next: for the worker's own connection, and for a new connection.
         let own = worker.home.flatMap { home in nextLane { $0.cluster === home } }
         let other = nextLane { $0.cluster !== worker.home && canConnect(to: $0.cluster) }
         if let own, !(other.map { shouldLeave(worker, lane: own, for: $0) } ?? false) { return run(own) }

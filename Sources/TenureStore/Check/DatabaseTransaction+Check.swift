@@ -8,7 +8,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Counts all customers, including those that were merged into others.
+    /// Counts all customers, including customers that were merged into others.
     package func customerCount() throws(StoreError) -> Int64 {
         try session.allowLongStatements()
         return try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0

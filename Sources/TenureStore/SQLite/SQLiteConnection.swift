@@ -36,7 +36,7 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     /// How long a statement waits for other connections, in milliseconds.
     private static let timeout: Int32 = 5000
-    /// The timeout of `emptyLog`, in milliseconds. It is short because writes wait meanwhile.
+    /// The timeout of `emptyLog`, in milliseconds: short, because writes wait meanwhile.
     private static let shortTimeout: Int32 = 100
 
     /// The maximum number of prepared statements: more than a service uses. Without a maximum, statements that are

@@ -72,8 +72,8 @@ package struct SQLiteDatabase: Database {
     /// Sets what the connection needs once the schema is up to date.
     private static func prepareForWriting(_ connection: SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA foreign_keys = ON")
-        // The cache's size in kilobytes. It is large because indexes of random IDs are read and written at random
-        // places.
+        // The cache's size in kilobytes. A large cache helps, because indexes of random IDs are read and written at
+        // random places.
         try connection.execute("PRAGMA cache_size = -32768")
         // SQLite must not write the log into the file after a commit: another file may be at the path. `SQLiteWriter`
         // checks that first.
@@ -91,7 +91,7 @@ package struct SQLiteDatabase: Database {
         _ = Foundation.close(descriptor)
     }
 
-    /// Removes the access of other users. They may have access to files that were copied or created by hand.
+    /// Removes the access of other users. Files that were copied or created by hand may give them access.
     private static func closeToOthers(_ path: String) throws(StoreError) {
         for path in [path, path + SQLiteOpenFiles.logSuffix, path + SQLiteOpenFiles.indexSuffix] {
             var status = stat()

@@ -2,7 +2,7 @@
 package struct Migration: Sendable {
     /// The name, which a database stores once the step ran.
     package let name: String
-    /// The version of the schema after this step: 1 for the first step, 2 for the next one.
+    /// The version of the schema after this step: 1 for the first step, 2 for the second step.
     package let version: Int
     /// The oldest version that may write to the database after this step.
     let oldestWriter: Int

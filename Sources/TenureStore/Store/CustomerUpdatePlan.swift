@@ -51,7 +51,8 @@ enum UpdateSource: Sendable {
     case signedArtifacts
     /// A response of the App Store about this member. The member may have been erased in the meantime.
     case appStoreResponse(member: Int64)
-    /// An App Store Server Notification. It may be stored already, because the App Store repeats notifications.
+    /// An App Store Server Notification. The notification may be stored already, because the App Store repeats
+    /// notifications.
     case notification(StoredNotification)
     /// Artifacts without proof that they belong to the sender, and the customers whom they name.
     case unbound(members: [Int64])

@@ -8,7 +8,7 @@ import TenureCore
 /// 3,000 purchases, an attempt does this:
 ///
 /// 1. Find the customer whom the receipt names, or create one.
-/// 2. Merge other customers into that one, if the receipt names several.
+/// 2. If the receipt names several customers, merge the others into this customer.
 /// 3. Decide, between transactions.
 /// 4. Write the identities of the purchases, then all but the last artifacts, 64 in each piece. Readers ignore these
 ///    artifacts until the last step.
@@ -61,7 +61,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         var writtenHashes: Set<[UInt8]> = []
         /// The customer that this update created; nil if it found one.
         var newCustomer: Int64?
-        /// Whether some written artifacts were abandoned. They are removed at the end.
+        /// Whether some written artifacts were abandoned. Abandoned artifacts are removed at the end.
         var hasLeftovers = false
 
         /// Abandons the artifacts written so far: a later update takes them, or they are removed.
@@ -271,7 +271,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let all = Set(plan.identities)
         let realm = plan.realm
         var others = prepared.update.identities.filter { !all.contains($0) }
-        // The artifacts of an unbound customer name the customers that it's linked to.
+        // The artifacts of an unbound customer name the customers that the unbound customer is linked to.
         if !plan.identities.contains(where: { $0.kind == .unbound }) {
             others += prepared.update.facts.renewals(beyond: prepared.formerCustomer.facts)
             others += try await read { [plan] transaction in

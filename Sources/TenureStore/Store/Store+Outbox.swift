@@ -19,7 +19,7 @@ extension Store {
     /// Takes deliveries that are due for an endpoint. No other process takes them before the lease ends.
     ///
     /// Messages about one customer are taken one at a time, in their order. A message that has failed often doesn't
-    /// delay later ones.
+    /// delay later messages.
     ///
     /// - Parameter lease: the seconds after which another process may take a delivery again.
     package func claimDeliveries(

@@ -29,7 +29,7 @@ extension Store {
 
 /// A customer with the rows from which the facts can be computed again.
 private struct Rebuildable: Sendable {
-    /// The rows; the customer's facts are empty if the stored ones can't be read.
+    /// The rows. The customer's facts are empty if the stored facts can't be read.
     let rows: CustomerRows
     let areFactsReadable: Bool
     let fingerprint: RowsFingerprint
@@ -46,7 +46,7 @@ private struct RowsFingerprint: Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
-    /// Returns a customer with all rows. Nil if there is no such customer, or if it was merged into another one.
+    /// Returns a customer with all rows. Nil if there is no such customer, or if it was merged into another customer.
     fileprivate func rebuildable(_ id: Int64) throws(StoreError) -> Rebuildable? {
         guard let fingerprint = try rowsFingerprint(of: id, forUpdate: false),
             let row = try session.row("SELECT \(Customer.columns) FROM customers WHERE id = $1", [.integer(id)])
@@ -62,7 +62,7 @@ extension DatabaseTransaction {
         return Rebuildable(rows: try rows(of: customer), areFactsReadable: areFactsReadable, fingerprint: fingerprint)
     }
 
-    /// Returns nil if there is no such customer, or if it was merged into another one.
+    /// Returns nil if there is no such customer, or if it was merged into another customer.
     fileprivate func rowsFingerprint(of id: Int64, forUpdate: Bool) throws(StoreError) -> RowsFingerprint? {
         let lock = forUpdate ? session.dialect.forUpdate : ""
         let row = try session.row("SELECT facts, merged_into FROM customers WHERE id = $1\(lock)", [.integer(id)])

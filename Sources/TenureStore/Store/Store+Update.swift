@@ -6,8 +6,8 @@ extension Store {
     /// Finds the customer that the plan's identities name, or creates one, and saves what `decide` returns. Returns nil
     /// if the update no longer applies.
     ///
-    /// `decide` runs inside the transaction, with the customer after all earlier updates. It must have no side effects,
-    /// because it may run again.
+    /// `decide` runs inside the transaction, with the customer after all earlier updates. `decide` may run again, so it
+    /// must have no side effects.
     func update<Outcome: Sendable>(
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {

@@ -74,7 +74,7 @@ extension DatabaseTable {
 }
 
 extension DatabaseTable {
-    /// The number of customers in one query. It is constant, so that one prepared statement serves all queries.
+    /// The number of customers in one query: a constant, so that one prepared statement serves all queries.
     static let batchSize = 32
 
     /// The placeholders of one batch: `($1, $2 …)`.

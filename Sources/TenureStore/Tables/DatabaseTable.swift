@@ -27,7 +27,7 @@ package struct DatabaseTable: Sendable, Hashable {
     static let customers = "customers"
     /// The table with one row that holds the database's ID.
     static let identity = "database"
-    /// The table with one row that says which releases may use the database. It isn't part of the content.
+    /// The table with one row that says which releases may use the database. The row isn't part of the content.
     static let state = "database_state"
 
     /// Returns all tables except `database_state` and `migrations`, which aren't content. A table comes after the tables

@@ -35,7 +35,7 @@ extension DatabaseTransaction {
         return customer.id
     }
 
-    /// Returns the members that exist. They are locked, so that none is erased before a link is written.
+    /// Returns the members that exist, and locks them, so that no member is erased before a link is written.
     func lockExisting(_ members: some Collection<Int64>) throws(StoreError) -> [Int64] {
         try rows(
             """
@@ -98,7 +98,7 @@ extension DatabaseTransaction {
     /// The unbound customers with artifacts that name this customer, by row ID.
     func unboundCustomers(of id: Int64) throws(StoreError) -> [Int64] { try unboundCustomers(of: try group(of: id)) }
 
-    /// The unbound customers with artifacts that name one of these members, without erased ones.
+    /// The unbound customers with artifacts that name one of these members, without erased customers.
     func unboundCustomers(of members: [Int64]) throws(StoreError) -> [Int64] {
         let rows = try rows(
             """

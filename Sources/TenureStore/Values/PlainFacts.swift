@@ -67,8 +67,8 @@ package struct PlainFacts {
         guard flags.isSubset(of: Self.plainProof) else { return false }
         write(try reader.byte())  // The kind of proof.
         _ = try reader.date(if: flags.contains(.signedDate))
-        // The key leaves out the IDs. They only decide which promises apply, and `writePromise` writes that for each
-        // promise.
+        // The key leaves out the IDs. A decision needs the IDs only to know which promises are for this customer, and
+        // `writePromise` writes that for each promise.
         appTransactionID = try reader.utf8(if: flags.contains(.appTransactionID))
         downloadID = try reader.utf8(if: flags.contains(.downloadID))
         write(flags.contains(.platform) ? try reader.byte() : 0)

@@ -153,7 +153,8 @@ package struct PublicationEvaluation: Sendable {
     }
 }
 
-/// A position in the history of the database: later rows have higher row IDs. It is read while no transaction writes.
+/// A position in the history of the database: later rows have higher row IDs. A position is read while no transaction
+/// writes.
 package struct DatabasePosition: Sendable, Hashable {
     /// The ID of the last row, by table. Empty tables have none.
     let last: [String: Int64]
