@@ -63,15 +63,11 @@ struct SQLiteRescue {
 
     /// Copies the open database. Returns why that failed; nil if the copy is complete.
     private func save(to copy: String) -> String? {
-        do throws(SQLiteCopy.Failure) {
+        do throws(SQLiteFileError) {
             _ = try SQLiteCopy(target: copy).write(from: files.connection, replacing: false)
             return nil
         } catch {
-            switch error {
-            case .exists: return "`\(copy)` exists"
-            case .cannotWrite(let detail): return "`\(copy)` can't be written: \(detail)"
-            case .store(let error): return error.description
-            }
+            return error.description
         }
     }
 

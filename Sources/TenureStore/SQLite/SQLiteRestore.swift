@@ -15,17 +15,6 @@ package struct SQLiteRestore: Sendable {
         self.bundleID = bundleID
     }
 
-    /// Why nothing was restored.
-    package enum Failure: Error, Sendable, Hashable {
-        case noBackup(path: String)
-        /// The backup and the database are the same file, perhaps under two names.
-        case itself(path: String)
-        case inUse(path: String)
-        case cannotWrite(path: String, detail: String)
-        case unusableBackup(path: String, StoreError)
-        case store(StoreError)
-    }
-
     /// What was restored.
     package struct Receipt: Sendable, Hashable {
         package let contents: SQLiteCopy.Contents
@@ -35,7 +24,7 @@ package struct SQLiteRestore: Sendable {
 
     /// Checks the backup, copies it beside the database, and puts the copy in the database's place. The database stays
     /// locked while its log is moved away and the copy gets its name, so that no process opens it in between.
-    package func run() throws(Failure) -> Receipt {
+    package func run() throws(SQLiteFileError) -> Receipt {
         let path = SQLiteFile.resolved(database)
         guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }
         guard !SQLiteFile.areSame(backup, path) else { throw .itself(path: backup) }
@@ -55,7 +44,7 @@ package struct SQLiteRestore: Sendable {
         return Receipt(contents: contents, replacedPath: try exchange(path, for: staged))
     }
 
-    private func lock(_ path: String) throws(Failure) -> SQLiteFileLock? {
+    private func lock(_ path: String) throws(SQLiteFileError) -> SQLiteFileLock? {
         do throws(StoreError) {
             return try SQLiteFileLock(path: path)
         } catch {
@@ -64,7 +53,7 @@ package struct SQLiteRestore: Sendable {
     }
 
     /// Checks the backup, copies it to `staged`, and reads the copy.
-    private func stage(at staged: String, beside path: String) throws(Failure) -> SQLiteCopy.Contents {
+    private func stage(at staged: String, beside path: String) throws(SQLiteFileError) -> SQLiteCopy.Contents {
         let source: SQLiteConnection
         do throws(StoreError) {
             guard try SQLiteFile.holdsDatabase(at: backup) else {
@@ -88,14 +77,10 @@ package struct SQLiteRestore: Sendable {
             geteuid() == 0
             ? FilePermissions.owner(ofFileAt: path)
                 ?? FilePermissions.owner(ofFileAt: folder.isEmpty ? "." : folder) : nil
-        do throws(SQLiteCopy.Failure) {
+        do throws(SQLiteFileError) {
             return try SQLiteCopy(target: staged).write(from: source, replacing: false, owner: owner)
-        } catch {
-            switch error {
-            case .exists: throw .cannotWrite(path: staged, detail: "it exists already")
-            case .cannotWrite(let detail): throw .cannotWrite(path: staged, detail: detail)
-            case .store(let error): throw .unusableBackup(path: backup, error)
-            }
+        } catch .store(let error) {
+            throw .unusableBackup(path: backup, error)
         }
     }
 
@@ -103,7 +88,7 @@ package struct SQLiteRestore: Sendable {
     /// at the path.
     ///
     /// - Returns: the new name of the replaced database; nil if there was no database.
-    private func exchange(_ path: String, for staged: String) throws(Failure) -> String? {
+    private func exchange(_ path: String, for staged: String) throws(SQLiteFileError) -> String? {
         let replacedPath = SQLiteCopy.freeName(path + ".replaced")
         let (log, index) = (SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix)
         let hasDatabase = FileIdentity.exists(path)
@@ -124,23 +109,5 @@ package struct SQLiteRestore: Sendable {
         return hasDatabase ? replacedPath : nil
     }
 
-    private func cannotWrite(_ path: String) -> Failure {
-        .cannotWrite(path: path, detail: systemMessage)
-    }
-}
-
-extension SQLiteRestore.Failure: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .noBackup(let path): "there is no backup at `\(path)`; name a file that `tenure database backup` made"
-        case .itself(let path): "`\(path)` is the database itself; name a backup"
-        case .inUse(let path):
-            "`\(path)` is open in another process; stop the service and the commands that use it, and try again"
-        case .cannotWrite(let path, let detail):
-            "`\(path)` can't be written (\(detail)); check the folder and who may write to it"
-        case .unusableBackup(let path, let error):
-            "the backup `\(path)` can't be restored, and the database stays as it is: \(error)"
-        case .store(let error): error.description
-        }
-    }
+    private func cannotWrite(_ path: String) -> SQLiteFileError { .cannotWrite(path: path, detail: systemMessage) }
 }

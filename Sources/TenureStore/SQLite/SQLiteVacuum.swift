@@ -11,14 +11,8 @@ package struct SQLiteVacuum: Sendable {
         self.bundleID = bundleID
     }
 
-    /// Why the database wasn't written again.
-    package enum Failure: Error, Sendable, Hashable {
-        case inUse(path: String)
-        case store(StoreError)
-    }
-
     /// Returns the sizes of the file in bytes, before and after.
-    package func run() throws(Failure) -> (before: Int64, after: Int64) {
+    package func run() throws(SQLiteFileError) -> (before: Int64, after: Int64) {
         do throws(StoreError) {
             guard try SQLiteFile.holdsDatabase(at: path) else {
                 throw .unusable(database: path, detail: "it contains no Tenure database; check the path")
@@ -46,16 +40,4 @@ package struct SQLiteVacuum: Sendable {
     }
 
     private static func size(of file: String) -> Int64 { FileState(path: file)?.size ?? 0 }
-}
-
-extension SQLiteVacuum.Failure: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .inUse(let path):
-            "`\(path)` is open in another process; stop the service and the commands that use it, and try again"
-        case .store(.full):
-            "there is no room on the disk for a second copy of the database; make room, and try again"
-        case .store(let error): error.description
-        }
-    }
 }
