@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 /// Computes a customer's facts again, for `tenure database rebuild`.
 extension Store {
     /// Replaces the customer's facts with what `derive` returns for the stored rows, even if the current facts can't be

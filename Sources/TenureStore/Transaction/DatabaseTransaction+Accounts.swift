@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 /// Tells which members of a merged customer are the same App Store account.
 extension DatabaseTransaction {
     /// Divides the members of a customer into App Store accounts. Members that were merged because of signed data are one

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The webhook endpoints that running services have registered.
 extension DatabaseTransaction {
     /// Stores heartbeats of these endpoints. Returns false if one of them isn't registered.

@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 /// Erasure removes everything about a person: the rows of all members of the customer, and the unbound customers with
 /// artifacts that name them.
 ///

@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// Merges customers whom signed data names together, unless something shows that they are different.

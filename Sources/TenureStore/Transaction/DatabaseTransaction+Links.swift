@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 /// Links customers to users of the app, and removes such links.
 ///
 /// For example, Ada has the account `ada` with the app's own server, and bought the app with two Apple Accounts. The

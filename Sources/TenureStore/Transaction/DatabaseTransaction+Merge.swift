@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 /// The reason for a merge of two customers.
 enum MergeReason: String, Sendable, Hashable {
     /// Signed data named both together.

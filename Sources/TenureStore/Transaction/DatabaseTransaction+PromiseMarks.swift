@@ -1,5 +1,3 @@
-import TenureCore
-
 /// Marks promises before the publication that ends them, so that the transaction that publishes is short.
 ///
 /// A marked promise has the publication's mark, a random number, in the column `ending`.

@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// Derives the facts of two customers after they were split.

@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// Unbound customers: artifacts without proof that they belong to the sender, linked to the customers whom they name.

@@ -1,5 +1,3 @@
-import TenureCore
-
 /// A publication in effect that still has promises to end or to restore.
 struct UnfinishedPublication: Sendable, Hashable {
     /// The number of the publication.

@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// The customer whom the identities of an update name.
