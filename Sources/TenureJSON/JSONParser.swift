@@ -29,7 +29,7 @@ struct JSONParser {
     /// Creates an error at the current position.
     private func error(_ reason: String) -> JSONError { JSONError(offset: position, reason: reason) }
 
-    private var tooDeep: JSONError { error("nested deeper than \(JSONTape.maximumDepth) levels") }
+    private var tooDeep: JSONError { error("nested deeper than \(JSONTape.maximumDepth) levels; use fewer") }
 
     /// The next byte; at the end 0, which valid JSON doesn't contain.
     private var current: UInt8 {
@@ -166,7 +166,7 @@ struct JSONParser {
             case ..<0x80: position += 1
             default:
                 let length = UTF8Sequence.length(in: buffer, at: position)
-                guard length > 0 else { throw error("a string isn't valid UTF-8") }
+                guard length > 0 else { throw error("a string isn't valid UTF-8; encode the whole text as UTF-8") }
                 position += length
             }
         }
@@ -211,7 +211,7 @@ struct JSONParser {
     private mutating func skipDigits() throws(JSONError) {
         let start = position
         while (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(current) { position += 1 }
-        guard position > start else { throw error("a number lacks digits") }
+        guard position > start else { throw error("a number lacks digits; `-`, `.` and `e` need a digit after them") }
     }
 
     /// Reads `true`, `false` or `null`.
