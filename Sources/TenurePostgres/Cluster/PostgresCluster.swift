@@ -21,7 +21,7 @@ final class PostgresCluster: Sendable {
         var primary: PostgresHost?
         /// The highest timeline of any primary so far.
         var timeline: UInt32 = 0
-        /// Why the last search found no primary, and when.
+        /// Why the last search found no primary, and when it failed.
         var failure: (error: PostgresFailure, at: ContinuousClock.Instant)?
         /// The primary to which this process connected last.
         var knownPrimary: KnownPrimary?

@@ -104,7 +104,8 @@ extension PostgresConnection {
         return try settings(and: "NULL::text, NULL::text")
     }
 
-    /// Reads the settings and more expressions. Fails if the server doesn't know a function in them.
+    /// Reads the settings, and the values of more SQL expressions. Fails if the server doesn't know a function in these
+    /// expressions.
     private func settings(and more: String) throws(PostgresFailure) -> [SQLValue] {
         try transact(.lookingUp) { () throws(PostgresFailure) in
             try rows(

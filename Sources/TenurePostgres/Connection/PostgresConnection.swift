@@ -38,7 +38,7 @@ final class PostgresConnection {
     private let generation: Int
     /// What the server reported about itself when the connection was opened.
     private(set) var server = PostgresServerState()
-    /// Warnings since they were last cleared.
+    /// Receives the warnings that the server sends on this connection.
     let warnings = PostgresWarnings()
     let handle: OpaquePointer
     /// Whether the server was asked to cancel a statement. After that, no transaction begins on the connection.

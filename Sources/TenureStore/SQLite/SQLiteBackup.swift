@@ -1,7 +1,7 @@
 import Foundation
 import TenureFileAttributes
 
-/// Makes a consistent copy of an SQLite database while a service keeps writing.
+/// Makes a consistent copy of an SQLite database. A service may write to the database meanwhile.
 package struct SQLiteBackup: Sendable {
     let source: String
     let target: String

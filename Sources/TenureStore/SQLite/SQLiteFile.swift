@@ -138,7 +138,7 @@ extension SQLiteDatabase {
 }
 
 extension SQLiteDatabase {
-    /// Whether a database is at the path. A file without tables isn't one yet.
+    /// Whether a database is at the path. A file without tables isn't a database yet.
     package static func exists(at path: String) -> Bool {
         do {
             return try SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)

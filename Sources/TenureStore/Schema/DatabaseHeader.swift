@@ -97,7 +97,7 @@ extension DatabaseRequirements {
     }
 }
 
-/// What opening a database may do.
+/// What a process may do while it opens a database.
 package struct DatabaseOpening: Sendable {
     /// The bundle ID of the app that the database must belong to; nil accepts every app's database. A database without
     /// an app becomes this app's database.

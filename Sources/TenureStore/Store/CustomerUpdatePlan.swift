@@ -28,7 +28,7 @@ package struct CustomerUpdatePlan: Sendable {
     /// The keys that the transaction that saves the update must lock.
     package var lockKeys: [LockKey] { identities.keys(in: realm) + otherKeys }
 
-    /// The keys to lock besides those of the identities.
+    /// The keys to lock besides the keys of the identities.
     var otherKeys: [LockKey] {
         if case .notification(let notification) = source {
             [.notification(uuid: notification.uuid, notification.realm)]

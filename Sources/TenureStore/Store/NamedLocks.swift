@@ -28,7 +28,7 @@ final class NamedLocks: Sendable {
         }
     }
 
-    /// Passes the name to the task that has waited longest, or releases it.
+    /// Passes the name to the task that has waited longest, or releases the name if no task waits.
     private func leave(_ name: String) {
         let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
             if waiting[name]?.isEmpty == false { return waiting[name]?.removeFirst() }

@@ -8,7 +8,7 @@ extension Store {
     /// - Parameters:
     ///   - publication: the publication under which `evaluate` decides; nil accepts every publication.
     ///   - evaluate: returns what webhooks report. If it returns nil, the customer is compared again a minute later.
-    /// - Returns: how many customers were due; 0 if `publication` isn't the active one anymore.
+    /// - Returns: how many customers were due; 0 if `publication` isn't in effect anymore.
     package func compareDueCustomers(
         at now: Date, limit: Int, under publication: Int64? = nil,
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?

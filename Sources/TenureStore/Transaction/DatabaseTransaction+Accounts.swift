@@ -59,7 +59,7 @@ extension DatabaseTransaction {
             ).map { row throws(StoreError) in try row.integer(0) })
     }
 
-    /// Whether other customers were merged into this one.
+    /// Whether other customers were merged into the customer with this row ID.
     func hasMembers(_ id: Int64) throws(StoreError) -> Bool {
         try session.row("SELECT 1 FROM customers WHERE merged_into = $1 LIMIT 1", [.integer(id)]) != nil
     }

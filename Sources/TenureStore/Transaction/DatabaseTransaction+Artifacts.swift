@@ -153,6 +153,8 @@ extension DatabaseTransaction {
     }
 
     /// Returns a page of a member's artifacts and notifications; nil if there is no such member.
+    ///
+    /// - Parameter limit: the maximum number of artifacts, and also of notifications.
     package func signedEntries(
         of id: Int64, after position: SignedEntries.Position, limit: Int
     ) throws(StoreError) -> SignedEntries? {

@@ -34,7 +34,7 @@ extension DatabaseTransaction {
         return named
     }
 
-    /// Whether messages wait for an endpoint that was removed. A concurrent transaction may have queued one.
+    /// Whether messages wait for an endpoint that was removed. A concurrent transaction may have queued such a message.
     func hasStrayDeliveries() throws(StoreError) -> Bool {
         try session.row("SELECT 1 FROM deliveries WHERE \(Self.isStray) LIMIT 1") != nil
     }

@@ -56,7 +56,7 @@ extension DatabaseTransaction {
     /// The name of the row in `progress` with the salt.
     private static let salt = "salt of erasures"
 
-    /// Returns the salt of the hashes. The first erasure creates it, and it never changes afterward.
+    /// Returns the salt of the hashes. The first erasure creates the salt, which never changes afterward.
     func existingOrNewSalt() throws(StoreError) -> String {
         if let salt = try storedValue(named: Self.salt) { return salt }
         let salt = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal

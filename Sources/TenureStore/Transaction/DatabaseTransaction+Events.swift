@@ -26,7 +26,7 @@ extension DatabaseTransaction {
         try numberedEvents(of: customer).map(\.event)
     }
 
-    /// The events of a member with their row IDs, in the order in which they happened.
+    /// A member's events with their row IDs, in the order in which they happened.
     func numberedEvents(of customer: Int64) throws(StoreError) -> [(number: Int64, event: StoredEvent)] {
         try session.rows(
             "SELECT kind, at, actor, detail, id FROM events WHERE customer = $1 ORDER BY id", [.integer(customer)]

@@ -82,7 +82,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The key of a user in the details of events.
+    /// The key under which the details of events have a user's ID.
     static let userKey = "user"
 
     /// Takes the member's account away from a customer, who keeps the other accounts and all users. If there is no

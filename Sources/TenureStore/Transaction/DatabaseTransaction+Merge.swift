@@ -1,8 +1,8 @@
 /// The reason for a merge of two customers.
 enum MergeReason: String, Sendable, Hashable {
-    /// Signed data named both together.
+    /// Signed data named both customers together.
     case signedTogether
-    /// The app's server linked both to one user.
+    /// The app's server linked both customers to one user.
     case sameUser
     case support
 }

@@ -7,7 +7,7 @@ extension DatabaseTransaction {
     /// number of lists.
     static let maximumUnbound = 20
 
-    /// Whether the customer consists of artifacts without proof that they belong to the sender.
+    /// Whether the customer is unbound: artifacts without proof that they belong to the sender.
     func isUnbound(_ id: Int64) throws(StoreError) -> Bool {
         try session.row(
             "SELECT 1 FROM identities WHERE customer = $1 AND kind = $2 LIMIT 1",

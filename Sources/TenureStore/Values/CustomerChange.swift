@@ -56,7 +56,7 @@ package enum Transfer: String, Sendable, Hashable, CaseIterable {
     case never
     /// The acquisition and its promises move to the newest user.
     case newest
-    /// Both users become one customer with everything that either has.
+    /// The customers of both users become one customer, with everything that either of them has.
     case share
 }
 

@@ -34,7 +34,7 @@ package struct Identity: Sendable, Hashable {
         case appAccountToken = 9
         /// A renewal: a transaction that isn't the first one of its subscription.
         case transactionID = 10
-        /// An event of a subscription, its first purchase or a renewal, by the ID of its order line.
+        /// The ID of an order line (`webOrderLineItemId`): of a subscription's first purchase, or of a renewal.
         case webOrderLineItemID = 11
         /// A purchase that this member shares with another customer, who has the identity `originalTransactionID` for
         /// it. Several accounts can have one purchase. So a refund to any of them must apply to unbound artifacts that
