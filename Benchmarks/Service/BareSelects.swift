@@ -8,7 +8,8 @@ struct BareSelects: Sendable {
     private let pool: PostgresPool
 
     init(_ database: PostgresDatabase) {
-        pool = database.newPoolForLookups()
+        pool = PostgresPool(
+            to: PostgresCluster(database.address), for: .lookups, limit: 2, waitTimeout: .seconds(3))
     }
 
     /// Selects the row of the customer with this number. Throws if there is no such customer.

@@ -1,4 +1,4 @@
-/// The name of any field, to read an object before its fields are known.
+/// A coding key with any name, for objects with field names that aren't known in advance.
 package struct AnyCodingKey: CodingKey {
     package let stringValue: String
     package var intValue: Int? { nil }

@@ -6,7 +6,7 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
     package let artifact: String
     /// A stable code: the verifier's code for a rejection, or a code of `Relation`.
     package let code: String
-    /// A message for people. It contains no part of the artifact.
+    /// A message for people, which contains no part of the artifact.
     package let detail: String
 
     /// Creates the problem of one artifact of a request.
@@ -28,11 +28,11 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
         case wrongEnvironment
         /// No signed field proves that the artifact belongs to the same customer.
         case unrelated
-        /// The artifact is renewal info without a verified transaction of the same subscription.
+        /// The artifact is renewal info, and the request has no verified transaction of the same subscription.
         case noTransaction
-        /// The artifact is a persona with artifacts from Production, where personas aren't allowed.
+        /// The request has a persona and artifacts from Production, where personas aren't allowed.
         case personaRefused
-        /// The artifact is a persona that this service didn't create for this app.
+        /// The request has the token of a persona that this service didn't create for this app.
         case personaUnknown
         case personaExpired
         case personaRevoked

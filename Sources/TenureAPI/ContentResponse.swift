@@ -5,9 +5,9 @@ import TenureJSON
 package struct ContentResponse: Sendable, Hashable, Decodable {
     /// The download links of one version of an asset pack.
     package struct Links: Sendable, Hashable, Decodable {
-        /// The URL of the manifest, which lists the files. It may be relative to the service's URL.
+        /// The URL of the manifest, which lists the files. The URL may be relative to the service's URL.
         package let manifest: String
-        /// The URL of the archive with all files. It may be relative to the service's URL.
+        /// The URL of the archive with all files. The URL may be relative to the service's URL.
         package let archive: String
         /// The time at which both links expire.
         package let expiresAt: Date

@@ -4,10 +4,10 @@ import TenureJSON
 
 /// What the service reports about a customer: the response to `POST /v1/sync` and `GET /v1/customer`.
 package struct CustomerResponse: Sendable, Hashable, Decodable {
-    /// The customer's ID, an opaque string. If the proof isn't bound to the device, the ID identifies these artifacts
-    /// only.
+    /// The customer's ID, an opaque string. If `bound` is false, the ID identifies only the artifacts that were sent.
     package let id: String
-    /// Whether the proof is bound to the device that sent it. Otherwise, anyone may have sent a copy of the proof.
+    /// Whether the artifacts are bound to the device that sent them. Otherwise, anyone may have sent copies of the
+    /// artifacts.
     package let bound: Bool
     /// The environment that signed the artifacts. Customers of different environments are never mixed.
     package let environment: AppStoreEnvironment
@@ -25,9 +25,9 @@ package struct CustomerResponse: Sendable, Hashable, Decodable {
     /// The entitlement token, a compact JWS. Only the response to a sync with an app transaction that is bound to the
     /// device can have it.
     package let entitlementToken: String?
-    /// The statements that vouch for the key that signed the token.
+    /// The statements that vouch for the key that signed `entitlementToken`.
     package let signingKey: SigningKeyResponse?
-    /// The access token; only in the response to a sync.
+    /// The access token. Only the response to a sync has it.
     package let accessToken: AccessTokenResponse?
     /// The rejected artifacts. All other artifacts are used.
     package let problems: [ArtifactProblem]
@@ -79,8 +79,8 @@ package struct AccessTokenResponse: Sendable, Hashable, Decodable {
     }
 }
 
-/// The service's response about a customer, before it is written. Clients read it as `CustomerResponse`, which explains
-/// the fields.
+/// What the service writes as a response about a customer. Clients read the response as `CustomerResponse`, which
+/// explains the fields.
 package struct CustomerAnswer {
     package let id: String
     let bound: Bool
@@ -125,7 +125,7 @@ extension JSONWriter {
         field(Key.persona, ifPresent: customer.persona)
         key(Key.entitlements)
         beginObject()
-        // Most entitlements have the same reasons, so their bytes are copied.
+        // Most entitlements have the same reasons, so the bytes of a repeated reason are copied.
         var written = WrittenReasons()
         for index in customer.decisions.indices {
             key(customer.decisions[index].entitlement)

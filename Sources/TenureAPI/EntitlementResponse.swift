@@ -6,7 +6,7 @@ import TenureJSON
 package struct EntitlementResponse: Sendable, Hashable, Decodable {
     /// Whether the entitlement is granted. Outcomes that this version doesn't know are read as `undetermined`.
     package let outcome: Decision.Outcome
-    /// The end of a granted right; nil if it is permanent.
+    /// The time when a granted entitlement ends; nil if it is permanent.
     package let until: Date?
     /// The reasons for the outcome, the deciding reason first.
     package let reasons: [ReasonResponse]
@@ -64,7 +64,7 @@ package struct ReasonResponse: Sendable, Hashable, Decodable {
             } else if let names = try? fields.decode([String].self, forKey: name) {
                 facts[name.stringValue] = .names(names)
             }
-            // A later service may have facts of other types. They are left out.
+            // A later service may have facts of other types, which this version leaves out.
         }
         self.facts = facts
     }
@@ -79,7 +79,7 @@ extension JSONWriter {
         value(decision, namesEntitlement: true, in: languages, written: &written)
     }
 
-    /// Writes a decision. Copies the bytes of reasons that are already `written`.
+    /// Writes a decision. If `written` has a reason already, copies its bytes.
     ///
     /// - Parameter namesEntitlement: Whether to write the entitlement's name as a field. In an object with a decision
     ///   for each entitlement, the key is the name.

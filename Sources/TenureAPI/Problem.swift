@@ -15,12 +15,12 @@ package struct Problem: Error, Sendable, Hashable, Decodable {
     package let reason: String?
     /// The ID of the rehearsal that shows what a refused publication would have changed.
     package let rehearsal: String?
-    /// The seconds after which the same request may succeed.
+    /// The seconds after which the same request may succeed; nil if the service doesn't know.
     package let retryAfter: Int?
     /// What is left of a trial, if the trial is the reason for the failure.
     package let trial: TrialResponse?
 
-    /// Creates the problem that a request ends with. The code sets the status.
+    /// Creates the problem of a failed request. `code` determines the HTTP status and the title.
     package init(
         _ code: Code, _ detail: String, problems: [ArtifactProblem] = [], reason: String? = nil, retryAfter: Int? = nil,
         trial: TrialResponse? = nil, rehearsal: String? = nil
@@ -38,7 +38,7 @@ package struct Problem: Error, Sendable, Hashable, Decodable {
         case title, status, code, detail, reason, problems, trial, rehearsal
     }
 
-    /// Reads the body of a response. `retryAfter` is in a header, so it stays nil.
+    /// Reads the body of a response. `retryAfter` is nil, because a header has its value, and not the body.
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let code = try fields.decode(String.self, forKey: .code)

@@ -43,7 +43,7 @@ package struct ProductsResponse: Sendable, Hashable, Decodable {
         package let days: Int?
     }
 
-    /// Each product once, in the order of the first occurrences in the policy.
+    /// The products, each listed once, in the order in which the policy first names them.
     package let products: [Product]
     /// The entitlements, in the order of the policy.
     package let entitlements: [Entitlement]
@@ -74,15 +74,15 @@ package struct ProductsResponse: Sendable, Hashable, Decodable {
 
 extension JSONWriter {
     /// Writes the response.
-    package mutating func value(_ answer: ProductsResponse) {
+    package mutating func value(_ response: ProductsResponse) {
         object { json in
-            json.field("products", answer.products) { json, product in
+            json.field("products", response.products) { json, product in
                 json.object { json in
                     json.field("id", product.id)
                     json.field("grants", product.grants) { $0.value($1) }
                 }
             }
-            json.field("entitlements", answer.entitlements) { $0.value($1) }
+            json.field("entitlements", response.entitlements) { $0.value($1) }
         }
     }
 

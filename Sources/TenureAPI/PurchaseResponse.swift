@@ -6,7 +6,7 @@ import TenureJSON
 package struct PurchaseResponse: Sendable, Hashable, Decodable {
     /// The ID of the transaction, unique in the environment. A restored purchase can have a new ID.
     package let transactionID: String
-    /// The ID of the first purchase: all periods of a subscription have the same ID.
+    /// The ID of the first transaction of the purchase. All periods of a subscription have the same original ID.
     package let originalTransactionID: String
     /// The product ID in App Store Connect.
     package let productID: String

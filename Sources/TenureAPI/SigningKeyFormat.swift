@@ -25,8 +25,8 @@ package enum SigningKeyBounds {
     package static let maximumRevocationsSize = 16 * 1024
 }
 
-/// The statements that vouch for the key that signed an entitlement token. They are separate from the token, because
-/// the token must fit in an HTTP header.
+/// The statements that vouch for the key that signed an entitlement token. The token itself doesn't contain the
+/// statements, because it must fit in an HTTP header.
 package struct SigningKeyResponse: Sendable, Hashable, Codable {
     /// Statements by which older keys vouch for newer keys, oldest first. The last statement is about the key in use.
     package var chain: [String]?

@@ -12,10 +12,10 @@ package struct SyncRequest: Sendable, Hashable, Codable {
     /// The value of `AppStore.deviceVerificationID`. Artifacts that were signed for this device are treated as bound.
     package var deviceVerificationID: String?
     /// The device ID in the receipt's hash: `UIDevice.identifierForVendor` as a UUID, or the MAC address in hexadecimal
-    /// on a Mac. It helps to link the receipt to the app transaction.
+    /// on a Mac. The ID helps to link the receipt to the app transaction.
     package var deviceIdentifier: String?
-    /// A token of `tenure persona create`, which replaces the customer. It is accepted only with Sandbox and Xcode
-    /// artifacts.
+    /// A token of `tenure persona create`, which replaces the customer. The service accepts the token only with
+    /// artifacts from Sandbox and Xcode.
     package var persona: String?
     /// A random value that the device creates for this request, at most 64 bytes in UTF-8. The entitlement token
     /// repeats the nonce, which proves that the token isn't older than the request.

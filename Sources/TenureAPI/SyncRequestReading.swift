@@ -7,12 +7,10 @@ extension SyncRequest {
 
     /// Reads a body. Unknown fields are ignored.
     ///
-    /// - Parameter most: The maximum number of entries in each list.
+    /// - Parameter limits: The maximum number of entries in each list.
     /// - Throws: `malformedRequest` with a field that has a wrong type; `tooLarge` with a list that has too many
     ///   entries.
-    package init(
-        reading body: Data, most: (transactions: Int, renewalInfos: Int)
-    ) throws(Problem) {
+    package init(reading body: Data, limits: (transactions: Int, renewalInfos: Int)) throws(Problem) {
         do {
             self = try JSONDecoder().decode(SyncRequest.self, from: body)
         } catch let DecodingError.typeMismatch(type, context), let DecodingError.valueNotFound(type, context) {
@@ -20,13 +18,11 @@ extension SyncRequest {
         } catch {
             throw Problem(.malformedRequest, "the body must be a JSON object")
         }
-        if let count = transactions?.count, count > most.transactions {
-            throw Problem(
-                .tooLarge, "`transactions` has \(count) entries; send at most \(most.transactions)")
+        if let count = transactions?.count, count > limits.transactions {
+            throw Problem(.tooLarge, "`transactions` has \(count) entries; send at most \(limits.transactions)")
         }
-        if let count = renewalInfos?.count, count > most.renewalInfos {
-            throw Problem(
-                .tooLarge, "`renewalInfos` has \(count) entries; send at most \(most.renewalInfos)")
+        if let count = renewalInfos?.count, count > limits.renewalInfos {
+            throw Problem(.tooLarge, "`renewalInfos` has \(count) entries; send at most \(limits.renewalInfos)")
         }
         if let nonce, nonce.utf8.count > Self.maximumNonceLength {
             throw Problem(

@@ -2,9 +2,9 @@ import Foundation
 
 /// Reads the permissions and the owner of a file.
 package enum FilePermissions {
-    /// Returns whether other users have access to a file, or whether that can't be determined.
+    /// Returns whether too many users have access to an open file. Also returns true if its permissions can't be read.
     ///
-    /// Only the owner may read and write such a file. If root owns it, its group may also read it, because Kubernetes
+    /// Only the owner may read and write the file. If root owns the file, its group may also read it, because Kubernetes
     /// gives secrets to a container in this way (`fsGroup`). Callers pass an open file, so symbolic links work, and the
     /// file can't be replaced between this check and the reading.
     package static func areOpenToOthers(_ descriptor: CInt) -> Bool {
@@ -20,7 +20,7 @@ package enum FilePermissions {
         return (status.st_uid, status.st_gid)
     }
 
-    /// The same check for the mode and the owner of a file.
+    /// The same check for a file with this mode (`st_mode`) and owner.
     package static func areOpenToOthers(mode: UInt32, isOwnedByRoot: Bool) -> Bool {
         mode & (isOwnedByRoot ? 0o037 : 0o077) != 0
     }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A small file that only its owner may read and write. It is always read and written as a whole.
+/// A small file that only its owner may read and write, and that is always read and written as a whole.
 package struct WholeFile: Sendable {
     package let path: String
 
@@ -14,13 +14,16 @@ package struct WholeFile: Sendable {
     /// Returns the file's bytes; nil if there is no such file. Throws if the file is a pipe, without waiting for a
     /// writer.
     ///
-    /// Apps contain this code, and Apple requires a reason for `fstat` and similar calls. So the size comes from
-    /// `lseek`. Callers that need more attributes read them from the descriptor in `inspect`.
+    /// Apps contain this code, and Apple requires that they declare a reason for calls such as `fstat`. So the size comes
+    /// from `lseek`. Callers that need more attributes read them from the descriptor in `inspect`.
     ///
     /// - Parameters:
-    ///   - most: the maximum size in bytes. If the file is larger, one byte more is returned, and the rest isn't read.
+    ///   - maximumSize: the maximum size in bytes. If the file is larger, the result has one byte more, by which callers
+    ///     notice this. Further bytes aren't read.
     ///   - inspect: called with the open file before it is read.
-    package func read(most: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }) throws(FileFailure) -> [UInt8]? {
+    package func read(
+        maximumSize: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }
+    ) throws(FileFailure) -> [UInt8]? {
         // `O_NONBLOCK`, because opening a pipe would wait for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -37,12 +40,12 @@ package struct WholeFile: Sendable {
         }
         lseek(descriptor, 0, SEEK_SET)
         // Read one byte more than the size, to detect the end.
-        let size = max(0, min(length > 0 ? length : most, most)) + 1
+        let size = max(0, min(length > 0 ? length : maximumSize, maximumSize)) + 1
         var isRead = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
             while filled < size {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
-                let count = systemRead(descriptor, rest.baseAddress, rest.count)
+                let free = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+                let count = systemRead(descriptor, free.baseAddress, free.count)
                 if count > 0 {
                     filled += count
                 } else if count == 0 {
@@ -60,8 +63,8 @@ package struct WholeFile: Sendable {
     /// Writes the contents to a temporary file in the same folder, flushes it and renames it.
     ///
     /// - Parameters:
-    ///   - replacing: whether to replace an existing file. If false, an existing file stays as it is, and that isn't an
-    ///     error.
+    ///   - replacing: whether to replace an existing file. If false and the file exists, the file isn't changed, and no
+    ///     error is thrown.
     ///   - owner: the owner of the new file. Nil for the user of this process.
     package func write(
         _ contents: some ContiguousBytes, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
@@ -76,11 +79,12 @@ package struct WholeFile: Sendable {
             throw failure
         }
         let isWritten = contents.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            var unwritten = bytes[...]
+            while !unwritten.isEmpty {
+                let start = UnsafeRawBufferPointer(rebasing: unwritten).baseAddress
+                let count = systemWrite(descriptor, start, unwritten.count)
                 guard count >= 0 || errno == EINTR else { return false }
-                rest = rest.dropFirst(max(0, count))
+                unwritten = unwritten.dropFirst(max(0, count))
             }
             return fsync(descriptor) == 0
         }

@@ -16,7 +16,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
         exchanges.withLock { $0[task.taskIdentifier] = exchange }
     }
 
-    /// Cancels the task of an exchange, which gets no more events.
+    /// Removes an exchange, so that it gets no more events, and cancels its task.
     func cancel(_ exchange: Exchange) {
         guard let task = exchange.task else { return }
         _ = remove(task)

@@ -12,7 +12,7 @@ package struct TransportRequest: Sendable, Hashable {
     var timeout: Double
     /// The maximum number of bytes of the response's body, after decompression.
     var bodyLimit: Int
-    /// Whether the request may use cellular networks and personal hotspots. It has no effect on Linux.
+    /// Whether the request may use cellular networks and personal hotspots. This setting has no effect on Linux.
     package var allowsExpensiveNetwork = true
     /// Whether the request may use networks in Low Data Mode.
     package var allowsConstrainedNetwork = true

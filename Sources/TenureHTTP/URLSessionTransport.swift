@@ -34,24 +34,24 @@ package final class URLSessionTransport: Transport {
         // all other requests.
         configuration.httpMaximumConnectionsPerHost = 128
         // URLSession's timeouts are disabled, because exchanges have their own timeouts.
-        configuration.timeoutIntervalForRequest = Self.never
-        configuration.timeoutIntervalForResource = Self.never
+        configuration.timeoutIntervalForRequest = Self.longestTimeout
+        configuration.timeoutIntervalForResource = Self.longestTimeout
         queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         delegate = ExchangeDelegate()
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
     }
 
-    /// The longest timeout in seconds, longer than any request takes.
-    private static let never: TimeInterval = 7 * 86_400
+    /// The longest timeout in seconds: a week, so that URLSession's own timeouts never end a request.
+    private static let longestTimeout: TimeInterval = 7 * 86_400
 
     package func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
-        // The request and its timeout run at the same time. What ends first is the outcome.
+        // The request and its timeout run at the same time. The first result is the outcome.
         let outcome = await withTaskGroup(of: Exchange.Outcome.self) { group in
             group.addTask { await self.outcome(of: Exchange(request)) }
             group.addTask {
                 do {
-                    try await Task.sleep(nanoseconds: UInt64(min(max(0, request.timeout), Self.never) * 1e9))
+                    try await Task.sleep(nanoseconds: UInt64(min(max(0, request.timeout), Self.longestTimeout) * 1e9))
                     return .failure(.timedOut(seconds: request.timeout))
                 } catch {
                     return .failure(.canceled)
@@ -87,7 +87,7 @@ package final class URLSessionTransport: Transport {
 
     /// Ends an exchange if no byte is received for the time in `timeout`.
     private func endAfterSilence(_ exchange: Exchange) async {
-        let limit = min(max(0, exchange.request.timeout), Self.never)
+        let limit = min(max(0, exchange.request.timeout), Self.longestTimeout)
         while let silence = exchange.silence {
             guard silence < limit else { return stop(exchange, .timedOut(seconds: exchange.request.timeout)) }
             guard (try? await Task.sleep(nanoseconds: UInt64((limit - silence) * 1e9) + 1_000_000)) != nil else {
@@ -148,7 +148,7 @@ package final class URLSessionTransport: Transport {
         }
     }
 
-    /// Ends an exchange immediately, and cancels its task soon.
+    /// Ends an exchange immediately. The queue cancels its task afterward.
     private func stop(_ exchange: Exchange, _ failure: TransportFailure) {
         exchange.end(.failure(failure))
         queue.addOperation { [delegate] in delegate.cancel(exchange) }
@@ -156,7 +156,7 @@ package final class URLSessionTransport: Transport {
 
     private static func urlRequest(_ request: TransportRequest) -> URLRequest {
         var result = URLRequest(
-            url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: never)
+            url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: longestTimeout)
         result.httpMethod = request.method
         result.httpShouldHandleCookies = false
         #if !canImport(FoundationNetworking)

@@ -48,7 +48,7 @@ package enum Base64 {
     ) -> Bool {
         // An invalid character sets the bit `invalid`, which no digit sets. All values are combined, so the bit is
         // checked only once.
-        var union: UInt32 = 0
+        var combined: UInt32 = 0
         var index = 0
         var written = 0
         let whole = digits.count & ~3
@@ -56,24 +56,24 @@ package enum Base64 {
             let bits =
                 values[Int(digits[index])] | values[256 + Int(digits[index + 1])]
                 | values[512 + Int(digits[index + 2])] | values[768 + Int(digits[index + 3])]
-            union |= bits
+            combined |= bits
             output[written] = UInt8(truncatingIfNeeded: bits >> 16)
             output[written + 1] = UInt8(truncatingIfNeeded: bits >> 8)
             output[written + 2] = UInt8(truncatingIfNeeded: bits)
             index += 4
             written += 3
         }
-        let rest = digits.count - whole
-        if rest >= 2 {
+        let lastDigits = digits.count - whole
+        if lastDigits >= 2 {
             var bits = values[Int(digits[index])] | values[256 + Int(digits[index + 1])]
-            if rest == 3 { bits |= values[512 + Int(digits[index + 2])] }
-            union |= bits
+            if lastDigits == 3 { bits |= values[512 + Int(digits[index + 2])] }
+            combined |= bits
             // Unused bits of the last digit must be 0.
-            guard bits & (rest == 2 ? 0xFFFF : 0xFF) == 0 else { return false }
+            guard bits & (lastDigits == 2 ? 0xFFFF : 0xFF) == 0 else { return false }
             output[written] = UInt8(truncatingIfNeeded: bits >> 16)
-            if rest == 3 { output[written + 1] = UInt8(truncatingIfNeeded: bits >> 8) }
+            if lastDigits == 3 { output[written + 1] = UInt8(truncatingIfNeeded: bits >> 8) }
         }
-        return union & invalid == 0
+        return combined & invalid == 0
     }
 
     /// The value of a character outside the alphabet in the tables: the lowest bit above the 24 of four digits.
@@ -95,8 +95,8 @@ package enum Base64 {
 
     /// Encodes bytes, with padding in the standard alphabet.
     private func encoding(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
-        let rest = bytes.count % 3
-        let digits = bytes.count / 3 * 4 + (rest == 0 ? 0 : rest + 1)
+        let lastBytes = bytes.count % 3
+        let digits = bytes.count / 3 * 4 + (lastBytes == 0 ? 0 : lastBytes + 1)
         let size = self == .standard ? (digits + 3) & ~3 : digits
         let alphabet = self == .standard ? Self.standardAlphabet : Self.urlSafeAlphabet
         return [UInt8](unsafeUninitializedCapacity: size) { output, count in
@@ -125,12 +125,12 @@ package enum Base64 {
             index += 3
             written += 4
         }
-        let rest = bytes.count - index
-        guard rest > 0 else { return }
-        let (first, second) = (bytes[index], rest > 1 ? bytes[index + 1] : 0)
+        let lastBytes = bytes.count - index
+        guard lastBytes > 0 else { return }
+        let (first, second) = (bytes[index], lastBytes > 1 ? bytes[index + 1] : 0)
         output[written] = alphabet[Int(first >> 2)]
         output[written + 1] = alphabet[Int((first & 3) << 4 | second >> 4)]
-        if rest > 1 { output[written + 2] = alphabet[Int((second & 15) << 2)] }
+        if lastBytes > 1 { output[written + 2] = alphabet[Int((second & 15) << 2)] }
     }
 
     private static let standardAlphabet = alphabet(endingIn: "+/")

@@ -17,23 +17,19 @@ struct JSONParser {
         nodes.reserveCapacity(min(64, buffer.count))
     }
 
-    /// Returns the nodes of the text's value, or the first error.
-    mutating func parse() -> Result<[JSONTape.Node], JSONError> {
-        do throws(JSONError) {
-            skipBlanks()
-            try parseValue(depth: 1)
-            skipBlanks()
-            guard position == buffer.count else { throw error("unexpected text after the value; remove it") }
-            return .success(nodes)
-        } catch {
-            return .failure(error)
-        }
+    /// Returns the nodes of the text's value. Throws the first error.
+    mutating func parse() throws(JSONError) -> [JSONTape.Node] {
+        skipBlanks()
+        try parseValue(depth: 1)
+        skipBlanks()
+        guard position == buffer.count else { throw error("unexpected text after the value; remove it") }
+        return nodes
     }
 
     /// Creates an error at the current position.
     private func error(_ reason: String) -> JSONError { JSONError(offset: position, reason: reason) }
 
-    private var tooDeep: JSONError { error("nested deeper than \(JSONTape.maximumDepth) levels") }
+    private var tooDeep: JSONError { error("nested deeper than \(JSONTape.maximumDepth) levels; use fewer") }
 
     /// The next byte; at the end 0, which valid JSON doesn't contain.
     private var current: UInt8 {
@@ -170,7 +166,7 @@ struct JSONParser {
             case ..<0x80: position += 1
             default:
                 let length = UTF8Sequence.length(in: buffer, at: position)
-                guard length > 0 else { throw error("a string isn't valid UTF-8") }
+                guard length > 0 else { throw error("a string isn't valid UTF-8; encode the whole text as UTF-8") }
                 position += length
             }
         }
@@ -215,7 +211,7 @@ struct JSONParser {
     private mutating func skipDigits() throws(JSONError) {
         let start = position
         while (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(current) { position += 1 }
-        guard position > start else { throw error("a number lacks digits") }
+        guard position > start else { throw error("a number lacks digits; `-`, `.` and `e` need a digit after them") }
     }
 
     /// Reads `true`, `false` or `null`.
@@ -247,10 +243,10 @@ struct JSONParser {
             }
         } else {
             // Compare bytes: a set of strings would treat canonically equivalent names as equal.
-            var seen: Set<[UInt8]> = []
+            var names: Set<[UInt8]> = []
             var name = object + 1
             for _ in 0..<count {
-                guard seen.insert(unescapedBytes(of: nodes[name])).inserted else { throw duplicate(nodes[name]) }
+                guard names.insert(unescapedBytes(of: nodes[name])).inserted else { throw duplicate(nodes[name]) }
                 name = Int(nodes[name + 1].next)
             }
         }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A parsed JSON text, with values that are decoded on demand: its bytes, and the offset of each value. It is called a
-/// tape, because the values of all levels are in one array, in the order of the text.
+/// A parsed JSON text, with values that are decoded on demand: the text's bytes, and the offset of each value. The type is
+/// called a tape, because the values of all levels are in one array, in the order of the text.
 ///
 /// The parser is stricter than RFC 8259. It rejects NUL, invalid UTF-8, unpaired surrogates, text before or after the
-/// value, and more than 64 levels. It also rejects a name that an object has twice, because other parsers may use
-/// another one of the two values.
+/// value, and more than 64 levels. It also rejects a name that an object has twice, because one parser may use the first
+/// of the two values, and another parser the second.
 package struct JSONTape: Sendable, Hashable {
     static let maximumDepth = 64
 
@@ -22,7 +22,7 @@ package struct JSONTape: Sendable, Hashable {
         package let start: Int32
         /// The offset after the last byte, before the quote of a string.
         package internal(set) var end: Int32
-        /// The index of the next node that isn't inside this one.
+        /// The index of the next node that isn't inside this node.
         package internal(set) var next: Int32
     }
 
@@ -34,15 +34,10 @@ package struct JSONTape: Sendable, Hashable {
     /// Parses a whole text.
     package init(_ bytes: [UInt8], options: JSONReadingOptions = []) throws(JSONError) {
         guard bytes.count < Int32.max else { throw JSONError.tooLarge(bytes.count) }
-        let parsed = bytes.withUnsafeBufferPointer { buffer in
+        self.bytes = bytes
+        nodes = try bytes.withUnsafeBufferPointer { buffer throws(JSONError) in
             var parser = JSONParser(buffer: buffer, options: options)
-            return parser.parse()
-        }
-        switch parsed {
-        case .success(let nodes):
-            self.bytes = bytes
-            self.nodes = nodes
-        case .failure(let error): throw error
+            return try parser.parse()
         }
     }
 

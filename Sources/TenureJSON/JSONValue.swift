@@ -133,8 +133,8 @@ public struct JSONObject: Sendable, Hashable {
         }
     }
 
-    /// The value of a member. Setting a value replaces it in place or appends a new member. Setting nil removes the
-    /// member.
+    /// The value of a member; nil if there is no such member. Setting a value changes the member in place, or appends a
+    /// new member. Setting nil removes the member.
     public subscript(name: String) -> JSONValue? {
         get { members.first { $0.name == name }?.value }
         set {

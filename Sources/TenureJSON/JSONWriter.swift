@@ -67,7 +67,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         endArray()
     }
 
-    /// Writes the key of a field. Its value must follow.
+    /// Writes the key of a field. The caller must write the field's value next.
     package mutating func key(_ name: String) {
         separate()
         quote(name)
@@ -188,7 +188,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         output.append(UInt8(ascii: " "), times: depth * 2)
     }
 
-    /// Writes a text in quotes.
+    /// Writes a text in quotes, with the necessary escapes.
     private mutating func quote(_ value: String) {
         output.append("\"")
         write(value)

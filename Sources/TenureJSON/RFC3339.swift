@@ -58,8 +58,8 @@ extension Date {
         guard Self.secondsOfFourDigitYears.contains(seconds) else { return nil }
         switch form {
         case .lenient:
-            // This truncates. A fraction of whole milliseconds, such as .029, never gives a smaller product than in
-            // decimal.
+            // `Int64` truncates. The product for a fraction of whole milliseconds, such as .029, is never smaller than
+            // the exact number of milliseconds, so truncating loses none of them.
             let milliseconds = Int64(fraction * 1000)
             self.init(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
         case .exact:
@@ -116,14 +116,14 @@ extension Date {
 }
 
 extension Int64 {
-    /// Splits milliseconds into whole days, rounded down, and the rest.
+    /// Splits milliseconds into whole days, rounded down, and the milliseconds of the last day.
     fileprivate var daysAndMilliseconds: (days: Int, ofDay: Int) {
-        let (days, rest) = quotientAndRemainder(dividingBy: 86_400_000)
-        return rest < 0 ? (Int(days) - 1, Int(rest) + 86_400_000) : (Int(days), Int(rest))
+        let (days, remainder) = quotientAndRemainder(dividingBy: 86_400_000)
+        return remainder < 0 ? (Int(days) - 1, Int(remainder) + 86_400_000) : (Int(days), Int(remainder))
     }
 }
 
-/// Scans the bytes of a timestamp. It works on bytes for speed, because a receipt may have hundreds of timestamps.
+/// Scans the bytes of a timestamp. Bytes are faster than characters, and a receipt may have hundreds of timestamps.
 private struct TimestampScanner {
     let bytes: [UInt8]
     var position: Int
@@ -131,7 +131,7 @@ private struct TimestampScanner {
 
     var isAtEnd: Bool { position == end }
 
-    /// Skips a character. Returns false if the next one is another.
+    /// Skips this character. Returns false if the next character is a different one.
     @inline(__always)
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard position < end, bytes[position] == UInt8(ascii: character) else { return false }

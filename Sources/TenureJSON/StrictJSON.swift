@@ -8,8 +8,12 @@ package enum StrictJSON {
         func check(_ buffer: UnsafeBufferPointer<UInt8>) -> JSONError? {
             guard buffer.count < Int32.max else { return JSONError.tooLarge(buffer.count) }
             var parser = JSONParser(buffer: buffer)
-            guard case .failure(let error) = parser.parse() else { return nil }
-            return error
+            do throws(JSONError) {
+                _ = try parser.parse()
+                return nil
+            } catch {
+                return error
+            }
         }
         return bytes.withContiguousStorageIfAvailable(check) ?? Array(bytes).withUnsafeBufferPointer(check)
     }

@@ -1,6 +1,6 @@
 /// A growing buffer of UTF-8, into which `JSONWriter` writes.
 ///
-/// It is faster than an array, which checks for each appended byte whether it is uniquely referenced.
+/// It is faster than an array, because an array checks for each appended byte whether another array shares its storage.
 package struct UTF8Builder: ~Copyable {
     // Safe: a builder can't be copied, so nothing else owns its memory. The first `count` of `capacity` bytes are
     // initialized. Each method that writes calls `reserve` first.
@@ -74,12 +74,12 @@ package struct UTF8Builder: ~Copyable {
     package mutating func append(decimal number: UInt64) {
         reserve(20)
         let first = end
-        var rest = number
+        var remaining = number
         repeat {
-            start[end] = UInt8(ascii: "0") + UInt8(rest % 10)
+            start[end] = UInt8(ascii: "0") + UInt8(remaining % 10)
             end += 1
-            rest /= 10
-        } while rest > 0
+            remaining /= 10
+        } while remaining > 0
         var digits = UnsafeMutableBufferPointer(start: start + first, count: end - first)
         digits.reverse()
     }

@@ -4,7 +4,7 @@ import TenureStore
 
 /// Looks up customers by row ID, which every request needs.
 ///
-/// It uses separate connections, so that it doesn't wait for writers. Look-ups that arrive while a transaction is
+/// Look-ups use separate connections, so that they don't wait for writers. Look-ups that arrive while a transaction is
 /// running share the next transaction, which has one statement.
 final class CustomerLookups: Sendable {
     private let queue = Locked(Queue())
@@ -145,7 +145,8 @@ final class CustomerLookups: Sendable {
 
     private func giveBack() { queue.withLock { $0.busyConnections -= 1 } }
 
-    /// Repeats the look-ups that have time left, and fails the others. Repeating is safe, because they only read.
+    /// Repeats the look-ups with a deadline in the future, and fails the others. Repeating is safe, because look-ups only
+    /// read.
     private func repeatOrFail(_ group: [Lookup], after error: StoreError) {
         let now = ContinuousClock.now
         for lookup in group where lookup.deadline <= now { lookup.continuation.resume(returning: .failure(error)) }

@@ -7,10 +7,8 @@ package import TenureStore
 package struct PostgresDatabase: Database {
     package let id: [UInt8]
     let address: PostgresAddress
-    /// Shared with the other apps on this server.
+    /// The connections that all apps on this server share. A budget exists as long as a database of an app refers to it.
     private let budget: PostgresBudget
-    private let cluster: PostgresCluster
-    private let waitTimeout: Duration
     private let pool: PostgresPool
     private let lookups: CustomerLookups
     /// What every transaction requires of the database.
@@ -19,16 +17,16 @@ package struct PostgresDatabase: Database {
     /// Connects and opens the database.
     ///
     /// - Parameters:
-    ///   - waitTimeout: How long a transaction may wait for a connection. It bridges a short restart of the server.
+    ///   - waitTimeout: How long a transaction may wait for a connection. With the default,
+    ///     waiting transactions survive a short restart of the server.
     ///   - storage: Stores which server was the primary, also across restarts of the process.
     package init(
         _ address: PostgresAddress, _ opening: DatabaseOpening = DatabaseOpening(), waitTimeout: Duration = .seconds(3),
         storage: PrimaryStorage? = nil
     ) async throws(StoreError) {
         self.address = address
-        self.waitTimeout = waitTimeout
         budget = PostgresBudget.shared(for: address)
-        cluster = budget.cluster(for: address)
+        let cluster = budget.cluster(for: address)
         if let storage { cluster.use(storage) }
         pool = PostgresPool(on: budget.transactions, to: cluster, for: address, waitTimeout: waitTimeout)
         let poolForLookups = PostgresPool(
@@ -75,11 +73,6 @@ package struct PostgresDatabase: Database {
         try await pool.run { [requirements] connection throws(PostgresFailure) in
             try connection.transact(.alone, under: requirements, body)
         }
-    }
-
-    /// Creates another pool on the connections for look-ups, for a benchmark.
-    func newPoolForLookups() -> PostgresPool {
-        PostgresPool(on: budget.lookups, to: cluster, for: address, waitTimeout: waitTimeout)
     }
 
     package func close() async throws(StoreError) {

@@ -3,9 +3,10 @@ import TenureStore
 
 /// Creates and migrates the schema in a PostgreSQL database.
 extension PostgresConnection {
-    /// Opens the database: creates it, gives it to the app or brings it up to date, as far as `opening` permits.
+    /// Opens the database: creates it, stores the app that it belongs to, or brings its schema up to date, as far as
+    /// `opening` permits. Returns the database's ID.
     ///
-    /// Returns its ID. A database that needs no change is only read, so that a start doesn't block writers.
+    /// A database that needs no change is only read, so that a start doesn't block writers.
     func open(_ opening: DatabaseOpening) throws(PostgresFailure) -> [UInt8] {
         let requirements = opening.requirements(for: address.fullName)
         var header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
@@ -32,7 +33,8 @@ extension PostgresConnection {
         return header.id
     }
 
-    /// Creates the schema if it's missing, migrates it, and gives the database to the app, in one transaction.
+    /// Creates the schema if it's missing, migrates it, and stores the app that the database belongs to, in one
+    /// transaction.
     ///
     /// If several processes start at the same time, one migrates, and the others wait for it. No other process writes
     /// at that time.

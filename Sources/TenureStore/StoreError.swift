@@ -18,7 +18,8 @@ package enum StoreError: Error, Sendable, Hashable {
     case unusable(database: String, detail: String)
     /// Other transactions held a lock or all connections for too long.
     case busy
-    /// The update was decided under a policy that isn't in effect anymore. It may succeed when it's decided again.
+    /// The update was decided under a policy that isn't in effect anymore. If the caller decides again, the update may
+    /// succeed.
     case policyChanged
     /// The disk is full.
     case full
@@ -75,8 +76,8 @@ extension StoreError: CustomStringConvertible {
             """
         case .moved(let database, let place):
             """
-            the database `\(database)` was moved to `\(place)`; use that one. If the move failed, \
-            `tenure database reopen` makes this one usable again
+            the database `\(database)` was moved to `\(place)`; use the new database. If the move failed, \
+            `tenure database reopen` makes the old database usable again
             """
         case .unavailable(let path, let detail):
             "the database `\(path)` can't be opened (\(detail)); check that its folder exists and is writable"
@@ -88,7 +89,7 @@ extension StoreError: CustomStringConvertible {
         case .full: "the disk of the database is full; free some space on it"
         case .readOnly(let database, let detail): "the database `\(database)` accepts no writes (\(detail))"
         case .damaged(let detail):
-            "the database is damaged: \(detail); see what is left with `tenure database check`, or restore a backup"
+            "the database is damaged: \(detail); find what is damaged with `tenure database check`, or restore a backup"
         case .failed(let detail): "the database failed: \(detail)"
         case .replaced(let what): "\(what) while it was open; restart the service as its log says"
         case .notEmpty(let table):

@@ -30,7 +30,7 @@ public enum FuzzedReaders {
 
     /// The body of `POST /v1/sync`.
     public static func sync(_ input: [UInt8]) {
-        guard let request = try? SyncRequest(reading: Data(input), most: (transactions: 4, renewalInfos: 2)) else {
+        guard let request = try? SyncRequest(reading: Data(input), limits: (transactions: 4, renewalInfos: 2)) else {
             return
         }
         guard request.transactions?.count ?? 0 <= 4, request.renewalInfos?.count ?? 0 <= 2 else {

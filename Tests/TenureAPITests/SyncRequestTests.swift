@@ -11,7 +11,7 @@ import Testing
                 {"transactions":[\(list(transactions))],"renewalInfos":[\(list(renewalInfos))],\
                 "nonce":"\(String(repeating: "n", count: nonce))"}
                 """
-            return try SyncRequest(reading: Data(json.utf8), most: (transactions: 5, renewalInfos: 3))
+            return try SyncRequest(reading: Data(json.utf8), limits: (transactions: 5, renewalInfos: 3))
         }
         #expect(try read(transactions: 5, renewalInfos: 3, nonce: 64).transactions?.count == 5)
         let tooMany = #expect(throws: Problem.self) { try read(transactions: 6) }

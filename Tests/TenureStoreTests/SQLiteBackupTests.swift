@@ -47,7 +47,7 @@ import Testing
             try await fill(store, 0..<3)
             let backup = SQLiteBackup(of: folder + "/tenure.sqlite", to: folder + "/copy")
             try Data("a letter".utf8).write(to: URL(fileURLWithPath: folder + "/copy"))
-            #expect(throws: SQLiteBackup.Failure.exists(path: folder + "/copy")) { try backup.run(replacing: false) }
+            #expect(throws: SQLiteFileError.exists(path: folder + "/copy")) { try backup.run(replacing: false) }
             #expect(try String(contentsOfFile: folder + "/copy", encoding: .utf8) == "a letter")
             #expect(try backup.run(replacing: true).customers == 3)
             try await store.close()
@@ -57,15 +57,15 @@ import Testing
     @Test func `an SQLite backup without a valid source or target folder fails, and leaves no file`() throws {
         try withFolder { folder in
             let record = folder + "/tenure.sqlite"
-            #expect(throws: SQLiteBackup.Failure.noSource(path: record)) {
+            #expect(throws: SQLiteFileError.noDatabase(path: record)) {
                 try SQLiteBackup(of: record, to: folder + "/copy").run(replacing: false)
             }
             try Data("this is a letter to my grandmother, and longer than a header of SQLite".utf8)
                 .write(to: URL(fileURLWithPath: record))
-            #expect(throws: SQLiteBackup.Failure.self) {
+            #expect(throws: SQLiteFileError.self) {
                 try SQLiteBackup(of: record, to: folder + "/copy").run(replacing: false)
             }
-            #expect(throws: SQLiteBackup.Failure.self) {
+            #expect(throws: SQLiteFileError.self) {
                 try SQLiteBackup(of: record, to: folder + "/none/copy").run(replacing: false)
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["tenure.sqlite"])

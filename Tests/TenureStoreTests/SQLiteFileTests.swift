@@ -115,7 +115,7 @@ import Testing
             try await Store(SQLiteDatabase(path: path)).close()
             let log = URL(fileURLWithPath: target + "-wal")
             try Data("rows".utf8).write(to: log)
-            #expect(throws: SQLiteBackup.Failure.log(path: target)) {
+            #expect(throws: SQLiteFileError.log(path: target)) {
                 try SQLiteBackup(of: path, to: target).run(replacing: true)
             }
             #expect(try Data(contentsOf: log) == Data("rows".utf8))
@@ -131,12 +131,12 @@ import Testing
             let store = try Store(SQLiteDatabase(path: path))
             try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: path)
             for target in [path, folder + "/./tenure.sqlite", folder + "/link"] {
-                #expect(throws: SQLiteBackup.Failure.itself(path: target)) {
+                #expect(throws: SQLiteFileError.itself(path: target)) {
                     try SQLiteBackup(of: path, to: target).run(replacing: true)
                 }
             }
             let running = try Store(SQLiteDatabase(path: other))
-            #expect(throws: SQLiteBackup.Failure.inUse(path: other)) {
+            #expect(throws: SQLiteFileError.targetInUse(path: other)) {
                 try SQLiteBackup(of: path, to: other).run(replacing: true)
             }
             try await running.close()

@@ -52,14 +52,14 @@ import Testing
             let bytes = FileManager.default.contents(atPath: path)
             for expected in [nil, Self.first] {
                 #expect(
-                    throws: SQLiteRestore.Failure.unusableBackup(
+                    throws: SQLiteFileError.unusableBackup(
                         path: other, .otherApp(database: other, found: Self.second, expected: Self.first))
                 ) { try SQLiteRestore(of: other, to: path, for: expected).run() }
             }
             #expect(FileManager.default.contents(atPath: path) == bytes)
             // Without a file there is nothing to overwrite, but the backup belongs to another app.
             let new = folder + "/new.sqlite"
-            #expect(throws: SQLiteRestore.Failure.self) {
+            #expect(throws: SQLiteFileError.self) {
                 try SQLiteRestore(of: other, to: new, for: Self.first).run()
             }
             #expect(try SQLiteRestore(of: other, to: new).run().replacedPath == nil)

@@ -53,7 +53,7 @@ package struct FileStateStorage: StateStorage {
     }
 
     private func contents(of file: WholeFile) throws -> Data? {
-        guard let contents = try file.read(most: SealedState.maximumSize) else { return nil }
+        guard let contents = try file.read(maximumSize: SealedState.maximumSize) else { return nil }
         // The client never writes a larger file. Empty data has no valid seal, so the state is rejected.
         return contents.count <= SealedState.maximumSize ? Data(contents) : Data()
     }

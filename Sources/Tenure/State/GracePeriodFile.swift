@@ -26,7 +26,7 @@ struct GracePeriodFile: Sendable {
     }
 
     private func read() -> DeviceTime? {
-        guard let contents = try? WholeFile(path: url.path).read(most: Self.maximumSize),
+        guard let contents = try? WholeFile(path: url.path).read(maximumSize: Self.maximumSize),
             let time = try? JSONDecoder().decode(DeviceTime.self, from: Data(contents)), !time.isImpossible
         else { return nil }
         return time

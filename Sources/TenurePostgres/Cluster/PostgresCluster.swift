@@ -21,7 +21,7 @@ final class PostgresCluster: Sendable {
         var primary: PostgresHost?
         /// The highest timeline of any primary so far.
         var timeline: UInt32 = 0
-        /// Why the last search found no primary, and when.
+        /// Why the last search found no primary, and when it failed.
         var failure: (error: PostgresFailure, at: ContinuousClock.Instant)?
         /// The primary to which this process connected last.
         var knownPrimary: KnownPrimary?
@@ -51,7 +51,7 @@ final class PostgresCluster: Sendable {
         if let known { store(known, in: storage) }
     }
 
-    /// Connects to the primary. If it is unknown or can't be reached, looks for the primary among all servers.
+    /// Connects to the primary. If the primary is unknown or can't be reached, looks for it among all servers.
     func connect(for role: PostgresConnection.Role) throws(PostgresFailure) -> PostgresConnection {
         if let primary = state.withLock({ $0.primary }) {
             do {
@@ -66,7 +66,7 @@ final class PostgresCluster: Sendable {
         defer { search.unlock() }
         let (primary, failure) = state.withLock { ($0.primary, $0.failure) }
         if let primary { return try setPrimary(try PostgresConnection(to: address, at: primary, for: role)) }
-        // One thread asks the servers for all waiting threads.
+        // One thread asks the servers for all threads that wait here, so they share its failure.
         if let failure, failure.at > began { throw failure.error }
         do {
             return try setPrimary(try find(PostgresProbe(of: hosts, at: address, for: role).answers()))
@@ -82,8 +82,8 @@ final class PostgresCluster: Sendable {
     private func find(
         _ answers: [Result<PostgresConnection, PostgresFailure>]
     ) throws(PostgresFailure) -> PostgresConnection {
-        // Read the storages first: the message about an unreadable one would be hard to find among those of the
-        // servers.
+        // Read the storages first: a message about an unreadable storage would be hard to find among the messages about
+        // the servers.
         for storage in state.withLock({ $0.storages }) { _ = try primary(in: storage) }
         var best: PostgresConnection?
         var failures: [PostgresFailure] = []
@@ -103,7 +103,7 @@ final class PostgresCluster: Sendable {
         throw combined(failures)
     }
 
-    /// Throws if the server is a standby, or if another server was promoted since it was the primary.
+    /// Throws if the server is a standby, or if another server was promoted since this server was the primary.
     private func check(_ connection: PostgresConnection) throws(PostgresFailure) {
         guard connection.server.takesWrites else { throw .standby(address.description) }
         let (timeline, storages) = state.withLock { ($0.timeline, $0.storages) }
@@ -111,20 +111,20 @@ final class PostgresCluster: Sendable {
             guard let known = try primary(in: storage), known.system == connection.server.system,
                 connection.server.timeline < known.timeline
             else { continue }
-            throw older(
-                connection, than: known.timeline,
+            throw oldPrimaryFailure(
+                connection, olderThan: known.timeline,
                 remedy: """
                     . If you restored a backup and this server replaces all later servers, remove `\(storage.name)`
                     """)
         }
-        guard connection.server.timeline >= timeline else { throw older(connection, than: timeline) }
+        guard connection.server.timeline >= timeline else { throw oldPrimaryFailure(connection, olderThan: timeline) }
     }
 
     /// Returns the error about an old primary: a server with a lower timeline than `timeline`.
     ///
     /// - Parameter remedy: a sentence to add to the message.
-    private func older(
-        _ connection: PostgresConnection, than timeline: UInt32, remedy: String = ""
+    private func oldPrimaryFailure(
+        _ connection: PostgresConnection, olderThan timeline: UInt32, remedy: String = ""
     ) -> PostgresFailure {
         .lost(
             address.description,
@@ -158,7 +158,7 @@ final class PostgresCluster: Sendable {
         for storage in storages { store(primary, in: storage) }
     }
 
-    /// Writes the primary unless the storage has a later one. A failure doesn't keep the service from running.
+    /// Writes the primary unless the storage has a later primary. A failure doesn't keep the service from running.
     private func store(_ primary: KnownPrimary, in storage: PrimaryStorage) {
         // Another connection may have found a later primary since this one was checked.
         if let known = try? storage.read(), known.system == primary.system, known.timeline >= primary.timeline {
@@ -187,7 +187,7 @@ final class PostgresCluster: Sendable {
         return connection
     }
 
-    /// Combines the failures of all servers. The result allows a retry if one of the failures does.
+    /// Combines the failures of all servers. If one of the failures allows a retry, the result also allows a retry.
     private func combined(_ failures: [PostgresFailure]) -> PostgresFailure {
         guard failures.count > 1 else {
             return failures.first ?? .lost(address.description, "none of its servers answers in time")

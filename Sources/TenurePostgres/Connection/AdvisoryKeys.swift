@@ -11,7 +11,7 @@ struct AdvisoryKeys: Hashable {
     /// See `writers(in:)`.
     private let writers: Int64
 
-    /// The maximum number of locks. More would fill the server's lock table, so the exclusive lock replaces them.
+    /// The maximum number of locks. More locks would fill the server's lock table, so the exclusive lock replaces them.
     static let maximum = 64
 
     init(_ keys: [String], schema: String) {
@@ -21,12 +21,12 @@ struct AdvisoryKeys: Hashable {
         writers = Self.writers(in: schema)
     }
 
-    /// The lock that all transactions that write share, and that a migration holds alone. It is taken first, so that no
-    /// transaction waits for it while it holds a key.
+    /// The lock that all transactions that write share, and that a migration holds alone. A transaction takes this lock
+    /// first, so that it doesn't wait for the lock while it holds a key.
     static func writers(in schema: String) -> Int64 { number("migrations", schema, "") }
 
-    /// The statement after `BEGIN` that takes all locks. It is one statement, so that `statement_timeout` limits the
-    /// wait for all of them.
+    /// The statement after `BEGIN` that takes all locks: one statement, so that `statement_timeout` limits the wait for all
+    /// locks together.
     var statements: String {
         let first = "; SELECT pg_advisory_xact_lock_shared(\(writers))"
         return switch numbers.count {

@@ -9,7 +9,8 @@ package import TenureStore
 /// `allow_fsync_off` (default `false`).
 package struct PostgresAddress: Sendable, Hashable {
     package let schema: String
-    /// The maximum number of connections for transactions. Looking up customers takes two more.
+    /// The maximum number of connections for transactions. Looking up customers takes two more connections for one
+    /// database.
     let connections: Int
     /// Whether the server may run with `fsync = off`, so that a crash of its machine may lose acknowledged
     /// transactions.
@@ -20,7 +21,7 @@ package struct PostgresAddress: Sendable, Hashable {
     let connectTimeout: Int
     /// The servers that the URL names, in its order.
     let hosts: [PostgresHostName]
-    /// The URL for libpq. It may contain a password.
+    /// The URL for libpq, which may contain a password.
     let url: Secret<String>
 
     package static func isPostgres(_ url: String) -> Bool {
@@ -35,36 +36,36 @@ package struct PostgresAddress: Sendable, Hashable {
         guard Self.isPostgres(url) else {
             throw .unusable(database: shown, detail: "it isn't a URL that begins with `postgres://`")
         }
-        var own: [String: String] = [:]
-        var others: [Substring] = []
+        var tenureOptions: [String: String] = [:]
+        var libpqPairs: [Substring] = []
         for pair in query.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if let name = parts.first.map(String.init), Self.ownNames.contains(name) {
-                own[name] = parts.count == 2 ? String(parts[1]) : ""
+                tenureOptions[name] = parts.count == 2 ? String(parts[1]) : ""
             } else {
-                others.append(pair)
+                libpqPairs.append(pair)
             }
         }
-        let text = others.isEmpty ? address : address + "?" + others.joined(separator: "&")
+        let text = libpqPairs.isEmpty ? address : address + "?" + libpqPairs.joined(separator: "&")
         self.url = Secret(text)
         let options = try Self.options(text, shown: shown)
         description = Self.description(of: options)
         connectTimeout = options["connect_timeout"].flatMap { Int($0) }.map { max(2, min($0, 20)) } ?? 3
         hosts = try PostgresHostName.all(in: options, database: description)
 
-        schema = own["schema"] ?? "tenure"
+        schema = tenureOptions["schema"] ?? "tenure"
         guard Self.isSchema(schema) else {
             throw .unusable(
                 database: description,
                 detail: "`schema=\(schema)` isn't a valid name: use 1 to 63 letters, digits and `_`, and not `pg_…`")
         }
-        connections = own["connections"].map { Int($0) ?? 0 } ?? 16
+        connections = tenureOptions["connections"].map { Int($0) ?? 0 } ?? 16
         guard (1...500).contains(connections) else {
             throw .unusable(
                 database: description,
-                detail: "`connections=\(own["connections"] ?? "")` isn't a number from 1 to 500")
+                detail: "`connections=\(tenureOptions["connections"] ?? "")` isn't a number from 1 to 500")
         }
-        switch own["allow_fsync_off"] {
+        switch tenureOptions["allow_fsync_off"] {
         case nil, "false": allowsFsyncOff = false
         case "true": allowsFsyncOff = true
         case let other?:
@@ -112,8 +113,8 @@ package struct PostgresAddress: Sendable, Hashable {
         url.contains("@") || url.lowercased().contains("password")
     }
 
-    /// Returns the options that libpq reads in the URL. libpq's error message may repeat a password, so it is shown
-    /// only if the URL has none.
+    /// Returns the options that libpq reads in the URL. libpq's error message may repeat a password, so the error contains
+    /// that message only if the URL can't have a password.
     private static func options(_ url: String, shown: String) throws(StoreError) -> [String: String] {
         var message: UnsafeMutablePointer<CChar>?
         defer { PQfreemem(message) }

@@ -1,8 +1,8 @@
 import CLibPQ
 import TenureStore
 
-/// The result of one statement, in libpq's memory. The memory is freed with this object, which must not leave the
-/// connection's queue.
+/// The server's answer to one statement, in libpq's memory. The memory is freed with this object, which must not leave
+/// the connection's queue.
 final class PostgresAnswer {
     private let result: OpaquePointer
 

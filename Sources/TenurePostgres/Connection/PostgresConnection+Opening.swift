@@ -11,7 +11,7 @@ struct PostgresServerState {
     var synchronousCommit = "on"
     /// Whether commits wait for a standby.
     var hasSynchronousStandby = false
-    /// Whether it is a primary server.
+    /// Whether the server is a primary.
     var takesWrites = true
     /// The timeline, which each promotion of a standby increases; 0 if the server doesn't report it.
     var timeline: UInt32 = 0
@@ -24,7 +24,8 @@ extension PostgresConnection {
     static func connect(
         to address: PostgresAddress, at host: PostgresHostName, _ warnings: PostgresWarnings
     ) throws(PostgresFailure) -> OpaquePointer {
-        // Options in the URL override earlier ones; later ones override the URL. libpq skips empty values.
+        // The URL is the value of `dbname`. Its options override those before `dbname` in this list, and those after
+        // `dbname` override the URL. libpq skips empty values.
         let options = [
             ("application_name", "tenure"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
             ("keepalives_count", "3"), ("tcp_user_timeout", "20000"), ("dbname", address.url.revealed),
@@ -59,8 +60,8 @@ extension PostgresConnection {
         return handle
     }
 
-    /// Reads the server's state. Changes settings only for its own transaction, because a pooler may run the next one
-    /// on another connection.
+    /// Reads the server's state. Changes settings only for the transaction that reads, because a pooler may run the next
+    /// transaction on another connection.
     func readServerState(for role: Role) throws(PostgresFailure) -> PostgresServerState {
         let version = Int(PQserverVersion(handle))
         guard version >= 130_000 else {
@@ -86,7 +87,8 @@ extension PostgresConnection {
         return state
     }
 
-    /// Reads the settings with a query: at the start of a connection, a pooler reports the settings of an earlier one.
+    /// Reads the settings with a query: at the start of a connection, a pooler reports the settings of an earlier
+    /// connection.
     private func settings() throws(PostgresFailure) -> [SQLValue] {
         // The name of the current WAL file begins with the timeline. The control file isn't used, because it still has
         // the earlier timeline for a while after a promotion.
@@ -102,7 +104,8 @@ extension PostgresConnection {
         return try settings(and: "NULL::text, NULL::text")
     }
 
-    /// Reads the settings and more expressions. Fails if the server doesn't know a function in them.
+    /// Reads the settings, and the values of more SQL expressions. Fails if the server doesn't know a function in these
+    /// expressions.
     private func settings(and more: String) throws(PostgresFailure) -> [SQLValue] {
         try transact(.lookingUp) { () throws(PostgresFailure) in
             try rows(

@@ -38,16 +38,16 @@ final class PostgresConnection {
     private let generation: Int
     /// What the server reported about itself when the connection was opened.
     private(set) var server = PostgresServerState()
-    /// Warnings since they were last cleared.
+    /// Receives the warnings that the server sends on this connection.
     let warnings = PostgresWarnings()
     let handle: OpaquePointer
-    /// Whether the server was asked to cancel a statement. The connection isn't used again then.
+    /// Whether the server was asked to cancel a statement. After that, no transaction begins on the connection.
     private var isCanceled = false
     private var statements = StatementCache()
-    /// Whether a prepared statement was outdated or unknown to the server, so that all are prepared again.
+    /// Whether a prepared statement was outdated or unknown to the server. All statements are prepared again then.
     private var statementsAreStale = false
 
-    /// - Parameter host: One of the address's hosts; nil for the first one.
+    /// - Parameter host: One of the address's hosts; nil for the first host.
     init(to address: PostgresAddress, at host: PostgresHost? = nil, for role: Role) throws(PostgresFailure) {
         self.address = address
         let host = host ?? PostgresHost(address.hosts.first ?? PostgresHostName(host: "", address: "", port: ""))
@@ -93,7 +93,8 @@ final class PostgresConnection {
         return try finish(sent: sent)
     }
 
-    /// Runs one or more statements without parameters. Returns the result of the last one; rows are discarded.
+    /// Runs one or more statements without parameters. Returns the result of the last statement, and discards the results
+    /// of the other statements.
     @discardableResult func run(_ script: String) throws(PostgresFailure) -> PostgresAnswer {
         try finish(sent: PQsendQuery(handle, script))
     }
@@ -125,7 +126,8 @@ final class PostgresConnection {
         return name
     }
 
-    /// Deallocates stale statements. It does nothing inside a transaction, which the failure has ended.
+    /// Deallocates stale statements, but not inside a transaction: the failure that made the statements stale has ended
+    /// the transaction.
     func dropStaleStatements() throws(PostgresFailure) {
         guard statementsAreStale, isIdle else { return }
         statements.removeAll()
@@ -142,14 +144,14 @@ final class PostgresConnection {
         guard sent == 1 else { throw clientFailure() }
         roundTrips += 1
         try flush()
-        var kept: PostgresAnswer?
+        var lastAnswer: PostgresAnswer?
         var failure: PostgresFailure?
         while true {
             try waitForAnswer()
             guard let result = PQgetResult(handle) else { break }
             let answer = PostgresAnswer(result)
             switch answer.status {
-            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: kept = answer
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: lastAnswer = answer
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 isLost = true
                 throw PostgresFailure(.defect("`COPY` isn't supported"))
@@ -163,8 +165,8 @@ final class PostgresConnection {
             if case .unusable = failure.error { throw failure }
             throw PostgresFailure.lost(address.description, failure.error.description)
         }
-        guard let kept else { throw clientFailure() }
-        return kept
+        guard let lastAnswer else { throw clientFailure() }
+        return lastAnswer
     }
 
     /// Returns the failure that a result reports, and records what it means for this connection.
@@ -217,7 +219,8 @@ final class PostgresConnection {
         }
     }
 
-    /// Asks the server to cancel the statement. The connection isn't reused: the request may arrive during a later one.
+    /// Asks the server to cancel the statement. The connection isn't reused, because the request may arrive during a later
+    /// statement.
     private func cancel() {
         isCanceled = true
         guard let request = PQgetCancel(handle) else { return }

@@ -5,7 +5,7 @@ import TenureStore
 struct PostgresFailure: Error {
     /// What may make the transaction succeed.
     enum Remedy {
-        /// The connection is lost. The transaction may be repeated on another one.
+        /// The connection is lost. The transaction may be repeated on another connection.
         case reconnect
         /// Another transaction conflicted, or a plan is out of date. The same transaction may succeed immediately.
         case repeatTransaction
@@ -27,7 +27,7 @@ struct PostgresFailure: Error {
         switch state {
         // A serialization failure or a deadlock.
         case "40001", "40P01": self.init(.busy, remedy: .repeatTransaction)
-        // A cached plan is outdated, or the pooler lacks a prepared statement or already has one of that name.
+        // A cached plan is outdated, or the pooler lacks a prepared statement or already has a statement of that name.
         case "0A000" where detail.contains("cached plan"), "26000", "42P05":
             self.init(.failed(detail), remedy: .repeatTransaction)
         // A lock wasn't free in time, or the statement was canceled, as after a timeout.
@@ -41,7 +41,7 @@ struct PostgresFailure: Error {
         // A standby refuses `BEGIN READ WRITE` itself with 0A000, which other errors have too.
         case "25006",
             "0A000" where detail.contains("during recovery"):
-            self.init(.standby(database), remedy: .reconnect)
+            self = .standby(database)
         // The role lacks a privilege.
         case "42501":
             self.init(
@@ -57,31 +57,24 @@ struct PostgresFailure: Error {
                     detail: "its pooler runs with `pool_mode=statement`, which allows no transactions; set "
                         + "`pool_mode=transaction` or `pool_mode=session` for this database"))
         // An operator ended the connection, or the server is starting, shutting down, or has too many connections.
-        case "57P01", "57P02", "57P03", "57P05", "25P03", "53300":
-            self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)
+        case "57P01", "57P02", "57P03", "57P05", "25P03", "53300": self = .lost(database, detail)
         // The connection was lost.
-        case _ where state.hasPrefix("08"):
-            self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)
+        case _ where state.hasPrefix("08"): self = .lost(database, detail)
         default: self.init(.failed("\(detail) (\(state))"))
         }
     }
 
-    /// The failure of a write to a standby. Another connection to this server doesn't help, but one to another server
-    /// may.
+    /// The failure of a write to a standby. A connection to another server may help; another connection to this server
+    /// doesn't.
     static func standby(_ database: String) -> PostgresFailure {
-        PostgresFailure(.standby(database), remedy: .reconnect)
+        PostgresFailure(
+            .readOnly(database: database, detail: "it is a standby or read-only; use the primary server in its URL"),
+            remedy: .reconnect)
     }
 
     /// The failure for a connection that was lost or couldn't be made.
     static func lost(_ database: String, _ detail: String) -> PostgresFailure {
         PostgresFailure(.unreachable(database: database, detail: detail.onOneLine), remedy: .reconnect)
-    }
-}
-
-extension StoreError {
-    fileprivate static func standby(_ database: String) -> StoreError {
-        .readOnly(
-            database: database, detail: "it is a standby or read-only; use the primary server in its URL")
     }
 }
 
@@ -107,11 +100,7 @@ extension PostgresFailure {
                     && !Self.lossesInHandshake.contains(where: detail.contains)
             default: false
             }
-        if isRefusal {
-            self.init(.unusable(database: database, detail: detail))
-        } else {
-            self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)
-        }
+        self = isRefusal ? Self(.unusable(database: database, detail: detail)) : .lost(database, detail)
     }
 
     /// The words of libpq and OpenSSL for a connection that ended during the TLS handshake.

@@ -26,19 +26,11 @@ struct PostgresParameters {
         case .integer(let number): append(number)
         case .real(let number): append(PostgresType.float8, 8) { $0.appendBigEndian(number.bitPattern) }
         case .text(let text):
-            var text = text
             guard !text.utf8.contains(0) else {
                 throw PostgresFailure(.failed("a text contains a NUL character, which PostgreSQL can't store"))
             }
-            try text.withUTF8 { utf8 in
-                Result { () throws(PostgresFailure) in
-                    try append(PostgresType.text, UnsafeRawBufferPointer(utf8))
-                }
-            }.get()
-        case .blob(let blob):
-            try blob.withUnsafeBytes { blob in
-                Result { () throws(PostgresFailure) in try append(PostgresType.bytea, blob) }
-            }.get()
+            try append(PostgresType.text, text.utf8)
+        case .blob(let blob): try append(PostgresType.bytea, blob)
         }
     }
 
@@ -63,7 +55,7 @@ struct PostgresParameters {
     /// PostgreSQL's limit for one value.
     private static let maximumValue = 0x3fff_ffff
 
-    private mutating func append(_ type: Oid, _ value: UnsafeRawBufferPointer) throws(PostgresFailure) {
+    private mutating func append(_ type: Oid, _ value: some Collection<UInt8>) throws(PostgresFailure) {
         guard value.count < Self.maximumValue - bytes.count else {
             throw PostgresFailure(.failed("a value has \(value.count) bytes; PostgreSQL's limit is 1 GB"))
         }
@@ -77,7 +69,7 @@ struct PostgresParameters {
         write(&bytes)
     }
 
-    /// Calls `body` with libpq's arguments: pointers, lengths and formats. They are valid until it returns.
+    /// Calls `body` with libpq's arguments: pointers, lengths and formats. The pointers are valid until `body` returns.
     func withPointers<Value>(
         _ body: (
             _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,

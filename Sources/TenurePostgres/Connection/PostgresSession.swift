@@ -1,10 +1,10 @@
 import TenureStore
 
-/// A connection inside a transaction. It lives as long as the transaction, on the connection's queue.
+/// A connection inside a transaction. A session exists as long as its transaction, on the connection's queue.
 final class PostgresSession: DatabaseSession {
     let dialect = SQLDialect.postgres
     private let connection: PostgresConnection
-    /// The first failure. It ends the whole transaction, even if the caller catches it.
+    /// The first failure, which ends the whole transaction, even if the caller catches the failure.
     private(set) var failure: PostgresFailure?
 
     init(_ connection: PostgresConnection) {

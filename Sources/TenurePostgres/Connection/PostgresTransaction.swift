@@ -3,7 +3,7 @@ import TenureStore
 
 /// Runs, commits and repeats transactions.
 extension PostgresConnection {
-    /// Runs a transaction. If it conflicts with another one, repeats it after a short random pause.
+    /// Runs a transaction. If it conflicts with another transaction, repeats it after a short random pause.
     func transact<Value>(
         _ transaction: Transaction, under requirements: DatabaseRequirements? = nil,
         _ body: (any DatabaseSession) throws(StoreError) -> Value
@@ -21,7 +21,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Runs a transaction in the same way, with statements on the connection itself instead of a session.
+    /// Runs a transaction in the same way. `body` uses the connection itself instead of a session.
     func transact<Value>(
         _ transaction: Transaction, under requirements: DatabaseRequirements? = nil,
         _ body: () throws(PostgresFailure) -> Value
@@ -38,7 +38,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Begins a transaction, runs `body` and commits. Rolls back if one of them fails.
+    /// Begins a transaction, runs `body` and commits. Rolls back if one of these steps fails.
     private func transactOnce<Value>(
         _ transaction: Transaction, _ requirements: DatabaseRequirements?, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {

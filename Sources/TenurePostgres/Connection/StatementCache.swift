@@ -2,7 +2,7 @@ import CLibPQ
 
 /// The statements that were prepared on one connection, by their text and the types of their parameters.
 ///
-/// It is bounded, because the server keeps the plan of each statement in memory.
+/// The number of statements is limited, because the server keeps the plan of each statement in memory.
 struct StatementCache {
     struct Statement {
         let name: String
@@ -18,7 +18,7 @@ struct StatementCache {
     private var uses = 0
     /// How many names `newName` has returned.
     private var names = 0
-    /// The maximum number of statements.
+    /// The maximum number of statements. When it is reached, the statement that wasn't used for longest is removed.
     private static let limit = 256
 
     /// The name of the statement; nil if it isn't prepared yet. NULL fits every type.
@@ -40,7 +40,8 @@ struct StatementCache {
         return "tenure\(names)"
     }
 
-    /// Adds a statement. Returns the name of another that must be deallocated.
+    /// Adds a statement. Returns the name of a removed statement, which must be deallocated on the server; nil if none was
+    /// removed.
     mutating func insert(_ name: String, for sql: String, types: [Oid]) -> String? {
         var evicted: String?
         if count >= Self.limit { evicted = removeOldest() }

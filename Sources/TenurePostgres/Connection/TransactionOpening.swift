@@ -54,8 +54,8 @@ extension PostgresConnection {
     /// Settings are for this transaction only: with a pooler, the next one runs on another connection, and other
     /// clients use this connection. The explicit access mode overrides `default_transaction_read_only`.
     private func beginning(of transaction: Transaction) -> String {
-        // The last setting releases the locks of a process that hangs. The timeouts are shorter than `answerTimeout`,
-        // so a slow server still answers in time.
+        // `idle_in_transaction_session_timeout` releases the locks of a process that hangs. The timeouts for locks and
+        // statements are shorter than `answerTimeout`, so a slow server still answers in time.
         let settings = """
             ; SET LOCAL search_path = "\(address.schema)", pg_temp; SET LOCAL standard_conforming_strings = on\
             ; SET LOCAL client_min_messages = warning; SET LOCAL jit = off; SET LOCAL lock_timeout = '2500ms'\
@@ -65,8 +65,8 @@ extension PostgresConnection {
         switch transaction {
         case .reading: return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + settings
         case .lookingUp:
-            // The server plans the look-up only once. These settings make it use the index even if the table is small
-            // then.
+            // The server plans the look-up only once. These settings make the plan use the index even if the table is
+            // still small at that time.
             return "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY" + settings
                 + """
                 ; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off\

@@ -5,7 +5,7 @@ struct Backoff {
     /// The time of the next attempt.
     private(set) var next: ContinuousClock.Instant?
 
-    /// Records a failed attempt, and chooses the time of the next one.
+    /// Records a failed attempt, and chooses the time of the next attempt.
     mutating func failed(at now: ContinuousClock.Instant = .now) {
         let longest = min(1.0, 0.05 * Double(1 << min(attempts, 10)))
         attempts += 1

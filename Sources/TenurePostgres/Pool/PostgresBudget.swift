@@ -18,7 +18,7 @@ package final class PostgresBudget: Sendable {
     /// The budgets by the servers in the URLs of their apps.
     private static let budgets = Locked<[Set<PostgresHostName>: Weak<PostgresBudget>]>([:])
 
-    /// Returns the budget of the address's server. It exists as long as an app uses it.
+    /// Returns the budget of the address's server. The budget exists as long as an app uses it.
     static func shared(for address: PostgresAddress) -> PostgresBudget {
         let budget = budgets.withLock { budgets in
             budgets = budgets.filter { $0.value.object != nil }
@@ -52,8 +52,8 @@ package final class PostgresBudget: Sendable {
         "\(address.allowsFsyncOff) \(address.url.revealed)"
     }
 
-    /// Returns how many connections only look up customers, so that look-ups wait for no writer. More databases need
-    /// more, because a connection can't change its database.
+    /// Returns how many connections only look up customers, so that look-ups wait for no writer. More databases need more
+    /// connections, because a connection can't change its database.
     private static func lookups(forDatabases count: Int) -> Int { max(2, min(8, count + 1)) }
 
     /// A weak reference, so that a dictionary doesn't keep its objects alive.

@@ -69,6 +69,6 @@ final class PostgresPool: Sendable {
     /// How the app's connections are used at this moment.
     var use: ConnectionPool { workers.use(by: lane) }
 
-    /// Accepts no more jobs, finishes the accepted ones, and closes the connections that no other app uses.
+    /// Accepts no more jobs, finishes the accepted jobs, and closes the connections that no other app uses.
     func close() async { await workers.closeLane(lane) }
 }

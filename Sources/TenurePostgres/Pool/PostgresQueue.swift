@@ -11,7 +11,7 @@ struct PostgresQueue {
     var isEmpty: Bool { jobs.isEmpty }
     var count: Int { jobs.count }
 
-    /// Inserts a job, or puts back a removed one at its old position.
+    /// Inserts a job, or puts a removed job back at its old position.
     mutating func insert(_ job: PostgresJob, as number: UInt64) {
         first = jobs.isEmpty ? number : min(first, number)
         last = jobs.isEmpty ? number : max(last, number)

@@ -5,7 +5,8 @@ import TenureStore
 /// The connections to one server, for several apps with any number of databases and roles.
 ///
 /// Each worker owns a connection, and jobs are assigned to workers, so no connection can leak. Apps with the same
-/// database and role share connections. If all connections are in use, the app that uses the fewest gets the next one.
+/// database and role share connections. If all connections are in use, the app that uses the fewest gets the next free
+/// connection.
 ///
 /// A lane is the queue of one app's jobs.
 final class PostgresWorkers: Sendable {
@@ -36,7 +37,7 @@ final class PostgresWorkers: Sendable {
         }
     }
 
-    /// Accepts no more jobs in the lane, and waits until the accepted ones have ended.
+    /// Accepts no more jobs in the lane, and waits until the accepted jobs have ended.
     func closeLane(_ lane: Int) async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.close(lane, continuation) }

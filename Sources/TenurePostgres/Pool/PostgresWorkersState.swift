@@ -36,7 +36,7 @@ struct PostgresWorkersState {
     private var numbers: UInt64 = 0
     /// How many jobs began in all lanes.
     private var turns: UInt64 = 0
-    /// The workers without a job, with or without a connection. The one that has been idle longest comes first.
+    /// The workers without a job, with or without a connection. The worker that has been idle longest comes first.
     private var idle: [PostgresWorker] = []
     /// The number of workers, at most `limit`.
     private var workerCount = 0
@@ -61,7 +61,8 @@ struct PostgresWorkersState {
         var backoff = Backoff()
     }
 
-    /// The maximum number of waiting jobs, as many as a busy service has requests. Further ones fail immediately.
+    /// The maximum number of waiting jobs of one app, as many as a busy service has requests. Further jobs fail
+    /// immediately.
     static let maximumQueueLength = 10_000
     /// How long a worker keeps its database while apps with another database wait, because connecting takes time.
     private static let quantum = Duration.milliseconds(50)
@@ -82,7 +83,7 @@ extension PostgresWorkersState {
         return lanesCreated
     }
 
-    /// Closes a lane: it accepts no more jobs. `finishedClosers` returns `closer` after its last job.
+    /// Closes a lane: it accepts no more jobs. After the lane's last job, `finishedClosers` returns `closer`.
     mutating func close(_ lane: Int, _ closer: CheckedContinuation<Void, Never>) {
         lanes[lane]?.isClosing = true
         lanes[lane]?.closers.append(closer)
@@ -144,7 +145,9 @@ extension PostgresWorkersState {
     /// Takes a waiting job out of its lane. Returns nil if it isn't waiting there.
     mutating func remove(_ number: UInt64, in lane: Int) -> PostgresJob? { lanes[lane]?.queue.remove(number) }
 
-    /// Ends a job. If it has to run again, puts it back at its old position.
+    /// Ends a job.
+    ///
+    /// - Parameter again: the job, if it must run again; it gets its old position in the queue.
     mutating func finish(_ again: (number: UInt64, job: PostgresJob)?, in lane: Int) {
         lanes[lane]?.running -= 1
         if let again { lanes[lane]?.queue.insert(again.job, as: again.number) }
@@ -192,7 +195,7 @@ extension PostgresWorkersState {
     /// because no app needs its connection.
     mutating func next(for worker: PostgresWorker) -> Next {
         if let home = worker.home, !isNeeded(home) { return end(worker) }
-        // The lanes that are next: with the worker's own connection, and with another one.
+        // The lanes that are next: for the worker's own connection, and for a new connection.
         let own = worker.home.flatMap { home in nextLane { $0.cluster === home } }
         let other = nextLane { $0.cluster !== worker.home && canConnect(to: $0.cluster) }
         if let own, !(other.map { shouldLeave(worker, lane: own, for: $0) } ?? false) { return run(own) }
@@ -255,8 +258,8 @@ extension PostgresWorkersState {
 
     /// Whether to connect now. After a failure, one worker at a time tries, after a pause.
     ///
-    /// A failure that may pass, such as a server that is down, probably concerns the other clusters too. So while there
-    /// is one, only one worker at a time connects to any cluster.
+    /// A failure that may pass, such as a server that is down, probably concerns the other clusters too. So while a
+    /// cluster has such a failure, only one worker at a time connects to any cluster.
     private func canConnect(to cluster: PostgresCluster) -> Bool {
         if let outage = outages[ObjectIdentifier(cluster)] {
             guard outage.backoff.isOver(), connectingWorkers[ObjectIdentifier(cluster), default: 0] == 0 else {
@@ -325,8 +328,8 @@ extension PostgresWorkersState {
         return woken
     }
 
-    /// Returns an idle worker without a connection, or else a new one, or else the one that has been idle longest. Nil
-    /// if all workers are busy.
+    /// Returns an idle worker without a connection, or else a new worker, or else the worker that has been idle longest.
+    /// Nil if all workers are busy.
     private mutating func takeWorker() -> PostgresWorker? {
         if let index = idle.firstIndex(where: { $0.home == nil }) { return idle.remove(at: index) }
         if workerCount < limit {
@@ -340,14 +343,14 @@ extension PostgresWorkersState {
     /// Takes the workers with connections that were idle for too long. Also returns when to check again.
     mutating func takeIdle() -> (workers: [PostgresWorker], next: ContinuousClock.Instant?) {
         let now = ContinuousClock.now
-        let over = idle.filter { $0.home != nil && $0.idleSince + idleTimeout <= now }
-        idle.removeAll { worker in over.contains { $0 === worker } }
-        for worker in over {
+        let expired = idle.filter { $0.home != nil && $0.idleSince + idleTimeout <= now }
+        idle.removeAll { worker in expired.contains { $0 === worker } }
+        for worker in expired {
             leave(worker)
             workerCount -= 1
         }
         let next = idle.filter { $0.home != nil }.map { $0.idleSince + idleTimeout }.min()
         isWatchingIdle = next != nil
-        return (over, next)
+        return (expired, next)
     }
 }

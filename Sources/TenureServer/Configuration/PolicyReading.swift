@@ -31,7 +31,7 @@ extension ServiceConfiguration {
     private static func contents(of path: String, maximumSize: Int) throws(Unreadable) -> [UInt8] {
         let contents: [UInt8]?
         do {
-            contents = try WholeFile(path: path).read(most: maximumSize)
+            contents = try WholeFile(path: path).read(maximumSize: maximumSize)
         } catch {
             throw Unreadable(description: error.reason)
         }

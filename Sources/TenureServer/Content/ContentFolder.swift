@@ -52,7 +52,7 @@ final class ContentFolder: Sendable {
     private func read(_ file: String) -> Result<SignedCatalog, ServiceError> {
         let contents: [UInt8]?
         do {
-            contents = try WholeFile(path: file).read(most: SignedCatalog.maximumTextSize)
+            contents = try WholeFile(path: file).read(maximumSize: SignedCatalog.maximumTextSize)
         } catch {
             return .failure(.content("\(error)"))
         }

@@ -54,7 +54,7 @@ package struct SecretFile: Sendable {
         let contents: [UInt8]?
         var isOpenToOthers = true
         do throws(FileFailure) {
-            contents = try file.read(most: limit) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
+            contents = try file.read(maximumSize: limit) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
         } catch {
             throw .keyFile(path: path, detail: "can't \(error.operation) the file (\(error.reason))")
         }

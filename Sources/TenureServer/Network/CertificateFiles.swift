@@ -75,7 +75,7 @@ public struct CertificateFiles: Sendable, Hashable {
     private static func bytes(of path: String) throws(ServiceError) -> [UInt8] {
         let contents: [UInt8]?
         do {
-            contents = try WholeFile(path: path).read(most: maximumSize)
+            contents = try WholeFile(path: path).read(maximumSize: maximumSize)
         } catch {
             throw .certificateFile(
                 path: path, detail: "the file can't be read (\(error.reason)); check its owner and mode")

@@ -13,7 +13,7 @@ struct SyncRoute: Sendable {
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let body = try await request.json(upTo: limits.bodySize, in: context)
         let sync = try SyncRequest(
-            reading: body, most: (transactions: limits.transactions, renewalInfos: limits.renewalInfos))
+            reading: body, limits: (transactions: limits.transactions, renewalInfos: limits.renewalInfos))
         let device = try ClaimedDevice(of: sync)
         var answer: CustomerAnswer
         do {

@@ -10,7 +10,8 @@ package struct DatabaseFinding: Sendable, Hashable {
         case restore = "restore the last backup; devices sync newer purchases again"
         case rebuild = "`tenure database rebuild` computes the facts again"
         case trust = "pass the service's trust anchors with --trust; if you did, restore the last backup"
-        case inspect = "look at it with `tenure database dump`; if the database was never edited by hand, report it"
+        case inspect =
+            "look at the rows with `tenure database dump`; if they were never edited by hand, report the problem"
     }
 
     package init(_ problem: String, of customer: String? = nil, _ remedy: Remedy) {
@@ -22,8 +23,8 @@ package struct DatabaseFinding: Sendable, Hashable {
 
 extension DatabaseFinding: CustomStringConvertible {
     package var description: String {
-        let line = "\(problem); \(remedy.rawValue)"
-        guard let customer, !problem.contains(customer) else { return line }
-        return "\(customer): \(line)"
+        let text = "\(problem); \(remedy.rawValue)"
+        guard let customer, !problem.contains(customer) else { return text }
+        return "\(customer): \(text)"
     }
 }

@@ -99,7 +99,8 @@ struct DatabaseIntegrity {
 
     /// Checks that each merged customer leads to a customer of the same realm that exists.
     ///
-    /// An erasure that was interrupted may have removed that customer. The next start of the service finishes it.
+    /// Skips customers that are being erased: each of them is merged into itself until its last row is removed. If an
+    /// erasure was interrupted, the next start of the service finishes it.
     private func checkMerges() throws(StoreError) {
         var last = Int64.min
         while true {
@@ -121,11 +122,11 @@ struct DatabaseIntegrity {
         }
     }
 
-    /// Follows the merges from a customer. Returns what is wrong; nil if they end at a customer of the same realm.
+    /// Follows the merges from a customer. Returns what is wrong; nil if the merges end at a customer of the same realm.
     private func problem(ofMerged id: Int64, in realm: Int64) throws(StoreError) -> String? {
-        var met: Set<Int64> = []
+        var checkedIDs: Set<Int64> = []
         var next = id
-        while met.insert(next).inserted {
+        while checkedIDs.insert(next).inserted {
             guard
                 let row = try session.row("SELECT merged_into, realm FROM customers WHERE id = $1", [.integer(next)])
             else { return "it was merged into a customer who doesn't exist, so its identities lead to no customer" }

@@ -8,14 +8,14 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Counts all customers, including those that were merged into others.
+    /// Counts all customers, including customers that were merged into others.
     package func customerCount() throws(StoreError) -> Int64 {
         try session.allowLongStatements()
         return try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0
     }
 
-    /// Reads a page of customers, in the order of their row IDs. `isLiving` is whether a customer isn't merged into
-    /// another.
+    /// Reads a page of customers, in the order of their row IDs. `isLiving` is true for customers that weren't merged
+    /// into another.
     package func allCustomers(
         after number: Int64, limit: Int
     ) throws(StoreError) -> [(number: Int64, publicID: String, isLiving: Bool)] {

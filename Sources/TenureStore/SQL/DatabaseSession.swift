@@ -15,7 +15,7 @@ package protocol DatabaseSession {
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64?
 
     /// Lets the statements of this transaction take as long as they need, for publications, reports and copies. In
-    /// other transactions, statements fail after some seconds, so that a request gets an answer.
+    /// other transactions, statements fail after some seconds, so that no request waits for long.
     func allowLongStatements() throws(StoreError)
 
     /// The cached row IDs of the JWS headers that the table `headers` stores; nil if the session has no cache.
@@ -59,8 +59,9 @@ package enum SQLDialect: Sendable, Hashable {
     case sqlite
     case postgres
 
-    /// The clause that locks the selected rows against other writing transactions until this one ends.
-    var forUpdate: String { self == .sqlite ? "" : " FOR UPDATE" }  // In SQLite, a writing transaction is alone.
+    /// The clause that locks the selected rows against other writing transactions until this transaction ends. SQLite
+    /// needs no clause, because only one transaction writes at a time.
+    var forUpdate: String { self == .sqlite ? "" : " FOR UPDATE" }
 
     /// Like `forUpdate`, but rows that another transaction has locked are skipped.
     var forUpdateSkippingLocked: String { self == .sqlite ? "" : " FOR UPDATE SKIP LOCKED" }

@@ -36,7 +36,7 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     /// How long a statement waits for other connections, in milliseconds.
     private static let timeout: Int32 = 5000
-    /// The timeout of `emptyLog`, in milliseconds. It is short because writes wait meanwhile.
+    /// The timeout of `emptyLog`, in milliseconds: short, because writes wait meanwhile.
     private static let shortTimeout: Int32 = 100
 
     /// The maximum number of prepared statements: more than a service uses. Without a maximum, statements that are
@@ -74,7 +74,7 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     // MARK: Statements
 
-    /// Runs one statement and calls `row` for each row of the answer. The pointer is valid until `row` returns.
+    /// Runs one statement and calls `row` for each row of the result. The pointer is valid until `row` returns.
     func run(
         _ sql: String, _ arguments: [SQLValue], _ row: (OpaquePointer) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -109,7 +109,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     /// Returns the prepared statement for a text. Prepares it at its first use.
     private func statement(_ sql: String) throws(StoreError) -> OpaquePointer {
         let text = SQLText(text: sql)
-        if let known = preparedStatements[text] { return known }
+        if let prepared = preparedStatements[text] { return prepared }
         if preparedStatements.count >= Self.maximumPrepared { finalizeStatements() }
         var new: OpaquePointer?
         try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &new, nil))
@@ -146,13 +146,13 @@ package final class SQLiteConnection: @unchecked Sendable {
         }
     }
 
-    /// Writes the log into the file, except for what a reader still needs.
+    /// Writes the log into the file, except for the part that a reader still needs.
     func checkpoint() {
         sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
 
-    /// Writes the log into the file and empties it. Returns false if a reader or another writer is in the way for
-    /// longer than usual reads take.
+    /// Writes the log into the file and empties the log. Returns false if a reader or another writer still uses the log
+    /// after `shortTimeout`.
     func emptyLog() -> Bool {
         sqlite3_busy_timeout(handle, Self.shortTimeout)
         defer { sqlite3_busy_timeout(handle, Self.timeout) }

@@ -4,8 +4,8 @@ import TenureFileAttributes
 
 /// Copies the whole database that a connection reads into one new file.
 ///
-/// The copy is flushed and checked by reading it. Only its owner can read it. It gets a new `SQLiteCopyNumber`, by
-/// which a service notices that its open file was overwritten with another copy.
+/// The copy is flushed and checked by reading it. Only its owner can read it. The copy gets a new `SQLiteCopyNumber`, by
+/// which a service notices that its open database was overwritten with a copy.
 package struct SQLiteCopy {
     let target: String
 
@@ -17,19 +17,12 @@ package struct SQLiteCopy {
         package let size: Int
     }
 
-    /// Why no copy was written.
-    enum Failure: Error {
-        case exists
-        case cannotWrite(detail: String)
-        case store(StoreError)
-    }
-
     /// Writes the copy. Throws `exists` if the target exists and `replacing` is false.
     ///
     /// - Parameter owner: who owns the copy; nil for the user of this process.
     func write(
         from source: SQLiteConnection, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
-    ) throws(Failure) -> Contents {
+    ) throws(SQLiteFileError) -> Contents {
         let partial = "\(target).\(UInt64.random(in: .min ... .max)).partial"
         defer {
             for suffix in ["", "-journal", SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix] {
@@ -38,27 +31,27 @@ package struct SQLiteCopy {
         }
         // SQLite would create the file with a mode that lets other users read what customers bought.
         let descriptor = open(partial, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.cannotWrite() }
+        guard descriptor >= 0 else { throw cannotWrite() }
         defer { close(descriptor) }
         let contents: Contents
         do throws(StoreError) {
             try copy(source, to: partial)
             contents = try read(partial)
         } catch .full {
-            throw .cannotWrite(detail: "the disk is full")
+            throw .cannotWrite(path: target, detail: "the disk is full")
         } catch {
             throw .store(error)
         }
         if let owner, owner.user != geteuid() || owner.group != getegid() {
-            guard fchown(descriptor, owner.user, owner.group) == 0 else { throw Self.cannotWrite() }
+            guard fchown(descriptor, owner.user, owner.group) == 0 else { throw cannotWrite() }
         }
         // SQLite flushed the contents. The file's mode, owner and name still need a flush.
-        guard fsync(descriptor) == 0 else { throw Self.cannotWrite() }
+        guard fsync(descriptor) == 0 else { throw cannotWrite() }
         if replacing {
-            guard rename(partial, target) == 0 else { throw Self.cannotWrite() }
+            guard rename(partial, target) == 0 else { throw cannotWrite() }
         } else {
             // Unlike `rename`, `link` fails if the target exists.
-            guard link(partial, target) == 0 else { throw errno == EEXIST ? .exists : Self.cannotWrite() }
+            guard link(partial, target) == 0 else { throw errno == EEXIST ? .exists(path: target) : cannotWrite() }
         }
         Self.flushFolder(of: target)
         return contents
@@ -100,9 +93,7 @@ package struct SQLiteCopy {
             size: FileState(path: path).map { Int($0.size) } ?? 0)
     }
 
-    private static func cannotWrite() -> Failure {
-        .cannotWrite(detail: systemMessage)
-    }
+    private func cannotWrite() -> SQLiteFileError { .cannotWrite(path: target, detail: systemMessage) }
 
     /// Flushes the folder of a file, so that a new, renamed or removed name survives a crash.
     static func flushFolder(of path: String) {

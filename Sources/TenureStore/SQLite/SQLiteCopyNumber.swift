@@ -16,16 +16,16 @@ enum SQLiteCopyNumber {
         return number
     }
 
-    /// Gives an open database a new number, unless another process did that since `known` was read.
+    /// Gives an open database a new number, unless another process has given it one since `known` was read.
     ///
-    /// - Parameter known: the number in the closed file. Nil if other processes may have had the database open. They
-    ///   would take a new number for a replaced file, so only a database without a number gets one.
+    /// - Parameter known: the number in the closed file. Nil if other processes may have the database open. They would
+    ///   take a new number for the sign of a replaced file, so only a database without a number gets one.
     static func renew(_ connection: SQLiteConnection, known: Int32?) throws(StoreError) {
         guard try read(connection) == known ?? 0 else { return }
         try connection.transaction { () throws(StoreError) in
             if try read(connection) == known ?? 0 { try connection.execute("PRAGMA user_version = \(new())") }
         }
-        // Writes the number from the log into the file. If a reader is in the way, a later checkpoint does it.
+        // Writes the number from the log into the file. If a reader is in the way, a later checkpoint writes it.
         connection.checkpoint()
     }
 
@@ -43,7 +43,7 @@ enum SQLiteCopyNumber {
         let known = ofClosedFile(at: path)
         let connection = try SQLiteConnection(path: path, for: .writing)
         try prepare(connection)
-        // This fails on a read-only disk. The database can still be read then.
+        // On a read-only disk, `renew` fails, but the database can still be read.
         _ = try? renew(connection, known: known)
         return connection
     }

@@ -41,7 +41,7 @@ package struct SQLiteDatabase: Database {
         let requirements = opening.requirements(for: path, opened: id)
         self.requirements = requirements
         try Self.prepareForWriting(connection)
-        // This fails if the disk is full. The database can still be read then.
+        // On a full disk, `renew` fails, but the database can still be read.
         _ = try? SQLiteCopyNumber.renew(connection, known: closedNumber)
         let readers = SQLiteReaders(path: file)
         writer = SQLiteWriter(
@@ -72,8 +72,8 @@ package struct SQLiteDatabase: Database {
     /// Sets what the connection needs once the schema is up to date.
     private static func prepareForWriting(_ connection: SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA foreign_keys = ON")
-        // The cache's size in kilobytes. It is large because indexes of random IDs are read and written at random
-        // places.
+        // The cache's size in kilobytes. A large cache helps, because indexes of random IDs are read and written at
+        // random places.
         try connection.execute("PRAGMA cache_size = -32768")
         // SQLite must not write the log into the file after a commit: another file may be at the path. `SQLiteWriter`
         // checks that first.
@@ -91,7 +91,7 @@ package struct SQLiteDatabase: Database {
         _ = Foundation.close(descriptor)
     }
 
-    /// Removes the access of other users. They may have access to files that were copied or created by hand.
+    /// Removes the access of other users. Files that were copied or created by hand may give them access.
     private static func closeToOthers(_ path: String) throws(StoreError) {
         for path in [path, path + SQLiteOpenFiles.logSuffix, path + SQLiteOpenFiles.indexSuffix] {
             var status = stat()
@@ -136,15 +136,15 @@ package struct SQLiteDatabase: Database {
 
     // MARK: Writing
 
-    /// One connection writes, one transaction after the other, so it needs no keys.
+    /// Ignores the keys: one connection writes, one transaction after the other.
     package func write<Value: Sendable>(
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         try await write(for: .writing, body)
     }
 
-    /// Writes as `write` does, because in SQLite every write runs alone. But it also works after the content was moved
-    /// to another database, for commands such as `tenure database reopen`.
+    /// Writes as `write` does, because in SQLite every write runs alone. Unlike `write`, it also works after the content
+    /// was moved to another database, for commands such as `tenure database reopen`.
     package func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

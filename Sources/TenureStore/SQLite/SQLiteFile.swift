@@ -7,8 +7,8 @@ enum SQLiteFile {
     /// Whether a database is at the path. False if nothing is there, or a database without tables, such as a file that
     /// was just created. Throws if it isn't a Tenure database.
     ///
-    /// Also true if the file can't be read now: another process may have it open, or was killed while it had it open.
-    /// `open` checks the file again.
+    /// Also true if the file can't be read now: another process may use the database, or was killed while it used the
+    /// database. `open` checks the file again.
     ///
     /// - Parameters:
     ///   - leavingNoTrace: whether to create no file beside the database. Reading an old log would create an index.
@@ -20,7 +20,7 @@ enum SQLiteFile {
         let path = resolved(path)
         guard try size(of: path) > 0 else { return false }
         let hasLog = access(path + SQLiteOpenFiles.logSuffix, F_OK) == 0
-        // This process may have a file with a log open. To open and close it here would drop SQLite's locks
+        // If there is a log, this process may have the file open. To open and close it here would drop SQLite's locks
         // (https://www.sqlite.org/howtocorrupt.html, section 2.2), so SQLite alone reads it.
         let isDatabase = hasLog ? true : try beginsAsDatabase(path)
         guard isDatabase else {
@@ -116,7 +116,7 @@ extension SQLiteFile {
             database: path,
             detail: """
                 the file has \(status.st_nlink) names (hard links), and programs that open it by different names destroy it; \
-                remove the others (`find / -xdev -samefile \(path)` lists them), or copy it with `tenure database backup`
+                remove the other names (`find / -xdev -samefile \(path)` lists them), or copy it with `tenure database backup`
                 """)
     }
 }
@@ -138,7 +138,7 @@ extension SQLiteDatabase {
 }
 
 extension SQLiteDatabase {
-    /// Whether a database is at the path. A file without tables isn't one yet.
+    /// Whether a database is at the path. A file without tables isn't a database yet.
     package static func exists(at path: String) -> Bool {
         do {
             return try SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)

@@ -5,9 +5,8 @@ extension SQLiteConnection {
     /// The table that stores which steps of the schema ran.
     static let migrations = "migrations"
 
-    /// Opens the database: creates it, gives it to the app or brings it up to date, as far as `opening` permits.
-    ///
-    /// Returns its ID.
+    /// Opens the database: creates it, stores the app that it belongs to, or brings its schema up to date, as far as
+    /// `opening` permits. Returns the database's ID.
     func open(_ opening: DatabaseOpening, under requirements: DatabaseRequirements) throws(StoreError) -> [UInt8] {
         let before = try headerIfAny()
         if let before, let objection = requirements.objectionBeforeMigration(to: before, for: opening.use) {
@@ -26,8 +25,8 @@ extension SQLiteConnection {
         return header.id
     }
 
-    /// Creates the schema or brings it up to date, and gives the database to the app: all of it, or nothing. Of several
-    /// processes that start at once, one does it.
+    /// Creates the schema or brings it up to date, and stores the app that the database belongs to, in one transaction.
+    /// If several processes start at once, only the first of them changes something.
     private func migrate(_ opening: DatabaseOpening, under requirements: DatabaseRequirements) throws(StoreError) {
         try transaction { () throws(StoreError) in
             // Another process may have created or migrated the database in the meantime.
@@ -56,8 +55,8 @@ extension SQLiteConnection {
         try tables().contains(DatabaseTable.state) ? try DatabaseHeader.read(in: self) : nil
     }
 
-    /// Returns the steps that didn't run yet. Throws `newerDatabase` if one ran that this release doesn't know, unless
-    /// the newer release lets this one read.
+    /// Returns the steps that didn't run yet. Throws `newerDatabase` if a step ran that this release doesn't know, unless
+    /// the database's header lets this release read.
     func pendingMigrations(of migrations: [Migration]) throws(StoreError) -> [Migration] {
         let applied = try tables().contains(Self.migrations) ? texts("SELECT name FROM \(Self.migrations)") : []
         if !applied.isSubset(of: migrations.map(\.name)) {

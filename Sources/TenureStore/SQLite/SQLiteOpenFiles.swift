@@ -77,15 +77,15 @@ final class SQLiteOpenFiles {
     /// The suffix of the path of the log's index.
     static let indexSuffix = "-shm"
 
-    /// Returns what happened to the files; nil if they are the open ones.
+    /// Returns what happened to the files; nil if the files at the paths are those that are open.
     func replacement() -> FileReplacement? {
         for (path, identity) in files {
-            guard let present = FileIdentity(path: path) else {
+            guard let current = FileIdentity(path: path) else {
                 // Another error, such as a folder without access, doesn't mean that the file was replaced.
                 if errno == ENOENT || errno == ENOTDIR { return FileReplacement(.missing, path) }
                 continue
             }
-            guard present == identity else { return FileReplacement(.another, path) }
+            guard current == identity else { return FileReplacement(.another, path) }
         }
         // Check twice, because another process may be writing at this moment.
         guard isHeaderUnchanged() || isHeaderUnchanged() else { return FileReplacement(.overwritten, path) }
@@ -93,14 +93,14 @@ final class SQLiteOpenFiles {
         if let index = FileState(path: path + Self.indexSuffix, followsLinks: true), index.size < Self.indexSize {
             return FileReplacement(.overwritten, path + Self.indexSuffix)
         }
-        // Check twice, for the same reason.
+        // Check the log twice, too: another process may be writing at this moment.
         return isLogComplete() || isLogComplete() ? nil : FileReplacement(.overwritten, path + Self.logSuffix)
     }
 
-    /// Whether the file at a path is one of the open ones.
+    /// Whether the file at a path is one of the open files.
     func isOpen(_ path: String) -> Bool {
-        guard let present = FileIdentity(path: path) else { return false }
-        return files.contains { $0.path == path && $0.identity == present }
+        guard let current = FileIdentity(path: path) else { return false }
+        return files.contains { $0.path == path && $0.identity == current }
     }
 
     /// Whether only the index was replaced. The database and its log are complete then, so a restart loses nothing:
@@ -125,10 +125,10 @@ final class SQLiteOpenFiles {
         guard let header = Self.header(connection) else { return false }
         let number = Self.number(in: header)
         guard header[..<Self.startSize] == start, acceptedCopyNumbers.contains(number) else { return false }
-        let present = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { Self.size(of: $0) } ?? size
+        let currentSize = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { Self.size(of: $0) } ?? size
         // SQLite makes the file shorter after another process has run VACUUM.
-        guard present >= min(size, contentSize ?? size) else { return false }
-        size = present
+        guard currentSize >= min(size, contentSize ?? size) else { return false }
+        size = currentSize
         return true
     }
 
@@ -199,8 +199,8 @@ final class SQLiteOpenFiles {
             let header = Self.bytes(Self.logHeaderSize, of: file)
         else { return false }
         guard let size = Self.size(of: file) else { return true }
-        let least = Self.logHeaderSize + Int(frames) * (Self.frameHeaderSize + pageSize)
-        return header[Self.logSalt].elementsEqual(index[Self.indexSalt]) && size >= least
+        let minimumSize = Self.logHeaderSize + Int(frames) * (Self.frameHeaderSize + pageSize)
+        return header[Self.logSalt].elementsEqual(index[Self.indexSalt]) && size >= minimumSize
     }
 
     /// A number of the index, which has the byte order of the machine.

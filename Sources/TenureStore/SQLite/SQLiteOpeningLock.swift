@@ -4,8 +4,8 @@ import TenureFileAttributes
 /// Lets one process at a time open an SQLite database.
 ///
 /// The first process that opens a copy gives it a new number (`SQLiteCopyNumber`). Without the lock, a second process
-/// could read the old number just before. It would later find the new number, take the file for another copy, and move
-/// away the log that both processes use.
+/// could read the old number just before. The second process would later find the new number, take the file for another
+/// copy, and move away the log that both processes use.
 ///
 /// The lock is on a file beside the database. A descriptor of the database itself would drop SQLite's locks when it
 /// closes.
@@ -20,7 +20,7 @@ final class SQLiteOpeningLock {
     /// The pause between two attempts, in microseconds.
     private static let pause: UInt32 = 10_000
 
-    /// Waits at most 5 seconds for the lock. Throws `busy` if another process has it for longer.
+    /// Waits at most 5 seconds for the lock. Throws `busy` if another process keeps the lock for longer.
     ///
     /// Has no effect if the lock's file can't be created, or if the file system doesn't support `flock`.
     ///
@@ -32,7 +32,7 @@ final class SQLiteOpeningLock {
             guard file >= 0 else { return }
             let isLocked = flock(file, LOCK_EX | LOCK_NB) == 0
             let failure = errno
-            // The process that had the lock deletes the file. Another one may have a lock on a new file then.
+            // The process that had the lock deletes the file. A third process may have locked a new file at the path.
             if isLocked, FileIdentity(descriptor: file) == FileIdentity(path: path) { return }
             close(file)
             file = -1

@@ -106,26 +106,26 @@ extension SQLiteReaders {
 
     /// Reads one row of `customers`.
     private static func find(_ id: Int64, _ connection: SQLiteConnection) throws(StoreError) -> LookedUpCustomer {
-        var found = LookedUpCustomer.notFound
+        var result = LookedUpCustomer.notFound
         try connection.run(lookUpStatement, [.integer(id)]) { row throws(StoreError) in
             guard sqlite3_column_type(row, 5) == SQLITE_NULL else {
-                found = .awaitsPublication
+                result = .awaitsPublication
                 return
             }
             guard sqlite3_column_type(row, 4) == SQLITE_NULL else {
-                found = .another(sqlite3_column_int64(row, 4))
+                result = .another(sqlite3_column_int64(row, 4))
                 return
             }
             guard let code = UInt8(exactly: sqlite3_column_int64(row, 0)), let realm = Realm(code: code) else {
                 throw .damaged("customer \(id) has an unknown realm")
             }
-            found = .customer(
+            result = .customer(
                 Customer(
                     id: id, realm: realm, publicID: String(decoding: text(row, 1), as: UTF8.self),
                     createdAt: Date(millisecondsSince1970: sqlite3_column_int64(row, 2)),
                     facts: try CustomerFacts(decoding: blob(row, 3))))
         }
-        return found
+        return result
     }
 
     /// See `Database.forEachCustomer`.

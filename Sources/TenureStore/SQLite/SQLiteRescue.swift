@@ -21,24 +21,24 @@ struct SQLiteRescue {
         }
         let copy = SQLiteCopy.freeName(path + Self.suffix)
         if isOverwritten { waitForEnd() }
-        var (result, failure) = save(to: copy)
-        if result == nil, isOverwritten {
+        var failure = save(to: copy)
+        if failure != nil, isOverwritten {
             // Drop the cached pages that were read while the file was being overwritten, and try again.
             sqlite3_db_release_memory(files.connection.handle)
-            (result, failure) = save(to: copy)
+            failure = save(to: copy)
         }
-        let log = isOnlyIndexReplaced ? nil : moveLog(to: copy + "-log", isSaved: result != nil && !isOverwritten)
+        let log = isOnlyIndexReplaced ? nil : moveLog(to: copy + "-log", isSaved: failure == nil && !isOverwritten)
         var parts = ["\(replacement) while it was open. Nothing is read or written until a restart."]
-        if result != nil {
+        if let failure {
+            parts.append("The open database can't be saved (\(failure)).")
+        } else {
             parts.append("The open database is saved as `\(copy)`.")
             if isOverwritten {
                 parts.append("It may have parts of the new file: check it with `tenure database check`.")
             }
-        } else {
-            parts.append("The open database can't be saved (\(failure ?? "unknown")).")
         }
         if let log { parts.append("The old log is `\(log)`.") }
-        let backup = result != nil ? copy : "BACKUP"
+        let backup = failure == nil ? copy : "BACKUP"
         parts.append(
             "Stop the service, run `tenure database restore --database \(path) \(backup)`, and start the service.")
         return parts.joined(separator: " ")
@@ -46,30 +46,28 @@ struct SQLiteRescue {
 
     private var isOverwritten: Bool { replacement.change == .overwritten }
 
-    /// Waits until the program that overwrites the files is done: until nothing has changed for a second.
+    /// Waits until the program that overwrites the files is done: until nothing has changed for a second. Waits about a
+    /// minute at most.
     private func waitForEnd() {
         func states() -> [FileState?] {
             [files.path, files.path + SQLiteOpenFiles.logSuffix].map { FileState(path: $0, followsLinks: true) }
         }
-        var known = states()
+        var previous = states()
         for _ in 0..<60 {
             usleep(1_000_000)
-            let present = states()
-            if present == known { return }
-            known = present
+            let current = states()
+            if current == previous { return }
+            previous = current
         }
     }
 
-    /// Copies the open database. Returns what the copy contains, or why it failed.
-    private func save(to copy: String) -> (SQLiteCopy.Contents?, String?) {
-        do throws(SQLiteCopy.Failure) {
-            return (try SQLiteCopy(target: copy).write(from: files.connection, replacing: false), nil)
+    /// Copies the open database. Returns why that failed; nil if the copy is complete.
+    private func save(to copy: String) -> String? {
+        do throws(SQLiteFileError) {
+            _ = try SQLiteCopy(target: copy).write(from: files.connection, replacing: false)
+            return nil
         } catch {
-            switch error {
-            case .exists: return (nil, "`\(copy)` exists")
-            case .cannotWrite(let detail): return (nil, "`\(copy)` can't be written: \(detail)")
-            case .store(let error): return (nil, error.description)
-            }
+            return error.description
         }
     }
 
@@ -79,17 +77,17 @@ struct SQLiteRescue {
     /// - Returns: where the log is now; nil if it isn't needed anymore.
     private func moveLog(to name: String, isSaved: Bool) -> String? {
         let (log, index) = (files.path + SQLiteOpenFiles.logSuffix, files.path + SQLiteOpenFiles.indexSuffix)
-        var kept: String?
+        var newPath: String?
         if files.isOpen(log) {
             let name = SQLiteCopy.freeName(name)
             if isSaved {
                 unlink(log)
             } else if rename(log, name) == 0 {
-                kept = name
+                newPath = name
             }
         }
         if files.isOpen(index) { unlink(index) }
         SQLiteCopy.flushFolder(of: files.path)
-        return kept
+        return newPath
     }
 }

@@ -15,17 +15,6 @@ package struct SQLiteRestore: Sendable {
         self.bundleID = bundleID
     }
 
-    /// Why nothing was restored.
-    package enum Failure: Error, Sendable, Hashable {
-        case noBackup(path: String)
-        /// The database itself, under any name.
-        case itself(path: String)
-        case inUse(path: String)
-        case cannotWrite(path: String, detail: String)
-        case unusableBackup(path: String, StoreError)
-        case store(StoreError)
-    }
-
     /// What was restored.
     package struct Receipt: Sendable, Hashable {
         package let contents: SQLiteCopy.Contents
@@ -35,12 +24,12 @@ package struct SQLiteRestore: Sendable {
 
     /// Checks the backup, copies it beside the database, and puts the copy in the database's place. The database stays
     /// locked while its log is moved away and the copy gets its name, so that no process opens it in between.
-    package func run() throws(Failure) -> Receipt {
+    package func run() throws(SQLiteFileError) -> Receipt {
         let path = SQLiteFile.resolved(database)
         guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }
         guard !SQLiteFile.areSame(backup, path) else { throw .itself(path: backup) }
         if let objection = NetworkFileSystem.objection(to: path) { throw .store(objection) }
-        // Fail early if the database is in use, because copying takes a while. This lock ends immediately, because
+        // Fail early if the database is in use, because copying takes a while. The lock is released immediately, because
         // SQLite opens the database again below.
         guard try lock(path) != nil else { throw .inUse(path: database) }
         let staged = SQLiteCopy.freeName(path + ".restoring")
@@ -55,7 +44,7 @@ package struct SQLiteRestore: Sendable {
         return Receipt(contents: contents, replacedPath: try exchange(path, for: staged))
     }
 
-    private func lock(_ path: String) throws(Failure) -> SQLiteFileLock? {
+    private func lock(_ path: String) throws(SQLiteFileError) -> SQLiteFileLock? {
         do throws(StoreError) {
             return try SQLiteFileLock(path: path)
         } catch {
@@ -64,7 +53,7 @@ package struct SQLiteRestore: Sendable {
     }
 
     /// Checks the backup, copies it to `staged`, and reads the copy.
-    private func stage(at staged: String, beside path: String) throws(Failure) -> SQLiteCopy.Contents {
+    private func stage(at staged: String, beside path: String) throws(SQLiteFileError) -> SQLiteCopy.Contents {
         let source: SQLiteConnection
         do throws(StoreError) {
             guard try SQLiteFile.holdsDatabase(at: backup) else {
@@ -72,9 +61,9 @@ package struct SQLiteRestore: Sendable {
             }
             // A damaged database doesn't say which app it belongs to.
             if let expected = bundleID ?? SQLiteFile.header(at: path)?.bundleID,
-                let found = SQLiteFile.header(at: backup)?.bundleID, found != expected
+                let actual = SQLiteFile.header(at: backup)?.bundleID, actual != expected
             {
-                throw .otherApp(database: backup, found: found, expected: expected)
+                throw .otherApp(database: backup, found: actual, expected: expected)
             }
             let resolved = SQLiteFile.resolved(backup)
             let hasLog = FileIdentity.exists(resolved + SQLiteOpenFiles.logSuffix)
@@ -88,14 +77,10 @@ package struct SQLiteRestore: Sendable {
             geteuid() == 0
             ? FilePermissions.owner(ofFileAt: path)
                 ?? FilePermissions.owner(ofFileAt: folder.isEmpty ? "." : folder) : nil
-        do throws(SQLiteCopy.Failure) {
+        do throws(SQLiteFileError) {
             return try SQLiteCopy(target: staged).write(from: source, replacing: false, owner: owner)
-        } catch {
-            switch error {
-            case .exists: throw .cannotWrite(path: staged, detail: "it exists already")
-            case .cannotWrite(let detail): throw .cannotWrite(path: staged, detail: detail)
-            case .store(let error): throw .unusableBackup(path: backup, error)
-            }
+        } catch .store(let error) {
+            throw .unusableBackup(path: backup, error)
         }
     }
 
@@ -103,44 +88,26 @@ package struct SQLiteRestore: Sendable {
     /// at the path.
     ///
     /// - Returns: the new name of the replaced database; nil if there was no database.
-    private func exchange(_ path: String, for staged: String) throws(Failure) -> String? {
-        let kept = SQLiteCopy.freeName(path + ".replaced")
+    private func exchange(_ path: String, for staged: String) throws(SQLiteFileError) -> String? {
+        let replacedPath = SQLiteCopy.freeName(path + ".replaced")
         let (log, index) = (SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix)
         let hasDatabase = FileIdentity.exists(path)
-        if hasDatabase, link(path, kept) != 0 { throw cannotWrite(kept) }
-        if FileIdentity.exists(path + log), rename(path + log, kept + log) != 0 {
-            let failure = cannotWrite(kept + log)
-            unlink(kept)
+        if hasDatabase, link(path, replacedPath) != 0 { throw cannotWrite(replacedPath) }
+        if FileIdentity.exists(path + log), rename(path + log, replacedPath + log) != 0 {
+            let failure = cannotWrite(replacedPath + log)
+            unlink(replacedPath)
             throw failure
         }
         unlink(path + index)
         guard rename(staged, path) == 0 else {
             let failure = cannotWrite(path)
-            rename(kept + log, path + log)
-            unlink(kept)
+            rename(replacedPath + log, path + log)
+            unlink(replacedPath)
             throw failure
         }
         SQLiteCopy.flushFolder(of: path)
-        return hasDatabase ? kept : nil
+        return hasDatabase ? replacedPath : nil
     }
 
-    private func cannotWrite(_ path: String) -> Failure {
-        .cannotWrite(path: path, detail: systemMessage)
-    }
-}
-
-extension SQLiteRestore.Failure: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .noBackup(let path): "there is no backup at `\(path)`; name a file that `tenure database backup` made"
-        case .itself(let path): "`\(path)` is the database itself; name a backup"
-        case .inUse(let path):
-            "`\(path)` is open in another process; stop the service and the commands that use it, and try again"
-        case .cannotWrite(let path, let detail):
-            "`\(path)` can't be written (\(detail)); check the folder and who may write to it"
-        case .unusableBackup(let path, let error):
-            "the backup `\(path)` can't be restored, and the database stays as it is: \(error)"
-        case .store(let error): error.description
-        }
-    }
+    private func cannotWrite(_ path: String) -> SQLiteFileError { .cannotWrite(path: path, detail: systemMessage) }
 }

@@ -11,20 +11,14 @@ package struct SQLiteVacuum: Sendable {
         self.bundleID = bundleID
     }
 
-    /// Why the database wasn't written again.
-    package enum Failure: Error, Sendable, Hashable {
-        case inUse(path: String)
-        case store(StoreError)
-    }
-
-    /// Returns the sizes in bytes before and afterward.
-    package func run() throws(Failure) -> (before: Int64, after: Int64) {
+    /// Returns the sizes of the file in bytes, before and after.
+    package func run() throws(SQLiteFileError) -> (before: Int64, after: Int64) {
         do throws(StoreError) {
             guard try SQLiteFile.holdsDatabase(at: path) else {
                 throw .unusable(database: path, detail: "it contains no Tenure database; check the path")
             }
             let file = SQLiteFile.resolved(path)
-            // This lock ends immediately, because SQLite opens the database below.
+            // The lock is released immediately, because SQLite opens the database below.
             guard try SQLiteFileLock(path: file) != nil else { throw .busy }
             let before = Self.size(of: file)
             try vacuum(file)
@@ -46,16 +40,4 @@ package struct SQLiteVacuum: Sendable {
     }
 
     private static func size(of file: String) -> Int64 { FileState(path: file)?.size ?? 0 }
-}
-
-extension SQLiteVacuum.Failure: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .inUse(let path):
-            "`\(path)` is open in another process; stop the service and the commands that use it, and try again"
-        case .store(.full):
-            "there is no room on the disk for a second copy of the database; make room, and try again"
-        case .store(let error): error.description
-        }
-    }
 }

@@ -37,7 +37,7 @@ final class SQLiteWriter: @unchecked Sendable {
         /// Why nothing is written anymore.
         var failure: StoreError?
 
-        /// Whether the waiting writes may run now. Otherwise the write that gathers the group starts them.
+        /// Whether the waiting writes may run now. Otherwise, they start when the write that gathers the group is submitted.
         var isReady: Bool { !isGathering || waiting.count >= SQLiteWriter.groupSizeToStart }
     }
 
@@ -58,7 +58,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// The maximum size of a group, so that a flush stays short.
     private static let maximumGroupSize = 256
-    /// A group of this size starts at once: each of its writes has a small part of the flush.
+    /// A group of this size starts at once: with more writes, the share of each in the cost of the flush shrinks little.
     private static let groupSizeToStart = 32
 
     /// The number of pages (16 MB) in the log at which its pages are copied into the file. A large log saves work: a
@@ -118,8 +118,8 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// Closes the connection after the writes that were submitted before. Later writes fail.
     ///
-    /// Returns an error if it finds only now that a file was replaced. Then the connection stays open, because closing
-    /// it would write the log into the new file.
+    /// Returns an error if a file was replaced and no earlier check has noticed that. The connection stays open then,
+    /// because closing it would write the log into the new file.
     func close() async -> StoreError? {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -147,14 +147,14 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
-    /// Compares the open files with those at the path. If they differ, everything that waits fails. Returns why nothing
-    /// is written anymore; nil while the files are in place.
+    /// Compares the open files with those at the path. If they differ, all waiting writes fail. Returns why nothing is
+    /// written anymore; nil while the files are in place.
     private func check() -> StoreError? {
         if let failure { return failure }
         guard let files, let replacement = files.replacement() else { return nil }
         self.replacement = replacement
         let error = StoreError.replaced("\(replacement)")
-        let rest = state.withLock { state in
+        let failedWrites = state.withLock { state in
             defer { state.waiting = [] }
             state.failure = error
             return state.waiting
@@ -162,13 +162,13 @@ final class SQLiteWriter: @unchecked Sendable {
         // This connection is never closed. Closing the last connection would write the log into the file at the path.
         _ = Unmanaged.passRetained(files.connection)
         onFailure(error)
-        for write in rest { write.finish(error) }
+        for write in failedWrites { write.finish(error) }
         // The rescue takes a while, so the waiting writes fail before it begins.
         queue.async { self.rescueOnce() }
         return error
     }
 
-    /// Saves the contents of the open database, if a file was replaced and that wasn't done yet.
+    /// Saves the contents of the open database, if a file was replaced and the contents weren't saved yet.
     private func rescueOnce() {
         guard let replacement, let files, report == nil else { return }
         report = SQLiteRescue(files: files, replacement: replacement).run()
@@ -202,7 +202,7 @@ final class SQLiteWriter: @unchecked Sendable {
         if writeNext() { queue.async { self.drain() } }
     }
 
-    /// Writes the next group. Returns false if no group is ready. If it returns true, another one may be ready.
+    /// Writes the next group. Returns false if no group was ready. After true, another group may be ready.
     ///
     /// - Parameter evenIfNotReady: whether to write the waiting writes although another write still gathers the group.
     private func writeNext(evenIfNotReady: Bool = false) -> Bool {
@@ -223,8 +223,8 @@ final class SQLiteWriter: @unchecked Sendable {
                 return []
             }
             // A maintaining write is a group by itself, because it has other requirements.
-            let others = state.waiting.prefix(Self.maximumGroupSize).prefix { $0.use != .maintaining }
-            let group = Array(others.isEmpty ? state.waiting.prefix(1) : others)
+            let ordinaryWrites = state.waiting.prefix(Self.maximumGroupSize).prefix { $0.use != .maintaining }
+            let group = Array(ordinaryWrites.isEmpty ? state.waiting.prefix(1) : ordinaryWrites)
             state.waiting.removeFirst(group.count)
             state.groupsWritten += 1
             return group

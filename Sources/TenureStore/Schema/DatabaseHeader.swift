@@ -49,14 +49,14 @@ package struct DatabaseHeader: Sendable, Hashable {
     }
 }
 
-/// What a process requires of the database that it uses. Every transaction that writes checks it, because a pooler can
+/// What a process requires of the database that it uses. Transactions check these requirements, because a pooler can
 /// be pointed at another server, and another process can migrate or move the database.
 package struct DatabaseRequirements: Sendable, Hashable {
     /// The name of the database in messages, without a password.
     let name: String
     /// The ID that the database must have; nil accepts every ID, as while a database is being opened.
     package let id: [UInt8]?
-    /// The app; nil accepts every app's database.
+    /// The bundle ID of the app that the database must belong to; nil accepts every app's database.
     package let bundleID: String?
     /// The version of the schema that this release knows.
     package let version: Int
@@ -91,15 +91,16 @@ package struct DatabaseRequirements: Sendable, Hashable {
 }
 
 extension DatabaseRequirements {
-    /// Throws if the session's database can't be used this way. It runs one short statement.
+    /// Throws if the session's database can't be used this way. Runs one short statement.
     func check(_ session: any DatabaseSession, for use: Use) throws(StoreError) {
         if let objection = objection(to: try DatabaseHeader.read(in: session), for: use) { throw objection }
     }
 }
 
-/// What opening a database may do.
+/// What a process may do while it opens a database.
 package struct DatabaseOpening: Sendable {
-    /// The app that the database must belong to; nil accepts every app's. A database without an app becomes this app's.
+    /// The bundle ID of the app that the database must belong to; nil accepts every app's database. A database without
+    /// an app becomes this app's database.
     package var bundleID: String?
     /// Whether to create a missing database.
     package var creates: Bool
@@ -121,7 +122,7 @@ package struct DatabaseOpening: Sendable {
         self.migrations = migrations
     }
 
-    /// The words of errors about a path or a schema without a Tenure database.
+    /// The words with which errors say that a path or a schema has no Tenure database.
     package static let noDatabase = "contains no Tenure database"
 
     /// The opening of a command that uses an existing database as it is.
@@ -134,13 +135,14 @@ package struct DatabaseOpening: Sendable {
         DatabaseOpening(bundleID: bundleID, creates: true, migrates: false)
     }
 
-    /// A service needs a database that it may write to. For a command, it's enough that it can read.
+    /// A service needs a database that it may write to. A command may use a database that it can only read.
     package var use: DatabaseRequirements.Use { migrates ? .writing : .reading }
 
     /// What the process requires of the database.
     ///
-    /// - Parameter id: the ID of the database that was opened. It must stay the same if the opening names an app. The
-    ///   exception is `new(of:)`: its caller copies another database into the new one, which gets the other's ID.
+    /// - Parameter id: the ID of the database that was opened. If the opening names an app, every transaction requires
+    ///   this ID. The exception is `new(of:)`: its caller copies another database into the new database, which gets that
+    ///   database's ID.
     package func requirements(for name: String, opened id: [UInt8]? = nil) -> DatabaseRequirements {
         DatabaseRequirements(
             name: name, id: bundleID != nil && (migrates || !creates) ? id : nil, bundleID: bundleID,

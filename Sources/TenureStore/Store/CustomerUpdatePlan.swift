@@ -28,7 +28,7 @@ package struct CustomerUpdatePlan: Sendable {
     /// The keys that the transaction that saves the update must lock.
     package var lockKeys: [LockKey] { identities.keys(in: realm) + otherKeys }
 
-    /// The keys to lock besides those of the identities.
+    /// The keys to lock besides the keys of the identities.
     var otherKeys: [LockKey] {
         if case .notification(let notification) = source {
             [.notification(uuid: notification.uuid, notification.realm)]
@@ -37,7 +37,7 @@ package struct CustomerUpdatePlan: Sendable {
         }
     }
 
-    /// Whether one transaction may be enough. A larger one would keep other customers waiting.
+    /// Whether one transaction may be enough. A larger transaction would keep the updates of other customers waiting.
     package var mayFitOneTransaction: Bool {
         lockKeys.count <= DatabaseTransaction.maximumKeys && size <= DatabaseTransaction.maximumEntriesInOnePiece
     }
@@ -47,11 +47,12 @@ package struct CustomerUpdatePlan: Sendable {
 ///
 /// The source decides what must be true when the update is saved, and what is saved besides the customer.
 enum UpdateSource: Sendable {
-    /// Artifacts that prove who the sender is, as in most syncs. Such an update always applies.
+    /// Artifacts that prove who the sender is, as in most syncs. Such an update is saved in any case.
     case signedArtifacts
     /// A response of the App Store about this member. The member may have been erased in the meantime.
     case appStoreResponse(member: Int64)
-    /// An App Store Server Notification. It may be stored already, because the App Store repeats notifications.
+    /// An App Store Server Notification. The notification may be stored already, because the App Store repeats
+    /// notifications.
     case notification(StoredNotification)
     /// Artifacts without proof that they belong to the sender, and the customers whom they name.
     case unbound(members: [Int64])

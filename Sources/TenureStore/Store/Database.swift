@@ -4,7 +4,7 @@ package protocol Database: Sendable {
     /// here.
     var id: [UInt8] { get }
 
-    /// Runs one transaction that reads one state of the database. It waits for no writer.
+    /// Runs one transaction that reads one state of the database, without waiting for writers.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value

@@ -73,7 +73,7 @@ final class LargeFacts: Sendable {
         case remainder(Remainder)
         /// What the signed entries of this member prove.
         case provenFacts(Int64)
-        /// What a publication does to a customer, by this function.
+        /// What a publication does to a customer, as the function decides.
         case impact(CustomerToEvaluate, Evaluate)
     }
 
@@ -150,7 +150,7 @@ final class LargeFacts: Sendable {
 
     // MARK: Between transactions
 
-    /// Computes the result that the last transaction missed. Returns false if it missed none.
+    /// Computes the result that the last transaction missed. Returns false if no result was missing.
     fileprivate func prepare(in store: Store, at now: Date) async throws(StoreError) -> Bool {
         let missing = state.withLock { state in
             defer { state.missingResult = nil }

@@ -8,7 +8,7 @@ import TenureCore
 /// 3,000 purchases, an attempt does this:
 ///
 /// 1. Find the customer whom the receipt names, or create one.
-/// 2. Merge other customers into that one, if the receipt names several.
+/// 2. If the receipt names several customers, merge the others into this customer.
 /// 3. Decide, between transactions.
 /// 4. Write the identities of the purchases, then all but the last artifacts, 64 in each piece. Readers ignore these
 ///    artifacts until the last step.
@@ -61,7 +61,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         var writtenHashes: Set<[UInt8]> = []
         /// The customer that this update created; nil if it found one.
         var newCustomer: Int64?
-        /// Whether some written artifacts were abandoned. They are removed at the end.
+        /// Whether some written artifacts were abandoned. Abandoned artifacts are removed at the end.
         var hasLeftovers = false
 
         /// Abandons the artifacts written so far: a later update takes them, or they are removed.
@@ -105,7 +105,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             return .unfinished
         }
         let attempt = try await finish(prepared, lastArtifacts: artifacts, progress)
-        // The next attempt continues with the written artifacts, unless another update took some, or they were removed.
+        // The next attempt continues with the written artifacts, unless another update took some of them, or they were
+        // removed.
         if case .unfinished = attempt, progress.member != nil, try await !isUnderWay(progress) { progress.restart() }
         return attempt
     }
@@ -199,7 +200,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         // One customer can't have more members.
         let candidates = Array(others.prefix(max(0, DatabaseTransaction.maximumMembers - count)))
         for chunk in candidates.chunks(of: Self.customersPerPiece) {
-            // Each piece includes two identities that name `customer`, so the others are merged into that one.
+            // Each piece includes two identities that name `customer`, so the other customers are merged into it.
             let lead = [plan.identities.min { $0.kind < $1.kind }, subject.identity].compactMap(\.self)
             let identities = Array(Set(lead + chunk)).sorted { ($0.kind, $0.value) < ($1.kind, $1.value) }
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
@@ -243,10 +244,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// The number of artifacts in one piece. An update without more artifacts writes all of them in the last
     /// transaction.
     private static var artifactsPerPiece: Int { 64 }
-    /// How many artifacts of a larger update are left to the last transaction.
+    /// How many artifacts the last transaction writes, if the update has more than `artifactsPerPiece`.
     private static var artifactsOfLastPiece: Int { 32 }
 
-    /// Makes the decision, and encodes the facts for the last transaction.
+    /// Decides what to add to the customer, and encodes the facts for the last transaction.
     private func prepare(_ subject: Subject) async throws(StoreError) -> PreparedUpdate<Outcome> {
         let customer = subject.customer
         let former = try await read { transaction in try transaction.addingCompleteness(customer) } ?? customer
@@ -259,18 +260,18 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func writeIdentities(
         _ unknown: [Identity], for prepared: PreparedUpdate<Outcome>
     ) async throws(StoreError) -> Bool {
-        // First, write the identities by which syncs find the customer.
+        // First, write the identities by which syncs find the customer. Each belongs to one customer only.
         for piece in unknown.chunks(of: DatabaseTransaction.maximumKeys) {
             guard try await writeIdentityPiece(Array(piece), for: prepared.formerCustomer, exclusively: true) else {
                 return false
             }
         }
-        // Then, write the others, such as the IDs of renewals. Several customers may have the same identity of these
-        // kinds.
+        // Then, write the other identities, such as the IDs of renewals. Several customers may have the same identity of
+        // these kinds.
         let all = Set(plan.identities)
         let realm = plan.realm
         var others = prepared.update.identities.filter { !all.contains($0) }
-        // The artifacts of an unbound customer name the customers that it's linked to.
+        // The artifacts of an unbound customer name the customers that the unbound customer is linked to.
         if !plan.identities.contains(where: { $0.kind == .unbound }) {
             others += prepared.update.facts.renewals(beyond: prepared.formerCustomer.facts)
             others += try await read { [plan] transaction in
@@ -323,9 +324,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             let all = Set(artifacts.map(\.sha256))
             if member != former.member || !progress.writtenHashes.isSubset(of: all) { progress.restart() }
         }
-        let left = new.filter { !progress.writtenHashes.contains($0.sha256) }
-        guard left.count > Self.artifactsPerPiece else { return left }
-        for piece in Array(left.dropLast(Self.artifactsOfLastPiece)).chunks(of: Self.artifactsPerPiece) {
+        let unwritten = new.filter { !progress.writtenHashes.contains($0.sha256) }
+        guard unwritten.count > Self.artifactsPerPiece else { return unwritten }
+        for piece in Array(unwritten.dropLast(Self.artifactsOfLastPiece)).chunks(of: Self.artifactsPerPiece) {
             let (updateID, isFirst) = (progress.updateID, progress.member == nil)
             let isWritten = try await write(locking: []) { transaction in
                 guard try transaction.stillExists(former) else { return false }
@@ -338,10 +339,11 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             progress.member = former.member
             progress.writtenHashes.formUnion(piece.map(\.sha256))
         }
-        return Array(left.suffix(Self.artifactsOfLastPiece))
+        return Array(unwritten.suffix(Self.artifactsOfLastPiece))
     }
 
-    /// Whether the artifacts written so far can still be completed: they weren't removed, and no other update took one.
+    /// Whether the update can still be finished with the artifacts written so far: the artifacts weren't removed, and no
+    /// other update took one of them.
     private func isUnderWay(_ progress: Progress) async throws(StoreError) -> Bool {
         guard let member = progress.member else { return true }
         return try await read { transaction in try transaction.isUnderWay(progress.updateID, of: member) }

@@ -6,7 +6,7 @@ package enum LockKey: Sendable, Hashable {
     case user(String)
     /// A request of an admin key, by its `Idempotency-Key`.
     case request(String, actor: String)
-    /// Merging and splitting customers. Both change many rows in different orders, which could deadlock.
+    /// Merging and splitting customers. These transactions change many rows in different orders, which could deadlock.
     case merges
     case adminKeys
     case personas
@@ -17,7 +17,7 @@ package enum LockKey: Sendable, Hashable {
     /// A value of the table `progress`, by its name.
     case progress(String)
 
-    /// The text that databases hash. It is the same in every process.
+    /// The text of the key, which databases hash. A key has the same text in every process.
     package var text: String {
         switch self {
         case .identity(let identity, let realm): "\(realm.code) \(identity.kind.rawValue) \(identity.value)"

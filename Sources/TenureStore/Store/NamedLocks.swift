@@ -1,6 +1,6 @@
 import TenureCore
 
-/// Locks with names. One task at a time holds a name; the others wait and get it in order.
+/// Locks with names. One task at a time holds a name. Other tasks wait for the name, and get it in order.
 final class NamedLocks: Sendable {
     /// The tasks that wait for each name that is held.
     private let waiting = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])
@@ -28,7 +28,7 @@ final class NamedLocks: Sendable {
         }
     }
 
-    /// Passes the name to the task that has waited longest, or releases it.
+    /// Passes the name to the task that has waited longest, or releases the name if no task waits.
     private func leave(_ name: String) {
         let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
             if waiting[name]?.isEmpty == false { return waiting[name]?.removeFirst() }

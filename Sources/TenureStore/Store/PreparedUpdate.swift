@@ -49,17 +49,18 @@ struct PreparedJoining: Sendable {
 
 extension DatabaseTransaction {
     /// Locks and returns the customer. Returns nil if something that the decision used has changed since: which
-    /// customer the identity names, a field of the customer, or `otherAccountsAreComplete`. The last one isn't a column
-    /// of the customer's row, so it is read separately.
+    /// customer the identity names, a field of the customer, or `otherAccountsAreComplete`, which is compared separately,
+    /// because `==` ignores it.
     func unchanged<Outcome>(
         _ prepared: PreparedUpdate<Outcome>, in realm: Realm
     ) throws(StoreError) -> Customer? {
         let former = prepared.formerCustomer
         if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }
-        guard let now = try addingCompleteness(try customer(former.id, forUpdate: true)?.named(as: former.member)),
-            now == former, now.otherAccountsAreComplete == former.otherAccountsAreComplete
+        let locked = try customer(former.id, forUpdate: true)?.named(as: former.member)
+        guard let current = try addingCompleteness(locked), current == former,
+            current.otherAccountsAreComplete == former.otherAccountsAreComplete
         else { return nil }
-        return now
+        return current
     }
 
     /// Whether the customer was neither erased nor merged. Locks the customer, so that their updates run one after the

@@ -1,8 +1,9 @@
 /// Changes that support staff or the app's server make to a customer.
 extension Store {
-    /// Carries out what a person asked for, with an entry in the audit trail. A refused change writes only that entry.
+    /// Carries out what a person asked for, and adds an entry to the audit trail. If the change is refused, only the entry
+    /// is written.
     ///
-    /// `rederivation` derives the facts of customers that are split.
+    /// - Parameter rederivation: derives the facts of customers that are split.
     package func perform(
         _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {

@@ -2,13 +2,13 @@ package import Foundation
 
 /// Finds changed entitlements, so that webhooks report them. A service calls these methods again and again.
 extension Store {
-    /// Compares the entitlements of customers that are due with what webhooks last reported. One transaction compares
-    /// several customers.
+    /// Compares the entitlements of customers that are due, by the column `next_comparison`, with what webhooks last
+    /// reported. One transaction compares several customers.
     ///
     /// - Parameters:
     ///   - publication: the publication under which `evaluate` decides; nil accepts every publication.
     ///   - evaluate: returns what webhooks report. If it returns nil, the customer is compared again a minute later.
-    /// - Returns: how many customers were due; 0 if `publication` isn't the active one anymore.
+    /// - Returns: how many customers were due; 0 if `publication` isn't in effect anymore.
     package func compareDueCustomers(
         at now: Date, limit: Int, under publication: Int64? = nil,
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
@@ -21,7 +21,8 @@ extension Store {
         return due.count
     }
 
-    /// Continues comparing all customers, if another policy or setting requires it. Returns whether more may be left.
+    /// Continues the comparison of all customers, if another policy or setting has started it. Returns whether there may
+    /// be more customers to compare.
     package func compareAllCustomers(
         at now: Date, limit: Int, under publication: Int64? = nil,
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
@@ -94,12 +95,12 @@ private struct ComparedPiece: Sendable {
     let publication: Int64?
     /// Returns what webhooks report; nil to compare the customer again a minute later.
     let evaluate: @Sendable (Customer) -> EntitlementChange?
-    /// In a walk over all customers: the last customer that was compared before this piece, and the last one after it.
-    /// The latter is nil if all customers are compared then.
+    /// In a walk over all customers, the row IDs of the last compared customer before and after this piece. `after` is
+    /// nil if this piece ends the walk.
     var positions: (before: Int64, after: Int64?)?
 
     /// Whether the walk over all customers continues with this piece; always true outside of a walk. False if the walk
-    /// began again, or another process has compared the piece.
+    /// began again, or another process has compared these customers.
     func isNext(in transaction: DatabaseTransaction) throws(StoreError) -> Bool {
         guard let positions else { return true }
         return try transaction.comparisonPosition() == positions.before

@@ -18,7 +18,7 @@ extension Store {
         return outcome
     }
 
-    /// Hides unbound customers in pieces until one transaction can hide the rest: other people may have sent the
+    /// Hides unbound customers in pieces until one transaction can hide those that remain: other people may have sent the
     /// customer's artifacts many times. Returns how many entries of each kind were hidden.
     private func hideUnbound(of name: CustomerName, at now: Date) async throws(StoreError) -> [String: Int] {
         var counts: [String: Int] = [:]
@@ -40,7 +40,7 @@ extension Store {
 
     /// Removes in pieces what is left of erased customers, and of large updates that will never be finished.
     package func removeLeftovers(at now: Date) async throws(StoreError) {
-        // Reads first: usually there is nothing, and an idle service writes nothing.
+        // Reads first: usually there is nothing to remove, and an idle service must not write.
         while let leftovers = try await read(at: now, { try $0.leftovers() }) {
             for (rehearsal, customers) in leftovers.rehearsals {
                 try await writePiece(at: now) { try $0.removeExamples(of: customers, from: rehearsal) }
@@ -51,9 +51,9 @@ extension Store {
         }
     }
 
-    /// Removes the notes about customers that were erased or lost artifacts more than a day ago.
+    /// Removes the tombstones that are more than a day old: notes about customers that were erased or lost artifacts.
     package func removeOldTombstones(at now: Date) async throws(StoreError) {
-        // Reads first: an idle service writes nothing.
+        // Reads first: an idle service must not write.
         guard try await read(at: now, { try $0.hasOldTombstones() }) else { return }
         try await writePiece(at: now) { try $0.removeOldTombstones() }
     }

@@ -1,9 +1,10 @@
 package import Foundation
 
 /// Delivers and removes webhook messages. These operations read before they write: usually there is nothing to do, and
-/// an idle service writes nothing.
+/// an idle service must not write.
 extension Store {
-    /// Removes endpoints without a heartbeat since they were read, and abandons the messages that wait for them.
+    /// Removes the given endpoints, except those that got a heartbeat after the caller read them. Abandons the messages
+    /// that wait for removed endpoints.
     package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]
     {
         let hasStrays = try await read { try $0.hasStrayDeliveries() }
@@ -18,7 +19,7 @@ extension Store {
     /// Takes deliveries that are due for an endpoint. No other process takes them before the lease ends.
     ///
     /// Messages about one customer are taken one at a time, in their order. A message that has failed often doesn't
-    /// delay later ones.
+    /// delay later messages.
     ///
     /// - Parameter lease: the seconds after which another process may take a delivery again.
     package func claimDeliveries(

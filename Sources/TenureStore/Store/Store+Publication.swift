@@ -79,13 +79,13 @@ extension Store {
 
     /// Removes the marks of publications that didn't take effect.
     package func removeOldMarks(at now: Date) async throws(StoreError) {
-        // Reads first: an idle service writes nothing.
+        // Reads first: an idle service must not write.
         while try await !read(at: now, { try $0.oldMarks(limit: 1) }).isEmpty {
             try await write(at: now, locking: [.policies]) { try $0.removeMarks(of: try $0.oldMarks(limit: 500)) }
         }
     }
 
-    /// The most passes over all customers. Usually, the first leaves nothing to do. Customers that change meanwhile can
-    /// need more passes.
+    /// The maximum number of passes over all customers. Usually, one pass finishes the publication. Customers that change
+    /// meanwhile can require more passes.
     private static let maximumPasses = 20
 }

@@ -1,12 +1,9 @@
-import Foundation
-import TenureCore
-
 /// Computes a customer's facts again, for `tenure database rebuild`.
 extension Store {
     /// Replaces the customer's facts with what `derive` returns for the stored rows, even if the current facts can't be
     /// read. Returns nil if there is no such customer.
     ///
-    /// Rows are read and verified while other transactions write. If one of them writes a row of the customer, the
+    /// Rows are read and verified while other transactions write. If another transaction writes a row of the customer, the
     /// rebuild starts again.
     package func rebuild(
         _ id: Int64, by derive: @escaping @Sendable (CustomerRows) throws(StoreError) -> CustomerFacts
@@ -29,13 +26,13 @@ extension Store {
 
 /// A customer with the rows from which the facts can be computed again.
 private struct Rebuildable: Sendable {
-    /// The rows; the customer's facts are empty if the stored ones can't be read.
+    /// The rows. The customer's facts are empty if the stored facts can't be read.
     let rows: CustomerRows
     let areFactsReadable: Bool
     let fingerprint: RowsFingerprint
 }
 
-/// A summary of a customer's rows. Two summaries differ if a row was written in between.
+/// A summary of a customer's rows. Two summaries differ if a row was added or removed in between.
 private struct RowsFingerprint: Sendable, Hashable {
     /// The stored bytes of the facts.
     let facts: [UInt8]
@@ -46,7 +43,7 @@ private struct RowsFingerprint: Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
-    /// Returns a customer with all rows. Nil if there is no such customer, or if it was merged into another one.
+    /// Returns a customer with all rows. Nil if there is no such customer, or if it was merged into another customer.
     fileprivate func rebuildable(_ id: Int64) throws(StoreError) -> Rebuildable? {
         guard let fingerprint = try rowsFingerprint(of: id, forUpdate: false),
             let row = try session.row("SELECT \(Customer.columns) FROM customers WHERE id = $1", [.integer(id)])
@@ -62,7 +59,7 @@ extension DatabaseTransaction {
         return Rebuildable(rows: try rows(of: customer), areFactsReadable: areFactsReadable, fingerprint: fingerprint)
     }
 
-    /// Returns nil if there is no such customer, or if it was merged into another one.
+    /// Returns nil if there is no such customer, or if it was merged into another customer.
     fileprivate func rowsFingerprint(of id: Int64, forUpdate: Bool) throws(StoreError) -> RowsFingerprint? {
         let lock = forUpdate ? session.dialect.forUpdate : ""
         let row = try session.row("SELECT facts, merged_into FROM customers WHERE id = $1\(lock)", [.integer(id)])

@@ -30,7 +30,7 @@ extension Store {
             guard let former else { return (update, ()) }
             var kept = update
             kept.add(former.facts.support)
-            // The same artifacts again write nothing.
+            // If these artifacts were stored before, nothing is written.
             return (former.facts == kept.facts ? CustomerUpdate(of: former) : kept, ())
         }
         guard let customer = saved?.customer else { return nil }
@@ -58,15 +58,15 @@ extension Store {
             return customer
         }
         guard let customer else { return false }
-        let known = try await read(at: now) { try $0.links(of: customer) }
-        let missing = Set(members).subtracting(known).sorted()
-        let others = Set(known).subtracting(members).sorted()
-        for piece in missing.chunks(of: DatabaseTransaction.linksPerPiece) {
+        let knownLinks = try await read(at: now) { try $0.links(of: customer) }
+        let missingLinks = Set(members).subtracting(knownLinks).sorted()
+        let outdatedLinks = Set(knownLinks).subtracting(members).sorted()
+        for piece in missingLinks.chunks(of: DatabaseTransaction.linksPerPiece) {
             try await writePiece(at: now) { transaction in
                 if try transaction.member(.rowID(customer)) != nil { try transaction.link(customer, to: piece) }
             }
         }
-        for piece in others.chunks(of: DatabaseTransaction.linksPerPiece) {
+        for piece in outdatedLinks.chunks(of: DatabaseTransaction.linksPerPiece) {
             try await writePiece(at: now) { try $0.unlink(customer, from: piece) }
         }
         return true

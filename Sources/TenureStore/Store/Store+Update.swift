@@ -6,8 +6,8 @@ extension Store {
     /// Finds the customer that the plan's identities name, or creates one, and saves what `decide` returns. Returns nil
     /// if the update no longer applies.
     ///
-    /// `decide` runs inside the transaction, with the customer after all earlier updates. It must have no side effects,
-    /// because it may run again.
+    /// `decide` runs inside the transaction, with the customer after all earlier updates. `decide` may run again, so it
+    /// must have no side effects.
     func update<Outcome: Sendable>(
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
@@ -31,7 +31,7 @@ extension Store {
     }
 
     /// Finds or creates the customer, and saves what `decide` returns, in several transactions. So other updates wait
-    /// for one of them at most.
+    /// for one of these transactions at most.
     ///
     /// Call it for a plan that doesn't fit one transaction, or for which `findCustomer` returns nil. The artifacts
     /// count once the last transaction ends. `decide` may run again.

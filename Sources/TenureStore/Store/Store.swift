@@ -18,7 +18,7 @@ package struct Store: Sendable {
     /// See `Database.id`.
     package var databaseID: [UInt8] { database.id }
 
-    /// Runs one transaction that reads one state of the database. It waits for no writer.
+    /// Runs one transaction that reads one state of the database, without waiting for writers.
     @discardableResult
     package func read<Value: Sendable>(
         at now: Date = Date(), _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value

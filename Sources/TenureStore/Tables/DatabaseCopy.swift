@@ -65,9 +65,9 @@ package struct DatabaseCopy: Sendable {
     /// What the source and the target tell each other.
     private struct Agreement: Sendable {
         let pieces = Handover<Piece>()
-        /// Set by the target when its copy has the same summary.
+        /// The target sends true when its copy has the same summary.
         let isCopied = Handover<Bool>()
-        /// Set by the source when it is marked as moved, and the mark is flushed.
+        /// The source sends true when it is marked as moved, and the mark is flushed.
         let isMarked = Handover<Bool>()
 
         func fail(_ error: StoreError) -> StoreError {

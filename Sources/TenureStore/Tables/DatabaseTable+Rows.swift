@@ -74,17 +74,17 @@ extension DatabaseTable {
 }
 
 extension DatabaseTable {
-    /// The number of customers in one query. It is constant, so that one prepared statement serves all queries.
+    /// The number of customers in one query: a constant, so that one prepared statement serves all queries.
     static let batchSize = 32
 
     /// The placeholders of one batch: `($1, $2 …)`.
     static let batchPlaces = "(" + (1...batchSize).map { "$\($0)" }.joined(separator: ", ") + ")"
 
-    /// Pads at most `batchSize` row IDs to a full batch by repeating the last.
+    /// Pads at most `batchSize` row IDs to a full batch by repeating the last row ID, which selects no further rows.
     static func batch(_ numbers: [Int64]) -> [SQLValue] {
         guard let last = numbers.last else { return [] }
-        let rest = repeatElement(last, count: max(0, batchSize - numbers.count))
-        return (numbers + rest).map { .integer($0) }
+        let padding = repeatElement(last, count: max(0, batchSize - numbers.count))
+        return (numbers + padding).map { .integer($0) }
     }
 }
 

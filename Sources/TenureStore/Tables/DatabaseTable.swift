@@ -27,10 +27,11 @@ package struct DatabaseTable: Sendable, Hashable {
     static let customers = "customers"
     /// The table with one row that holds the database's ID.
     static let identity = "database"
-    /// The table with one row that says which releases may use the database. It isn't part of the content.
+    /// The table with one row that says which releases may use the database. The row isn't part of the content.
     static let state = "database_state"
 
-    /// Returns all tables with content. A table comes after those that it refers to.
+    /// Returns all tables except `database_state` and `migrations`, which aren't content. A table comes after the tables
+    /// that it refers to.
     package static func all() throws(StoreError) -> [DatabaseTable] {
         let connection = try SQLiteConnection(path: ":memory:", for: .creating)
         for migration in Migration.all {
@@ -62,7 +63,7 @@ package struct DatabaseTable: Sendable, Hashable {
         isNumbered = key.count == 1 && columns[key[0]].type == "INTEGER"
     }
 
-    /// Sorts tables so that each comes after those that it refers to. A table may refer to itself.
+    /// Sorts tables so that each comes after the tables that it refers to. A table may refer to itself.
     private static func inOrder(_ tables: [DatabaseTable]) throws(StoreError) -> [DatabaseTable] {
         var waiting = tables
         var ordered: [DatabaseTable] = []

@@ -3,7 +3,7 @@ import Foundation
 /// Passes values from one thread to another: one transaction reads rows, the other writes them. Only a few values are
 /// in memory at once.
 ///
-/// Each side waits for the other. If one side fails, both throw its error.
+/// Each thread waits for the other thread. If one thread calls `fail`, both threads throw that error.
 final class Handover<Piece: Sendable>: @unchecked Sendable {
     // `Locked` can't wait until another thread changes the value. All variables are used between `condition.lock()` and
     // `condition.unlock()` only.
@@ -14,7 +14,7 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
     /// The maximum number of waiting values.
     private static var maximum: Int { 4 }
 
-    /// Passes a value to the other side. Waits while too many values are waiting there.
+    /// Passes a value to the other thread. Waits while too many values wait for that thread.
     func send(_ piece: Piece) throws(StoreError) {
         condition.lock()
         defer { condition.unlock() }
@@ -34,7 +34,7 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
         return waiting.removeFirst()
     }
 
-    /// Makes both sides throw an error. Returns the error that they throw: the first one.
+    /// Makes both threads throw an error. Returns the error that they throw, which is the error of the first call.
     @discardableResult func fail(_ error: StoreError) -> StoreError {
         condition.lock()
         defer { condition.unlock() }

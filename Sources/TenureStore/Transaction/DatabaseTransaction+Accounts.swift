@@ -1,11 +1,7 @@
-import Foundation
-import TenureCore
-
 /// Tells which members of a merged customer are the same App Store account.
 extension DatabaseTransaction {
-    /// Divides the members of a customer into App Store accounts. Members that were merged because
-    /// of signed data are one account. Members that were merged by support, or because they have the same user, are
-    /// different accounts.
+    /// Divides the members of a customer into App Store accounts. Members that were merged because of signed data are one
+    /// account. Members that were merged by support, or because they have the same user, are different accounts.
     func accounts(among group: [Int64]) throws(StoreError) -> [[Int64]] {
         guard group.count > 1 else { return [group] }
         var members: [String: Int64] = [:]
@@ -36,7 +32,7 @@ extension DatabaseTransaction {
         try accounts(among: group).first { $0.contains(member) } ?? [member]
     }
 
-    /// Whether all purchases of each account are known. The purchases of one account tell nothing about another's.
+    /// Whether all purchases of each account are known. Having all purchases of one account says nothing about another.
     func purchasesAreComplete(of group: [Int64]) throws(StoreError) -> Bool {
         try areComplete(try accounts(among: group))
     }
@@ -48,51 +44,40 @@ extension DatabaseTransaction {
 
     /// Whether each account has a member with an event that says that all purchases are known.
     private func areComplete(_ accounts: [[Int64]]) throws(StoreError) -> Bool {
-        let complete = try rows(
-            """
-            SELECT DISTINCT customer FROM events
-            WHERE customer IN \(DatabaseTable.batchPlaces) AND kind = '\(StoredEvent.Kind.purchasesComplete.rawValue)'
-            """, about: accounts.flatMap { $0 })
-        var members: Set<Int64> = []
-        for row in complete { members.insert(try row.integer(0)) }
-        return accounts.allSatisfy { !members.isDisjoint(with: $0) }
+        let complete = try membersWithAllPurchases(among: accounts.flatMap { $0 })
+        return accounts.allSatisfy { !complete.isDisjoint(with: $0) }
     }
 
-    /// Whether all purchases of one of these members are known, according to an event.
-    func purchasesAreComplete(ofAnyOf members: [Int64]) throws(StoreError) -> Bool {
-        try !rows(
-            """
-            SELECT customer FROM events
-            WHERE customer IN \(DatabaseTable.batchPlaces) AND kind = '\(StoredEvent.Kind.purchasesComplete.rawValue)'
-            LIMIT 1
-            """, about: members
-        ).isEmpty
+    /// Returns those of the members that have an event that says that all their purchases are known.
+    func membersWithAllPurchases(among members: [Int64]) throws(StoreError) -> Set<Int64> {
+        Set(
+            try rows(
+                """
+                SELECT DISTINCT customer FROM events
+                WHERE customer IN \(DatabaseTable.batchPlaces) AND kind = '\(StoredEvent.Kind.purchasesComplete.rawValue)'
+                """, about: members
+            ).map { row throws(StoreError) in try row.integer(0) })
     }
 
-    /// Whether other customers were merged into this one.
+    /// Whether other customers were merged into the customer with this row ID.
     func hasMembers(_ id: Int64) throws(StoreError) -> Bool {
         try session.row("SELECT 1 FROM customers WHERE merged_into = $1 LIMIT 1", [.integer(id)]) != nil
     }
 }
 
-/// Groups of row IDs, each represented by its smallest.
+/// Groups of row IDs, each represented by its smallest row ID.
 private struct JoinedNumbers {
-    private var parents: [Int64: Int64] = [:]
+    /// For each row ID except the smallest of a group: a smaller row ID of the same group.
+    private var smallerNumbers: [Int64: Int64] = [:]
 
-    mutating func smallest(inGroupOf number: Int64) -> Int64 {
-        var root = number
-        while let parent = parents[root] { root = parent }
-        // Shortens the path for the next call.
-        var next = number
-        while next != root, let parent = parents[next] {
-            parents[next] = root
-            next = parent
-        }
-        return root
+    func smallest(inGroupOf number: Int64) -> Int64 {
+        var smallest = number
+        while let smaller = smallerNumbers[smallest] { smallest = smaller }
+        return smallest
     }
 
     mutating func join(_ one: Int64, _ other: Int64) {
         let (one, other) = (smallest(inGroupOf: one), smallest(inGroupOf: other))
-        if one != other { parents[max(one, other)] = min(one, other) }
+        if one != other { smallerNumbers[max(one, other)] = min(one, other) }
     }
 }

@@ -12,9 +12,9 @@ extension DatabaseTransaction {
             // The caller repeated the request before the erasure was complete.
             if case .erase = request.change, let counts = try countsOfErasure(of: name) { return .erased(counts) }
             // The audit trail names customers by public ID only.
-            var known: String?
-            if case .publicID(let id) = name { known = id }
-            return try audited(.refused(.noSuchCustomer), request, on: known)
+            var publicID: String?
+            if case .publicID(let id) = name { publicID = id }
+            return try audited(.refused(.noSuchCustomer), request, on: publicID)
         }
         switch try earlierRequest(request, on: member) {
         case .same: return .done(try customer(of: member), isNew: false)

@@ -5,12 +5,12 @@ import TenureCore
 extension DatabaseTransaction {
     /// After this many failed attempts, a message no longer delays later messages about the same customer.
     ///
-    /// These attempts take an hour and a half. So a receiver that was down for less gets all messages in order. A
-    /// receiver that can't process one message gets the later ones after that time.
+    /// These attempts take an hour and a half. So a receiver that was down for less time gets all messages in order. A
+    /// receiver that can't process one message gets the later messages after an hour and a half.
     static let orderedAttempts = 10
 
     /// A quick check before `claimDeliveries`, which needs a write transaction. If false, nothing can be claimed. If
-    /// true, a due delivery may still wait for an earlier one about the same customer.
+    /// true, a due delivery may still wait for an earlier delivery about the same customer.
     func isDeliveryDue(to endpoint: String) throws(StoreError) -> Bool {
         // `bulk` is always 0 or 1. Naming both lets the database use the index `deliveries_by_time`.
         try session.row(
@@ -36,7 +36,7 @@ extension DatabaseTransaction {
     func claimDeliveries(
         to endpoint: String, limit: Int, lease: TimeInterval
     ) throws(StoreError) -> [Delivery] {
-        // Messages about the many customers that a publication affects come after all others.
+        // Messages about the many customers that a publication affects come after all other messages.
         var rows = try dueDeliveries(to: endpoint, isBulk: false, limit: limit)
         if rows.count < limit { rows += try dueDeliveries(to: endpoint, isBulk: true, limit: limit - rows.count) }
         let end = now.addingTimeInterval(lease).millisecondsSince1970
@@ -51,8 +51,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Returns the rows of deliveries that are due. A delivery waits for an earlier one about the same customer until
-    /// that one has succeeded, was given up, or was attempted `orderedAttempts` times.
+    /// Returns the rows of deliveries that are due. A delivery waits for an earlier delivery about the same customer
+    /// until the earlier delivery has succeeded, was given up, or was attempted `orderedAttempts` times.
     private func dueDeliveries(
         to endpoint: String, isBulk: Bool, limit: Int
     ) throws(StoreError) -> [SQLRow] {

@@ -32,7 +32,7 @@ extension DatabaseTransaction {
             isUnbound: try isUnbound(customer.id), isFull: isFull)
     }
 
-    /// The query of `Database.forEachCustomer`. It returns the realm's code, the public ID and the encoded facts.
+    /// The query of `Database.forEachCustomer`, for the realm's code, the public ID and the encoded facts.
     static let customersInRange = """
         SELECT realm, public_id, facts FROM customers WHERE id > $1 AND id <= $2 AND merged_into IS NULL
         AND \(isNotUnbound) ORDER BY id

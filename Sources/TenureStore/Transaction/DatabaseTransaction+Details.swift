@@ -52,23 +52,19 @@ extension DatabaseTransaction {
     private static let maximumAuditEntries = 10_000
 
     private func signedArtifacts(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
-        if withBytes {
-            return try storedArtifacts(of: id).map { entry in
-                CustomerDetails.SignedEntry(
-                    kind: "\(entry.artifact.kind)", subtype: nil, signedAt: entry.artifact.signedDate,
-                    receivedAt: entry.receivedAt, bytes: entry.artifact.bytes)
-            }
-        }
+        let columns = withBytes ? ", headers.bytes, artifacts.bytes" : ""
+        let join = withBytes ? "LEFT JOIN headers ON headers.id = header" : ""
+        // `numberedArtifacts` explains the plus.
         return try session.rows(
             """
-            SELECT kind, signed_at, received_at FROM artifacts WHERE customer = $1 AND \(Self.doesArtifactCount)
-            ORDER BY id
+            SELECT kind, signed_at, received_at\(columns) FROM artifacts \(join)
+            WHERE customer = $1 AND \(Self.doesArtifactCount) ORDER BY +artifacts.id
             """, [.integer(id)]
         ).map { row throws(StoreError) in
             let kind = try row.codedValue(0, "kind of artifact", Artifact.Kind.init(rawValue:))
             return CustomerDetails.SignedEntry(
                 kind: "\(kind)", subtype: nil, signedAt: try row.instantIfPresent(1), receivedAt: try row.instant(2),
-                bytes: nil)
+                bytes: withBytes ? (try row.bytesIfPresent(3) ?? []) + (try row.bytes(4)) : nil)
         }
     }
 

@@ -34,12 +34,9 @@ extension DatabaseTransaction {
 
     /// The number of different devices of all members.
     private func countDevices(of customer: Int64) throws(StoreError) -> Int {
-        var devices: Set<String> = []
-        for member in try group(of: customer) {
-            let rows = try session.rows("SELECT device FROM devices WHERE customer = $1", [.integer(member)])
-            for row in rows { devices.insert(try row.text(0)) }
-        }
-        return devices.count
+        let rows = try rows(
+            "SELECT device FROM devices WHERE customer IN \(DatabaseTable.batchPlaces)", about: try group(of: customer))
+        return Set(try rows.map { row throws(StoreError) in try row.text(0) }).count
     }
 
     /// Whether one of the customer's members has an event of this kind since an instant.

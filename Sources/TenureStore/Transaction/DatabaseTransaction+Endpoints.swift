@@ -1,5 +1,3 @@
-import Foundation
-
 /// The webhook endpoints that running services have registered.
 extension DatabaseTransaction {
     /// Stores heartbeats of these endpoints. Returns false if one of them isn't registered.
@@ -36,7 +34,7 @@ extension DatabaseTransaction {
         return named
     }
 
-    /// Whether messages wait for an endpoint that was removed. A concurrent transaction may have queued one.
+    /// Whether messages wait for an endpoint that was removed. A concurrent transaction may have queued such a message.
     func hasStrayDeliveries() throws(StoreError) -> Bool {
         try session.row("SELECT 1 FROM deliveries WHERE \(Self.isStray) LIMIT 1") != nil
     }
@@ -57,8 +55,8 @@ extension DatabaseTransaction {
             "UPDATE deliveries SET next_at = NULL WHERE next_at IS NOT NULL AND endpoint = $1", [.text(name)])
     }
 
-    /// Stores a heartbeat: a random value. It isn't a time, because clocks differ between machines, and a test clock
-    /// may not move.
+    /// Stores a heartbeat: a random value. A heartbeat isn't a time, because clocks differ between machines, and a test's
+    /// clock may not move.
     func sendHeartbeat(of endpoint: Endpoint) throws(StoreError) {
         try setStoredValue(
             named: Self.heartbeat(of: endpoint.name), to: String(UInt64.random(in: .min ... .max), radix: 36))

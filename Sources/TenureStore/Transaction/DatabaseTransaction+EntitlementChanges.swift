@@ -83,7 +83,7 @@ extension DatabaseTransaction {
     /// Compares a customer's entitlements with what webhooks last reported, and queues messages for the changes.
     ///
     /// - Parameters:
-    ///   - isBulk: whether the messages are sent after all others, because many customers are compared.
+    ///   - isBulk: whether the messages are sent after all other messages, because many customers are compared.
     ///   - evaluate: returns what webhooks report. If it returns nil, the customer is compared again a minute later.
     func compareEntitlements(
         of id: Int64, isBulk: Bool, _ evaluate: (Customer) -> EntitlementChange?

@@ -3,7 +3,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// Recognizes erased customers by hashes of their identities, so that notifications don't create them again.
+/// Recognizes erased customers by hashes of their identities, so that notifications don't create these customers again.
 extension DatabaseTransaction {
     /// Removes at most `limit` identities of a hidden customer, and stores their salted hashes, so that notifications
     /// don't create the customer again. Returns how many were removed.
@@ -30,8 +30,8 @@ extension DatabaseTransaction {
         return rows.count
     }
 
-    /// Whether these identities name an erased customer and no existing one. A person who uses the app again after the
-    /// erasure exists as a new customer.
+    /// Whether these identities name an erased customer and no existing customer. A person who uses the app again after
+    /// the erasure exists as a new customer.
     func areErased(
         _ identities: [Identity], in realm: Realm, forUpdate isForUpdate: Bool = true
     ) throws(StoreError) -> Bool {
@@ -56,7 +56,7 @@ extension DatabaseTransaction {
     /// The name of the row in `progress` with the salt.
     private static let salt = "salt of erasures"
 
-    /// Returns the salt of the hashes. The first erasure creates it, and it never changes afterward.
+    /// Returns the salt of the hashes. The first erasure creates the salt, which never changes afterward.
     func existingOrNewSalt() throws(StoreError) -> String {
         if let salt = try storedValue(named: Self.salt) { return salt }
         let salt = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal

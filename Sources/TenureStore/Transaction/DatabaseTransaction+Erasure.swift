@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 /// Erasure removes everything about a person: the rows of all members of the customer, and the unbound customers with
 /// artifacts that name them.
 ///
@@ -45,18 +42,20 @@ extension DatabaseTransaction {
         return counts
     }
 
-    /// Removes some rows of a hidden customer. Returns whether none is left.
+    /// Removes some rows of a hidden customer. Returns true if the customer has no more rows.
     func removeSome(ofHidden id: Int64) throws(StoreError) -> Bool {
-        var left = Self.removedPerPiece - (try replaceIdentitiesWithHashes(of: id, limit: Self.removedPerPiece))
-        while left > 0 {
-            let count = try removeMessages(of: id, limit: left)
+        // The number of rows that this piece may still remove.
+        var limit = Self.removedPerPiece - (try replaceIdentitiesWithHashes(of: id, limit: Self.removedPerPiece))
+        while limit > 0 {
+            let count = try removeMessages(of: id, limit: limit)
             guard count > 0 else { break }
-            left -= count
+            limit -= count
         }
-        for statement in Self.removalStatements where left > 0 {
-            left -= try session.execute(statement, [.integer(id), SQLValue(left)])
+        for statement in Self.removalStatements where limit > 0 {
+            limit -= try session.execute(statement, [.integer(id), SQLValue(limit)])
         }
-        guard left > 0 else { return false }
+        // At the limit, there may be more rows.
+        guard limit > 0 else { return false }
         try session.execute("DELETE FROM unfinished_updates WHERE customer = $1", [.integer(id)])
         try session.execute("DELETE FROM customers WHERE id = $1", [.integer(id)])
         return true

@@ -26,7 +26,7 @@ extension DatabaseTransaction {
         try numberedEvents(of: customer).map(\.event)
     }
 
-    /// The events of a member with their row IDs, in the order in which they happened.
+    /// A member's events with their row IDs, in the order in which they happened.
     func numberedEvents(of customer: Int64) throws(StoreError) -> [(number: Int64, event: StoredEvent)] {
         try session.rows(
             "SELECT kind, at, actor, detail, id FROM events WHERE customer = $1 ORDER BY id", [.integer(customer)]
@@ -39,12 +39,13 @@ extension DatabaseTransaction {
     }
 }
 
-extension [String: String] {
-    /// A JSON object with sorted keys, so that equal dictionaries have equal text.
+extension Encodable {
+    /// JSON with sorted keys, so that equal values have equal text.
+    ///
+    /// For lists and dictionaries of texts, whole numbers and Booleans, which always encode.
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // A dictionary of strings always encodes.
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 }

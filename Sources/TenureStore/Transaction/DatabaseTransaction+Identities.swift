@@ -88,8 +88,8 @@ extension DatabaseTransaction {
         [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value), .integer(member)]
     }
 
-    /// The statement that inserts 1 or `identitiesPerStatement` rows. Both are constants, so that no call builds a
-    /// string.
+    /// The statement that inserts 1 or `identitiesPerStatement` rows. Both statements are constants, so that no call
+    /// builds a string.
     private static func inserting(_ count: Int) -> String { count == 1 ? insertOne : insertMany }
 
     private static let insertOne = inserting(rows: 1)
@@ -120,7 +120,7 @@ extension Array {
 }
 
 extension Identity {
-    /// Reads an identity from a row with the kind at this index, and the value at the next one.
+    /// Reads an identity from a row with the kind in this column, and the value in the next column.
     init(_ row: SQLRow, kindAt place: Int) throws(StoreError) {
         self.init(try row.codedValue(place, "kind of identity", Kind.init(rawValue:)), try row.text(place + 1))
     }

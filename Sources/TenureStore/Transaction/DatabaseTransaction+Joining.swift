@@ -1,11 +1,11 @@
-import Foundation
 import TenureCore
 
 /// Merges customers whom signed data names together, unless something shows that they are different.
 extension DatabaseTransaction {
     /// Joins customers whom signed data names together. The first one keeps its row ID and gets what the others proved.
     ///
-    /// Returns the customer, and the row IDs of all customers that were joined. The others of `known` stay separate.
+    /// Returns the customer, and the row IDs of all customers that were joined. The other customers in `known` stay
+    /// separate.
     func joinCustomers(_ known: [Customer]) throws(StoreError) -> (customer: Customer?, members: [Int64]) {
         guard let joining = try joining(known) else { return (known.first, known.prefix(1).map(\.id)) }
         return (try join(joining, as: joining.facts), [joining.first.id] + joining.others.map(\.id))

@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 /// Links customers to users of the app, and removes such links.
 ///
 /// For example, Ada has the account `ada` with the app's own server, and bought the app with two Apple Accounts. The
@@ -85,7 +82,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The key of a user in the details of events.
+    /// The key under which the details of events have a user's ID.
     static let userKey = "user"
 
     /// Takes the member's account away from a customer, who keeps the other accounts and all users. If there is no
@@ -99,7 +96,7 @@ extension DatabaseTransaction {
         _ taken: [Int64], including member: CustomerMember, from customer: Customer, allMembers: [Int64], actor: String,
         using rederivation: Rederivation
     ) throws(StoreError) -> Customer {
-        guard let (rest, alone) = try split(taken, from: allMembers) else {
+        guard let (remaining, separated) = try split(taken, from: allMembers) else {
             for user in try users(of: customer.id) {
                 try remove(Identity(.userID, user), in: member.realm)
                 try append(.unlinked, to: customer, actor: actor, detail: [Self.userKey: user])
@@ -110,10 +107,10 @@ extension DatabaseTransaction {
         for id in taken {
             try session.execute(
                 "UPDATE identities SET customer = $1 WHERE customer = $2 AND kind = $3",
-                [.integer(rest), .integer(id), SQLValue(Identity.Kind.userID.rawValue)])
+                [.integer(remaining), .integer(id), SQLValue(Identity.Kind.userID.rawValue)])
         }
         let promises = try promisedEntitlements(by: taken)
-        let parts = try restore([rest, alone], of: customer, using: rederivation)
+        let parts = try restore([remaining, separated], of: customer, using: rederivation)
         try append(
             .transferred, to: parts[0], actor: actor,
             detail: ["customer": member.publicID].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })

@@ -63,7 +63,7 @@ extension DatabaseTransaction {
         return customer.named(as: member.id)
     }
 
-    /// Stores into which customer a member is merged; nil separates it.
+    /// Stores into which customer a member is merged; nil makes the member a separate customer.
     func mergeMember(_ id: Int64, into parent: Int64?) throws(StoreError) {
         try session.execute(
             "UPDATE customers SET merged_into = $1 WHERE id = $2", [SQLValue(parent), .integer(id)])

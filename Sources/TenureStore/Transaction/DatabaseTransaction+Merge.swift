@@ -1,18 +1,15 @@
-import Foundation
-import TenureCore
-
 /// The reason for a merge of two customers.
 enum MergeReason: String, Sendable, Hashable {
-    /// Signed data named both together.
+    /// Signed data named both customers together.
     case signedTogether
-    /// The app's server linked both to one user.
+    /// The app's server linked both customers to one user.
     case sameUser
     case support
 }
 
 extension DatabaseTransaction {
-    /// The maximum number of members of one customer: more than one person has. Every update reads all members. The
-    /// number also limits chains of merges.
+    /// The maximum number of members of one customer: more accounts than one person has. The maximum keeps updates short,
+    /// because each update reads all members. It also limits chains of merges.
     static let maximumMembers = 100
 
     /// Whether two customers with these members together stay within the maximum.

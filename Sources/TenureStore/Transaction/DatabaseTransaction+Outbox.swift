@@ -41,7 +41,7 @@ extension DatabaseTransaction {
         _ message: Int64, to endpoint: String, customer: SQLValue, isBulk: Bool
     ) throws(StoreError) {
         if !isBulk {
-            // A customer's messages stay in order, so their waiting bulk messages are sent before this one.
+            // A customer's messages stay in order, so their waiting bulk messages are sent before this message.
             try session.execute(
                 """
                 UPDATE deliveries SET bulk = 0
@@ -102,7 +102,7 @@ extension DatabaseTransaction {
     }
 
     /// Statements that remove attempts, deliveries and messages, in this order, because each table refers to the next
-    /// one. They look at the first eight messages only, so that a transaction stays short for a customer with many
+    /// table. The statements look at the first eight messages only, so that a transaction stays short for a customer with many
     /// messages.
     private static let removingMessages: [String] = {
         let first = "SELECT id FROM outbox WHERE customer = $1 ORDER BY id LIMIT 8"
@@ -116,11 +116,4 @@ extension DatabaseTransaction {
             "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE id IN (\(first)) LIMIT $2)",
         ]
     }()
-}
-
-extension [String] {
-    var json: String {
-        // An array of strings always encodes.
-        (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
-    }
 }

@@ -36,7 +36,7 @@ extension DatabaseTransaction {
         return []
     }
 
-    /// Revokes the persona with this name, and returns it. Returns nil if it doesn't exist or has expired.
+    /// Revokes the persona with this name, and returns it. Returns nil if there is no such persona, or if it has expired.
     package func revokePersona(named name: String, actor: String) throws(StoreError) -> StoredPersona? {
         guard let persona = try personas("WHERE name = $1 AND revoked_at IS NULL", [.text(name)]).first else {
             return nil

@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 /// Stores and reads the versions of the policy.
 extension DatabaseTransaction {
     /// Stores a compiled policy, unless it is stored already. Returns all policies.

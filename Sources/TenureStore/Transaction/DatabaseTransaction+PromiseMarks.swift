@@ -1,5 +1,3 @@
-import TenureCore
-
 /// Marks promises before the publication that ends them, so that the transaction that publishes is short.
 ///
 /// A marked promise has the publication's mark, a random number, in the column `ending`.
@@ -44,7 +42,7 @@ extension DatabaseTransaction {
     /// publication begins to mark promises; then `removeOldMarks` removes them.
     func endMarking() throws(StoreError) { try setStoredValue(named: Self.markName, to: nil) }
 
-    /// Returns some promises with marks of publications that didn't take effect.
+    /// Returns the row IDs of at most `limit` promises with marks of publications that didn't take effect.
     func oldMarks(limit: Int) throws(StoreError) -> [Int64] {
         try session.allowLongStatements()
         let current = try storedValue(named: Self.markName).flatMap { Int64($0) } ?? 0

@@ -34,15 +34,6 @@ extension DatabaseTransaction {
         try promises("customer = $1 AND ended_by > $2", [.integer(customer), .integer(publication)])
     }
 
-    /// The promises that publications after `publication` and before `next` ended.
-    func promises(
-        of customer: Int64, endedAfter publication: Int64, before next: Int64
-    ) throws(StoreError) -> [StoredPromise] {
-        try promises(
-            "customer = $1 AND ended_by > $2 AND ended_by < $3",
-            [.integer(customer), .integer(publication), .integer(next)])
-    }
-
     /// Reads the promises that a condition selects, in the order in which they were stored.
     func promises(
         _ condition: String, _ arguments: [SQLValue]

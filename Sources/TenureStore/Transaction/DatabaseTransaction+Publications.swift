@@ -32,7 +32,7 @@ extension DatabaseTransaction {
         return StoredPublication(id: id, version: version, action: .start, at: now.toMillisecond, actor: "service")
     }
 
-    /// Returns the version of a policy. A new policy gets the next version.
+    /// Returns the version of a policy. A policy that isn't stored yet is stored with the next version.
     func version(of compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> Int64 {
         let recorded = try record(policy: compiled, sha256: sha256)
         guard let version = recorded.first(where: { $0.sha256 == sha256 })?.version else {

@@ -2,42 +2,44 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated one changes nothing.
+/// Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated request changes nothing.
 extension DatabaseTransaction {
     /// An earlier request with the same ID.
     enum EarlierRequest {
-        /// It asked for the same change of the same customer.
+        /// The earlier request asked for the same change of the same customer.
         case same
-        /// It asked for another change, or was about another customer.
+        /// The earlier request asked for another change, or was about another customer.
         case another
     }
 
     /// How long requests are stored, in seconds: 30 days. Clients don't repeat older requests.
     private static let requestLifetime: TimeInterval = 30 * 86_400
 
-    /// Whether the same admin key sent a request with the same ID before; nil if it didn't.
+    /// Compares the request with an earlier request of the same admin key that has the same ID; nil if the ID is new.
     func earlierRequest(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> EarlierRequest? {
-        guard let id = request.request else { return nil }
-        let row = try session.row(
-            "SELECT customer, change FROM requests WHERE actor = $1 AND request = $2",
-            [.text(request.actor), .text(id)])
-        guard let row else { return nil }
-        let (customer, change) = (try row.text(0), try row.text(1))
+        guard let (customer, change) = try storedRequest(request) else { return nil }
         return customer == member.publicID && change == request.change.canonicalText ? .same : .another
+    }
+
+    /// Returns the columns `customer` and `change` of the stored request with the same ID; nil if the ID is new.
+    private func storedRequest(_ request: RequestedChange) throws(StoreError) -> (customer: String, change: String)? {
+        guard let id = request.request else { return nil }
+        return try session.row(
+            "SELECT customer, change FROM requests WHERE actor = $1 AND request = $2",
+            [.text(request.actor), .text(id)]
+        ).map { row throws(StoreError) in (try row.text(0), try row.text(1)) }
     }
 
     /// The counts that the same erasure request returned before; nil if the request's ID is new.
     func countsOfEarlierErasure(
         by request: RequestedChange, of name: CustomerName
     ) throws(StoreError) -> [String: Int]? {
-        guard case .erase = request.change, let id = request.request, case .publicID(let publicID) = name,
-            let row = try session.row(
-                "SELECT customer, change FROM requests WHERE actor = $1 AND request = $2",
-                [.text(request.actor), .text(id)]),
-            let digest = try digest(ofErased: publicID), try row.text(0) == digest
+        guard case .erase = request.change, case .publicID(let publicID) = name,
+            let (customer, change) = try storedRequest(request),
+            let digest = try digest(ofErased: publicID), customer == digest
         else { return nil }
-        // The column contains the change's name, a space, and the counts as JSON; see `rememberErasure`.
-        let counts = try row.text(1).dropFirst(request.change.name.count + 1)
+        // `change` contains the change's name, a space, and the counts as JSON; see `rememberErasure`.
+        let counts = change.dropFirst(request.change.name.count + 1)
         return try? JSONDecoder().decode([String: Int].self, from: Data(counts.utf8))
     }
 

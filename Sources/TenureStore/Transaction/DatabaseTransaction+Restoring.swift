@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// Derives the facts of two customers after they were split.
@@ -21,7 +20,7 @@ extension DatabaseTransaction {
     func restore(
         _ ids: [Int64], of former: Customer, using rederivation: Rederivation
     ) throws(StoreError) -> [Customer] {
-        // What each side proves by itself.
+        // First, the facts that each side's own rows prove.
         var parts: [Part] = []
         for id in ids {
             guard let customer = try customer(id, forUpdate: true) else {
@@ -34,7 +33,7 @@ extension DatabaseTransaction {
                 CustomerFacts(), with: own, isComplete: try purchasesAreComplete(of: part.members))
             parts.append(part)
         }
-        // What neither side proves.
+        // Then, the facts of the former customer that neither side's rows prove.
         try distribute(former, among: &parts)
         // A publication that is being prepared evaluates these customers again.
         for part in parts { try recordTombstones(part.members) }
@@ -68,7 +67,7 @@ extension DatabaseTransaction {
 
     /// Distributes the facts that no stored artifact proves.
     ///
-    /// A member stores at most 5,000 artifacts. What later ones proved is only in the facts of the merged customer.
+    /// A member stores at most 5,000 artifacts. What later artifacts proved is only in the facts of the merged customer.
     /// Each of these facts goes to the side with the identity that it names, such as a purchase's transaction ID. If
     /// neither side has that identity, it goes to the side of the first member with 5,000 artifacts.
     private func distribute(_ former: Customer, among parts: inout [Part]) throws(StoreError) {
@@ -80,17 +79,17 @@ extension DatabaseTransaction {
         guard let fullMember, let fallback = parts.firstIndex(where: { $0.members.contains(fullMember) }) else {
             return
         }
-        let rest = try remainder(of: former.facts, without: parts.map(\.facts))
+        let unproven = try remainder(of: former.facts, without: parts.map(\.facts))
         let names =
-            rest.proofs.flatMap(\.names) + rest.purchases.flatMap(\.names) + rest.renewals.flatMap(\.names)
+            unproven.proofs.flatMap(\.names) + unproven.purchases.flatMap(\.names) + unproven.renewals.flatMap(\.names)
         let owners = try members(by: Array(Set(names)), in: former.realm)
         func part(of names: [Identity]) -> Int {
             let owner = names.lazy.compactMap { owners[$0] }.first ?? fullMember
             return parts.firstIndex { $0.members.contains(owner) } ?? fallback
         }
-        let proofs = Dictionary(grouping: rest.proofs) { part(of: $0.names) }
-        let purchases = Dictionary(grouping: rest.purchases) { part(of: $0.names) }
-        let renewals = Dictionary(grouping: rest.renewals) { part(of: $0.names) }
+        let proofs = Dictionary(grouping: unproven.proofs) { part(of: $0.names) }
+        let purchases = Dictionary(grouping: unproven.purchases) { part(of: $0.names) }
+        let renewals = Dictionary(grouping: unproven.renewals) { part(of: $0.names) }
         for index in parts.indices {
             var more = CustomerFacts()
             more.add(proofs[index] ?? [])

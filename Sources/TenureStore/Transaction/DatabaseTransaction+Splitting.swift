@@ -23,15 +23,15 @@ extension DatabaseTransaction {
         try mergeMember(member.id, into: nil)
         if isPermanent { try separate(member.id, from: try group(of: former.id)) }
         let parts = try restore([former.id, member.id], of: former, using: rederivation)
-        // The event of each customer names the other one.
+        // The event of each customer names the other customer.
         for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
             try append(
                 .unmerged, to: customer, actor: actor, detail: detail.merging(["customer": publicID]) { $1 })
         }
     }
 
-    /// Splits a customer into two: the taken members, and the rest. A merge of a taken member with one of the rest
-    /// ends. Returns the row ID of each side's survivor, or nil if all members were taken.
+    /// Splits a customer into two: the taken members, and the rest. If a taken member was merged with a member of the rest,
+    /// that merge ends. Returns the row ID of each side's survivor, or nil if all members were taken.
     ///
     /// For example, 2 and 4 were merged into 1, and 3 into 2. After 1 and 3 are taken, 3 is merged into 1, and 4 into
     /// 2. The result is 2 for the rest, and 1 for the taken members.
@@ -65,7 +65,7 @@ extension DatabaseTransaction {
         return (try rewire(rest), try rewire(taken))
     }
 
-    /// Stores that a member was split from others, so that they are never merged automatically again.
+    /// Stores that a member was split from other members, so that they are never merged automatically again.
     func separate(_ one: Int64, from others: [Int64]) throws(StoreError) {
         for other in others where other != one {
             try session.execute(

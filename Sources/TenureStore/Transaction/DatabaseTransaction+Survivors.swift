@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 /// Finds the current customer of each member.
 extension DatabaseTransaction {
     /// Returns the members that the identities name, without reading facts.

@@ -1,13 +1,13 @@
-import Foundation
 import TenureCore
 
 /// Unbound customers: artifacts without proof that they belong to the sender, linked to the customers whom they name.
 extension DatabaseTransaction {
     /// The maximum number of unbound customers with one acquisition and the same kind of leading artifact. Honest
-    /// devices need far fewer. Each different list of artifacts creates one, and a client can send any number of lists.
+    /// devices need far fewer. Each different list of artifacts creates an unbound customer, and a client can send any
+    /// number of lists.
     static let maximumUnbound = 20
 
-    /// Whether the customer consists of artifacts without proof that they belong to the sender.
+    /// Whether the customer is unbound: artifacts without proof that they belong to the sender.
     func isUnbound(_ id: Int64) throws(StoreError) -> Bool {
         try session.row(
             "SELECT 1 FROM identities WHERE customer = $1 AND kind = $2 LIMIT 1",
@@ -34,7 +34,7 @@ extension DatabaseTransaction {
         return customer.id
     }
 
-    /// Returns the members that exist. They are locked, so that none is erased before a link is written.
+    /// Returns the members that exist, and locks them, so that no member is erased before a link is written.
     func lockExisting(_ members: some Collection<Int64>) throws(StoreError) -> [Int64] {
         try rows(
             """
@@ -71,8 +71,8 @@ extension DatabaseTransaction {
     /// Returns the customers that the artifacts of an unbound customer name. Empty if it is linked to no customer.
     ///
     /// A purchase in these artifacts may also belong to customers of other accounts, to whom the unbound customer isn't
-    /// linked. They are returned with purchases and renewals only: nothing else about their accounts concerns these
-    /// artifacts.
+    /// linked. These customers are returned with purchases and renewals only: nothing else about their accounts concerns
+    /// the artifacts.
     package func customers(namedBy unbound: Customer) throws(StoreError) -> [Customer] {
         let links = try links(of: unbound.id)
         guard !links.isEmpty else { return [] }
@@ -97,7 +97,7 @@ extension DatabaseTransaction {
     /// The unbound customers with artifacts that name this customer, by row ID.
     func unboundCustomers(of id: Int64) throws(StoreError) -> [Int64] { try unboundCustomers(of: try group(of: id)) }
 
-    /// The unbound customers with artifacts that name one of these members, without erased ones.
+    /// The unbound customers with artifacts that name one of these members, without erased customers.
     func unboundCustomers(of members: [Int64]) throws(StoreError) -> [Int64] {
         let rows = try rows(
             """

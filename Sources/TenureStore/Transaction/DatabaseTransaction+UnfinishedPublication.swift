@@ -1,5 +1,3 @@
-import TenureCore
-
 /// A publication in effect that still has promises to end or to restore.
 struct UnfinishedPublication: Sendable, Hashable {
     /// The number of the publication.
@@ -35,7 +33,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Stores that a publication still has promises to end or to restore. Returns how many there are of each.
+    /// Stores that a publication still has promises to end or to restore. Returns how many promises it ends, and how many
+    /// it restores.
     func begin(_ unfinished: UnfinishedPublication) throws(StoreError) -> (ended: Int, restored: Int) {
         let ended = try session.row("SELECT count(*) FROM promises WHERE ending = $1", [.integer(unfinished.mark)])
         let restored = try session.row(
@@ -70,8 +69,11 @@ extension DatabaseTransaction {
         for member in try group(of: customer.id) {
             let ending = try promises("customer = $1 AND ending = $2", [.integer(member), mark])
             ended.formUnion(ending.map(\.entitlement))
-            let restoring = try promises(
-                of: member, endedAfter: unfinished.restoringAfter, before: unfinished.publication)
+            let isRestored = "customer = $1 AND ended_by > $2 AND ended_by < $3"
+            let bounds: [SQLValue] = [
+                .integer(member), .integer(unfinished.restoringAfter), .integer(unfinished.publication),
+            ]
+            let restoring = try promises(isRestored, bounds)
             restored += restoring
             guard isLocked else { continue }
             if !ending.isEmpty {
@@ -80,9 +82,7 @@ extension DatabaseTransaction {
                     [.integer(unfinished.publication), .integer(member), mark])
             }
             if !restoring.isEmpty {
-                try session.execute(
-                    "UPDATE promises SET ended_by = NULL WHERE customer = $1 AND ended_by > $2 AND ended_by < $3",
-                    [.integer(member), .integer(unfinished.restoringAfter), .integer(unfinished.publication)])
+                try session.execute("UPDATE promises SET ended_by = NULL WHERE \(isRestored)", bounds)
             }
         }
         guard !ended.isEmpty || !restored.isEmpty else { return customer }

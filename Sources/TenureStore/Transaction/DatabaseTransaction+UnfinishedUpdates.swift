@@ -64,8 +64,8 @@ extension DatabaseTransaction {
 
     private static let leftoversPerRead = 32
 
-    /// Removes some rows of an update that will never be finished, or of an erased customer. Returns whether none is
-    /// left.
+    /// Removes some rows of an update that will never be finished, or of an erased customer. Returns true if there are no
+    /// more rows.
     func remove(_ update: Leftovers.Update) throws(StoreError) -> Bool {
         // The customer is locked, so that no further piece is written in the meantime.
         _ = try member(.rowID(update.member))
@@ -75,7 +75,7 @@ extension DatabaseTransaction {
                 .integer(update.member), .integer(update.id),
                 .integer(now.addingTimeInterval(-Self.maximumUpdateDuration).millisecondsSince1970),
             ])
-        // If it isn't listed, another process removed it first.
+        // If the update isn't listed, another process has removed or finished it.
         guard isListed != nil else { return true }
         guard update.id != Self.erasureUpdateID else { return try removeSome(ofHidden: update.member) }
         let count = try session.execute(

@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// The customer whom the identities of an update name.
@@ -8,7 +7,7 @@ package struct FoundCustomer {
     let namedMembers: NamedMembers
     /// Identities that name no customer yet.
     let unknownIdentities: [Identity]
-    /// Original transaction IDs in the update that identify another customer, who wasn't merged with this one.
+    /// Original transaction IDs in the update that identify another customer, who wasn't merged with this customer.
     let purchasesOfOthers: [String]
 }
 
@@ -42,7 +41,7 @@ extension DatabaseTransaction {
         try insert(
             (former == nil ? identities : found.unknownIdentities) + update.identities.filter { !all.contains($0) },
             ofMember: customer.member, in: customer.realm)
-        // The artifacts of an unbound customer name the customers that it's linked to.
+        // The artifacts of an unbound customer name the customers that the unbound customer is linked to.
         if !identities.contains(where: { $0.kind == .unbound }) {
             try insert(
                 update.facts.renewals(beyond: former?.facts)
@@ -83,7 +82,7 @@ extension DatabaseTransaction {
         for kind in jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
         // No artifact says that all purchases are known, so an event stores it, once.
         if update.completesPurchases, former?.facts.purchasesAreComplete != true {
-            let isRecorded = former == nil ? false : try purchasesAreComplete(ofAnyOf: [customer.member])
+            let isRecorded = former == nil ? false : try !membersWithAllPurchases(among: [customer.member]).isEmpty
             if !isRecorded { try append(.purchasesComplete, to: customer) }
         }
         // Messages are queued after the identities are written, so that they name all users of the customer.
@@ -127,7 +126,7 @@ extension DatabaseTransaction {
             guard found.id == survivor || met.insert(found.id).inserted else { continue }
             if identity.kind != .appTransactionID {
                 // The ID of an app transaction belongs to one account. An update with such an ID isn't about a customer
-                // who has only others, even if both share a device.
+                // who has only other such IDs, even if both accounts share a device.
                 if namesAppTransaction, try hasAppTransactionID(among: try group(of: found.id)) { continue }
                 guard acquisition?.mayBelong(to: found) ?? true else { continue }
             }

@@ -3,12 +3,12 @@ import TenureCore
 
 /// The operations of the database, inside one transaction.
 ///
-/// Each file in this folder adds the operations of one concept. They use these terms:
+/// Each file in this folder adds the operations of one concept. All files use these terms:
 ///
 /// - **Member:** a row of `customers`. A merge keeps both rows, so that it can be undone. So a merged customer has
 ///   several members, and `merged_into` of one row names another. A *group* is the row IDs of all members of one
 ///   customer.
-/// - **Survivor:** the member that isn't merged into another one. Its row has the facts of all members.
+/// - **Survivor:** the member that isn't merged into another member. The survivor's row has the facts of all members.
 /// - **Unbound customer:** artifacts that came without proof that they belong to the sender, stored as a customer.
 /// - **Hidden customer:** a customer that is being erased, merged into itself. No operation finds it anymore.
 /// - **Piece:** one of the short transactions into which a large operation is divided, so that other writers don't wait
@@ -16,8 +16,8 @@ import TenureCore
 package struct DatabaseTransaction {
     package let session: any DatabaseSession
     package let now: Date
-    /// Facts that were read before this transaction, by customer. They aren't decoded again if the row still holds the
-    /// same bytes.
+    /// Facts that were read before this transaction, by customer. If the row still has the same bytes, the facts aren't
+    /// decoded again.
     var knownFacts: [Int64: EncodedFacts] = [:]
     /// The customer's facts after a change, encoded before this transaction.
     var preparedFacts: EncodedFacts?
@@ -47,12 +47,9 @@ extension DatabaseTransaction {
     }
 
     /// Runs a statement for each batch of row IDs. The statement has the placeholders `DatabaseTable.batchPlaces`.
-    /// Returns the number of changed rows.
-    @discardableResult func execute(_ sql: String, about ids: [Int64]) throws(StoreError) -> Int {
-        var count = 0
+    func execute(_ sql: String, about ids: [Int64]) throws(StoreError) {
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {
-            count += try session.execute(sql, DatabaseTable.batch(Array(chunk)))
+            try session.execute(sql, DatabaseTable.batch(Array(chunk)))
         }
-        return count
     }
 }

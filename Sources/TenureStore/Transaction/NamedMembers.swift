@@ -43,7 +43,7 @@ struct NamedMembers: Sendable {
             .map(\.identity.value)
     }
 
-    /// The most reliable identity of each customer that the identities name, except this customer.
+    /// The most reliable identity of each customer that the identities name, except the customer with this row ID.
     func strongestIdentityOfEach(except customer: Int64) -> [Identity] {
         var met: Set<Int64> = [customer]
         return knownIdentities.filter { met.insert($0.survivor).inserted }.map(\.identity)

@@ -27,7 +27,8 @@ package struct Artifact: Sendable, Hashable {
         self.signedDate = signedDate
     }
 
-    /// Splits the header (of which 4.5 KB are certificates) from the rest, so that it is stored once.
+    /// Splits off the header, which has 4.5 KB of certificates. Most artifacts have the same header, so the database
+    /// stores it only once.
     var parts: (header: ArraySlice<UInt8>?, rest: ArraySlice<UInt8>) {
         kind.isJWS ? bytes.partsOfJWS : (nil, bytes[...])
     }

@@ -6,7 +6,7 @@ package struct Customer: Sendable, Hashable {
     /// The row's ID. No response contains it.
     package let id: Int64
     package let realm: Realm
-    /// Random and opaque. Clients and support staff see this ID.
+    /// An opaque ID, which clients and support staff see; see `PublicID`.
     package let publicID: String
     package let createdAt: Date
     package let facts: CustomerFacts
@@ -34,7 +34,7 @@ package struct Customer: Sendable, Hashable {
     /// Returns the same customer with other facts.
     func replacingFacts(with facts: CustomerFacts) -> Customer { with(facts, sentEntitlements) }
 
-    /// Compares everything except the member by which the customers were looked up.
+    /// Compares what the row of the database contains. Ignores `member` and `otherAccountsAreComplete`.
     package static func == (left: Customer, right: Customer) -> Bool {
         left.id == right.id && left.realm == right.realm && left.publicID == right.publicID
             && left.createdAt == right.createdAt && left.facts == right.facts

@@ -41,7 +41,7 @@ package enum CustomerChange: Sendable, Hashable {
         }
     }
 
-    /// A text that is the same only for equal changes. It is stored to recognize a repeated request.
+    /// A text that is the same only for equal changes. The database stores the text to recognize a repeated request.
     var canonicalText: String {
         switch self {
         case .link(let user, _), .unlink(let user): "\(name) \(user)"
@@ -56,7 +56,7 @@ package enum Transfer: String, Sendable, Hashable, CaseIterable {
     case never
     /// The acquisition and its promises move to the newest user.
     case newest
-    /// Both users become one customer with everything that either has.
+    /// The customers of both users become one customer, with everything that either of them has.
     case share
 }
 
@@ -92,12 +92,12 @@ package enum ChangeOutcome: Sendable, Hashable {
         case noSuchCustomer
         /// The other customer of a merge doesn't exist.
         case noSuchOther
-        /// The two belong to different environments or signing authorities.
+        /// The two customers belong to different environments or signing authorities.
         case otherEnvironment
         /// The customer is unbound: their artifacts came without proof that they belong to the sender.
         case unboundProof
         case linkedToAnotherUser
-        /// The two were separated by hand, so only a person can merge them again.
+        /// Support separated the two customers, so only support can merge them again.
         case separated
         case notLinked
         case notMerged

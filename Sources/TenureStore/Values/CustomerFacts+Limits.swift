@@ -47,7 +47,8 @@ extension CustomerFacts {
         }
     }
 
-    /// The end of a license, if a stored receipt that was signed later than the sent ones contains it.
+    /// A proof with the end of the license, if a stored receipt has it that was signed later than the sent receipts.
+    /// Otherwise empty.
     private func expiration(in known: [AppProof], of key: AcquisitionKey) -> [AppProof] {
         guard let latest = known.filter(\.kind.canCarryExpiration).max(by: AppProof.isSignedEarlier),
             let expiration = latest.expirationDate

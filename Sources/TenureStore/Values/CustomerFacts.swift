@@ -40,7 +40,7 @@ package struct CustomerFacts: Sendable, Hashable {
         for purchase in more {
             latest[purchase.transactionID] = latest[purchase.transactionID].map(purchase.joined) ?? purchase
         }
-        // Known purchases are sorted already, so only the new ones need sorting.
+        // Known purchases are sorted already, so only the new purchases need sorting.
         var merged: [Purchase] = []
         merged.reserveCapacity(purchases.count + latest.count)
         var known = purchases[...]
@@ -85,7 +85,7 @@ package struct CustomerFacts: Sendable, Hashable {
         promises.removeAll { entitlements.contains($0.entitlement) }
     }
 
-    /// Adds a grant or revocation by support. Two equal ones count as one.
+    /// Adds a grant or revocation by support, unless the facts have an equal one already.
     package mutating func add(_ grant: SupportGrant) {
         guard !support.contains(grant) else { return }
         support.append(grant)

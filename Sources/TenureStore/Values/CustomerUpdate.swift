@@ -29,7 +29,7 @@ package struct CustomerUpdate: Sendable {
         otherAccountsAreComplete = customer?.otherAccountsAreComplete ?? true
     }
 
-    /// Creates an update with facts that replace the known ones.
+    /// Creates an update with facts that replace the customer's facts.
     package init(facts: CustomerFacts) {
         self.facts = facts
         otherAccountsAreComplete = true

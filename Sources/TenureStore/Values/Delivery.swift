@@ -2,7 +2,7 @@ package import Foundation
 
 /// A message of the outbox, as it was when the event happened.
 package struct StoredMessage: Sendable, Hashable {
-    /// The event's random ID. It is the same in every attempt and every replay.
+    /// The event's random ID, the same in every attempt and every replay.
     package let event: String
     /// A `Message.Kind`, perhaps of a newer release.
     package let type: String
@@ -17,11 +17,11 @@ package struct StoredMessage: Sendable, Hashable {
     package let createdAt: Date
 }
 
-/// The delivery of one message to one endpoint. Only the worker that took it attempts it until the lease ends.
+/// The delivery of one message to one endpoint. Until the lease ends, only the worker that took the delivery attempts it.
 package struct Delivery: Sendable, Hashable {
     package let id: Int64
     package let message: StoredMessage
-    /// Counts from 1. A replay starts at 1 again.
+    /// The number of the attempt, from 1. A replay starts at 1 again.
     package let attempt: Int
     /// The time when the message was queued. The period in which failed attempts are repeated starts then.
     package let queuedAt: Date

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Facts with their encoded bytes.
 struct EncodedFacts: Sendable {
     let facts: CustomerFacts

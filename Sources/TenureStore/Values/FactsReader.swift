@@ -24,7 +24,7 @@ struct FactsReader {
         let renewals = try list { (reader) throws(Malformed) in try reader.renewal() }
         let promises = try list { (reader) throws(Malformed) in try reader.promise() }
         let support = try list { (reader) throws(Malformed) in try reader.supportGrant() }
-        guard position == bytes.count else { throw malformed }
+        guard isAtEnd else { throw malformed }
         return CustomerFacts(
             proofs: proofs, purchases: purchases, renewals: renewals,
             purchasesAreComplete: flags.contains(.purchasesAreComplete), promises: promises, support: support,
@@ -123,13 +123,16 @@ struct FactsReader {
 
     private var malformed: Malformed { Malformed(offset: position) }
 
-    private mutating func byte() throws(Malformed) -> UInt8 {
+    /// Whether all bytes were read.
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func byte() throws(Malformed) -> UInt8 {
         guard position < bytes.count else { throw malformed }
         defer { position += 1 }
         return bytes[position]
     }
 
-    private mutating func number() throws(Malformed) -> UInt64 {
+    mutating func number() throws(Malformed) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {
@@ -142,15 +145,23 @@ struct FactsReader {
         }
     }
 
-    private mutating func text() throws(Malformed) -> String {
+    private mutating func text() throws(Malformed) -> String { String(decoding: try utf8(), as: UTF8.self) }
+
+    /// Reads a text without copying it. The result is valid as long as the encoded facts.
+    mutating func utf8() throws(Malformed) -> UnsafeRawBufferPointer {
         let count = try number()
         guard count <= UInt64(bytes.count - position) else { throw malformed }
         let end = position + Int(count)
         defer { position = end }
-        return String(decoding: UnsafeRawBufferPointer(rebasing: bytes[position..<end]), as: UTF8.self)
+        return UnsafeRawBufferPointer(rebasing: bytes[position..<end])
     }
 
-    private mutating func date() throws(Malformed) -> Date {
+    /// Reads a text if its flag is set.
+    mutating func utf8(if isPresent: Bool) throws(Malformed) -> UnsafeRawBufferPointer? {
+        isPresent ? try utf8() : nil
+    }
+
+    mutating func date() throws(Malformed) -> Date {
         guard bytes.count - position >= 8 else { throw malformed }
         let bits = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
         let seconds = Double(bitPattern: bits)
@@ -160,7 +171,7 @@ struct FactsReader {
     }
 
     /// Reads a date if its flag is set.
-    private mutating func date(if isPresent: Bool) throws(Malformed) -> Date? {
+    mutating func date(if isPresent: Bool) throws(Malformed) -> Date? {
         isPresent ? try date() : nil
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// A value that identifies a customer in later requests. It comes from the App Store or from the app's own server,
+/// A value that identifies a customer in later requests. The value comes from the App Store or from the app's own server,
 /// never from the client alone.
 package struct Identity: Sendable, Hashable {
     /// The kinds in order of precedence. An app transaction's ID comes first, because it permanently identifies one
@@ -19,7 +19,8 @@ package struct Identity: Sendable, Hashable {
         case device = 4
         /// The hash of an artifact. Used only if no identity of a kind above is known.
         case artifact = 5
-        /// Artifacts that came without proof that they belong to the sender. They identify an unbound customer.
+        /// A list of artifacts that came without proof that they belong to the sender. The list identifies an unbound
+        /// customer.
         case unbound = 6
         // Identities of the kinds below name a customer, but a sync never finds a customer by them, because a client
         // could invent them.
@@ -33,7 +34,7 @@ package struct Identity: Sendable, Hashable {
         case appAccountToken = 9
         /// A renewal: a transaction that isn't the first one of its subscription.
         case transactionID = 10
-        /// An event of a subscription, its first purchase or a renewal, by the ID of its order line.
+        /// The ID of an order line (`webOrderLineItemId`): of a subscription's first purchase, or of a renewal.
         case webOrderLineItemID = 11
         /// A purchase that this member shares with another customer, who has the identity `originalTransactionID` for
         /// it. Several accounts can have one purchase. So a refund to any of them must apply to unbound artifacts that

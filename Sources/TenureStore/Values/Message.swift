@@ -1,5 +1,3 @@
-import Foundation
-
 /// An event that webhooks report.
 package struct Message: Sendable, Hashable {
     /// The name in a webhook's `type` and in the configuration.

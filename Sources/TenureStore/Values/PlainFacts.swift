@@ -6,9 +6,7 @@ import TenureCore
 /// Plain facts that differ only in IDs and in dates that don't matter to the policy lead to the same decisions. They
 /// get equal keys, so a rehearsal over millions of customers decides once for each key.
 package struct PlainFacts {
-    /// The encoded facts.
-    private let bytes: UnsafeRawBufferPointer
-    private var position = 0
+    private var reader: FactsReader
     /// The memory for the key.
     private let buffer: UnsafeMutableRawBufferPointer
     /// The number of bytes of the key so far.
@@ -21,7 +19,7 @@ package struct PlainFacts {
     private var purchaseDate: Date?
 
     private init(_ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer) {
-        self.bytes = bytes
+        reader = FactsReader(bytes)
         self.buffer = buffer
     }
 
@@ -38,24 +36,23 @@ package struct PlainFacts {
     ) -> Int? {
         var facts = PlainFacts(bytes, buffer)
         facts.write(realm)
-        return facts.writeKey(class: `class`) && !facts.isTooLarge ? facts.keySize : nil
+        let isPlain = (try? facts.writeKey(class: `class`)) ?? false
+        return isPlain && !facts.isTooLarge ? facts.keySize : nil
     }
 
     /// Reads the lists in the order of `FactsFormat`. Returns false if the facts aren't plain.
-    private mutating func writeKey(class: (Date?) -> UInt64) -> Bool {
-        guard byte() == FactsFormat.version, let flags = number() else { return false }
-        let proofCount = number()
-        guard proofCount == 1 else { return false }
-        write(UInt8(truncatingIfNeeded: flags))
-        guard writeProof(class: `class`), writePurchases() else { return false }
-        let renewalCount = number()
-        guard renewalCount == 0 else { return false }
-        guard let promises = number(), promises < 64 else { return false }
-        for _ in 0..<promises {
-            guard writePromise() else { return false }
+    private mutating func writeKey(class: (Date?) -> UInt64) throws(FactsReader.Malformed) -> Bool {
+        guard try reader.byte() == FactsFormat.version else { return false }
+        write(UInt8(truncatingIfNeeded: try reader.number()))
+        let proofCount = try reader.number()
+        guard proofCount == 1, try writeProof(class: `class`), try writePurchases() else { return false }
+        let (renewalCount, promiseCount) = (try reader.number(), try reader.number())
+        guard renewalCount == 0, promiseCount < 64 else { return false }
+        for _ in 0..<promiseCount {
+            guard try writePromise() else { return false }
         }
-        let supportGrantCount = number()
-        return supportGrantCount == 0 && position == bytes.count
+        let supportGrantCount = try reader.number()
+        return supportGrantCount == 0 && reader.isAtEnd
     }
 
     /// The only fields that a plain proof may have.
@@ -65,32 +62,24 @@ package struct PlainFacts {
 
     /// Writes the proof without its IDs and signing date, and with the class of its date of purchase instead of the
     /// date.
-    private mutating func writeProof(class: (Date?) -> UInt64) -> Bool {
-        guard let raw = number() else { return false }
-        let flags = FactsFormat.ProofFlags(rawValue: raw)
-        guard flags.isSubset(of: Self.plainProof), let kind = byte() else { return false }
-        if flags.contains(.signedDate) { guard date() != nil else { return false } }
-        if flags.contains(.appTransactionID) {
-            appTransactionID = text()
-            guard appTransactionID != nil else { return false }
-        }
-        if flags.contains(.downloadID) {
-            downloadID = text()
-            guard downloadID != nil else { return false }
-        }
-        // The IDs are left out. They only decide which promises apply, and `writePromise` writes whether each one does.
-        write(kind)
-        write(flags.contains(.platform) ? byte() ?? 0xFF : 0)
+    private mutating func writeProof(class: (Date?) -> UInt64) throws(FactsReader.Malformed) -> Bool {
+        let flags = FactsFormat.ProofFlags(rawValue: try reader.number())
+        guard flags.isSubset(of: Self.plainProof) else { return false }
+        write(try reader.byte())  // The kind of proof.
+        _ = try reader.date(if: flags.contains(.signedDate))
+        // The key leaves out the IDs. A decision needs the IDs only to know which promises are for this customer, and
+        // `writePromise` writes that for each promise.
+        appTransactionID = try reader.utf8(if: flags.contains(.appTransactionID))
+        downloadID = try reader.utf8(if: flags.contains(.downloadID))
+        write(flags.contains(.platform) ? try reader.byte() : 0)
         if flags.contains(.version) {
-            guard let version = text(), version.count < 0xFF else { return false }
+            let version = try reader.utf8()
+            guard version.count < 0xFF else { return false }
             write(version)
         } else {
             write(UInt8(0xFF))
         }
-        if flags.contains(.purchaseDate) {
-            purchaseDate = date()
-            guard purchaseDate != nil else { return false }
-        }
+        purchaseDate = try reader.date(if: flags.contains(.purchaseDate))
         write(`class`(purchaseDate))
         return true
     }
@@ -102,54 +91,42 @@ package struct PlainFacts {
     private static let nonConsumable = FactsFormat.productTypes.first { $0.0 == .nonConsumable }?.1
 
     /// Writes the purchases without dates: a non-consumable purchase grants the same rights whenever it was made.
-    private mutating func writePurchases() -> Bool {
-        guard let count = number(), count < 64 else { return false }
+    private mutating func writePurchases() throws(FactsReader.Malformed) -> Bool {
+        let count = try reader.number()
+        guard count < 64 else { return false }
         write(UInt8(count))
         for _ in 0..<count {
-            guard let raw = number() else { return false }
-            let flags = FactsFormat.PurchaseFlags(rawValue: raw)
-            guard flags.isSubset(of: Self.plainPurchase), flags.contains(.type), text() != nil else { return false }
-            if flags.contains(.originalTransactionID) { guard text() != nil else { return false } }
-            guard let product = text(), product.count < 0xFF, byte() == Self.nonConsumable else { return false }
-            if flags.contains(.purchaseDate) { guard date() != nil else { return false } }
-            if flags.contains(.signedDate) { guard date() != nil else { return false } }
+            let flags = FactsFormat.PurchaseFlags(rawValue: try reader.number())
+            guard flags.isSubset(of: Self.plainPurchase), flags.contains(.type) else { return false }
+            _ = try reader.utf8()  // The transaction ID.
+            _ = try reader.utf8(if: flags.contains(.originalTransactionID))
+            let product = try reader.utf8()
+            let type = try reader.byte()
+            guard product.count < 0xFF, type == Self.nonConsumable else { return false }
+            _ = try reader.date(if: flags.contains(.purchaseDate))
+            _ = try reader.date(if: flags.contains(.signedDate))
             write(product)
         }
         return true
     }
 
     /// Writes a promise, and whether it is for the customer's acquisition. The promise's IDs and date of purchase are
-    /// left out.
-    private mutating func writePromise() -> Bool {
-        guard let raw = number(), let entitlement = text(), entitlement.count < 0xFF else { return false }
-        let flags = FactsFormat.PromiseFlags(rawValue: raw)
-        var appTransactionID: UnsafeRawBufferPointer?
-        var downloadID: UnsafeRawBufferPointer?
-        var purchaseDate: Date?
-        if flags.contains(.appTransactionID) {
-            appTransactionID = text()
-            guard appTransactionID != nil else { return false }
-        }
-        if flags.contains(.downloadID) {
-            downloadID = text()
-            guard downloadID != nil else { return false }
-        }
-        if flags.contains(.purchaseDate) {
-            purchaseDate = date()
-            guard purchaseDate != nil else { return false }
-        }
+    /// left out. Returns false if the promise's entitlement has too long a name for a key.
+    private mutating func writePromise() throws(FactsReader.Malformed) -> Bool {
+        let flags = FactsFormat.PromiseFlags(rawValue: try reader.number())
+        let entitlement = try reader.utf8()
+        guard entitlement.count < 0xFF else { return false }
+        let appTransactionID = try reader.utf8(if: flags.contains(.appTransactionID))
+        let downloadID = try reader.utf8(if: flags.contains(.downloadID))
+        let purchaseDate = try reader.date(if: flags.contains(.purchaseDate))
         write(entitlement)
-        guard let version = number() else { return false }
-        write(version)
-        if flags.contains(.until) {
-            guard let until = date() else { return false }
-            write(UInt8(1))
-            write(until.timeIntervalSinceReferenceDate.bitPattern)
-        } else {
-            write(UInt8(0))
-        }
+        write(try reader.number())  // The version of the policy.
+        let until = try reader.date(if: flags.contains(.until))
+        write(UInt8(until == nil ? 0 : 1))
+        if let until { write(until.timeIntervalSinceReferenceDate.bitPattern) }
         write(UInt8(isPromised(to: appTransactionID, downloadID, at: purchaseDate) ? 1 : 0))
-        return date() != nil
+        _ = try reader.date()  // The time when the promise was recorded.
+        return true
     }
 
     /// The same as `AcquisitionKey.matches`, for the customer's only acquisition.
@@ -190,38 +167,5 @@ package struct PlainFacts {
         write(UInt8(truncatingIfNeeded: text.count))
         UnsafeMutableRawBufferPointer(rebasing: buffer[keySize..<keySize + text.count]).copyMemory(from: text)
         keySize += text.count
-    }
-
-    // MARK: Parts
-
-    private mutating func byte() -> UInt8? {
-        guard position < bytes.count else { return nil }
-        defer { position += 1 }
-        return bytes[position]
-    }
-
-    private mutating func number() -> UInt64? {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while let byte = byte(), shift < 63 {
-            value |= UInt64(byte & 0x7F) << shift
-            if byte & 0x80 == 0 { return value }
-            shift += 7
-        }
-        return nil
-    }
-
-    private mutating func text() -> UnsafeRawBufferPointer? {
-        guard let count = number(), count <= UInt64(bytes.count - position) else { return nil }
-        defer { position += Int(count) }
-        return UnsafeRawBufferPointer(rebasing: bytes[position..<position + Int(count)])
-    }
-
-    private mutating func date() -> Date? {
-        guard bytes.count - position >= 8 else { return nil }
-        defer { position += 8 }
-        let bits = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
-        let seconds = Double(bitPattern: bits)
-        return seconds.isFinite ? Date(timeIntervalSinceReferenceDate: seconds) : nil
     }
 }

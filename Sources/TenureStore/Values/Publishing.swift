@@ -68,7 +68,8 @@ package struct PublicationImpact: Sendable, Hashable {
 /// What a publication does to all customers, as of a position of the database.
 ///
 /// A rehearsal reads all customers and calls `add` for each. Then `removeImpacts` and `update` replace the impacts on
-/// customers that changed meanwhile, until few are left. The transaction that publishes does the same for these.
+/// customers that changed meanwhile, until only few customers have changed. The transaction that publishes does the same
+/// for these few.
 package struct PublicationEvaluation: Sendable {
     /// The impacts that aren't empty, by customer.
     package private(set) var impacts: [Int64: PublicationImpact] = [:]
@@ -98,7 +99,7 @@ package struct PublicationEvaluation: Sendable {
         return customersOfFirstReading.count + difference
     }
 
-    /// Adds the next customer, in the order of their row IDs.
+    /// Adds a customer in the first reading. Call it in the order of the customers' row IDs.
     package mutating func add(_ subject: CustomerToEvaluate, _ impact: PublicationImpact) {
         setImpact(impact, of: subject.customer.id)
         if !subject.isUnbound { customersOfFirstReading.append(subject.customer.id) }
@@ -153,7 +154,8 @@ package struct PublicationEvaluation: Sendable {
     }
 }
 
-/// A position in the history of the database: later rows have higher row IDs. It is read while no transaction writes.
+/// A position in the history of the database: later rows have higher row IDs. A position is read while no transaction
+/// writes.
 package struct DatabasePosition: Sendable, Hashable {
     /// The ID of the last row, by table. Empty tables have none.
     let last: [String: Int64]

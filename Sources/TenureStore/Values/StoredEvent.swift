@@ -22,7 +22,7 @@ package struct StoredEvent: Sendable, Hashable {
 
     package let kind: Kind
     package let at: Date
-    /// The name of the admin key that caused it; nil for the service itself.
+    /// The name of the admin key that caused the event; nil for the service itself.
     package let actor: String?
     package let detail: [String: String]
 

@@ -1,4 +1,4 @@
-/// A job for a customer. It is stored in the database, so that it outlives the process that created it.
+/// A job for a customer, in the database, so that the job outlives the process that created it.
 package struct StoredJob: Sendable, Hashable {
     /// What the job does.
     package enum Kind: String, Sendable, Hashable, CaseIterable {

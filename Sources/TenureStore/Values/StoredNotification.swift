@@ -26,7 +26,8 @@ package struct StoredNotification: Sendable, Hashable {
 
 /// The result of storing a notification.
 package struct Reception: Sendable, Hashable {
-    /// Whether the notification was stored now. It isn't if it was received before, or is about an erased customer.
+    /// Whether the notification was stored now. False if the notification was received before, or is about an erased
+    /// customer.
     package let isNew: Bool
     /// Whether the notification is about a customer who was erased and hasn't used the app since. If so, nothing was
     /// stored.

@@ -1,8 +1,9 @@
 package import Foundation
 
-/// A version of the policy that was in effect. It is kept permanently, because promises are evaluated under it.
+/// A version of the policy that was in effect. The database keeps all versions, because a promise is evaluated under the
+/// version that made it.
 package struct StoredPolicy: Sendable, Hashable {
-    /// The version: 1 for the first policy, 2 for the next one.
+    /// The version: 1 for the first policy, 2 for the second policy.
     package let version: Int64
     package let sha256: [UInt8]
     /// Compact JSON, as `tenure policy compile` writes it.

@@ -1,0 +1,40 @@
+/// The reason why the file of an SQLite database wasn't copied, replaced or rewritten.
+package enum SQLiteFileError: Error, Sendable, Hashable {
+    case noDatabase(path: String)
+    case noBackup(path: String)
+    case exists(path: String)
+    /// The file to write or to restore is the database, perhaps under another name.
+    case itself(path: String)
+    /// Another process has the database open.
+    case inUse(path: String)
+    /// Another process has the target of a backup open.
+    case targetInUse(path: String)
+    /// The log of a missing database is beside the target of a backup.
+    case log(path: String)
+    case cannotWrite(path: String, detail: String)
+    case unusableBackup(path: String, StoreError)
+    case store(StoreError)
+}
+
+extension SQLiteFileError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .noDatabase(let path): "there is no database at `\(path)`; set --database to your service's database"
+        case .noBackup(let path): "there is no backup at `\(path)`; name a file that `tenure database backup` made"
+        case .exists(let path): "`\(path)` exists already; choose another name, or replace it with --force"
+        case .itself(let path): "`\(path)` is the database itself; choose another file"
+        case .inUse(let path):
+            "`\(path)` is open in another process; stop the service and the commands that use it, and try again"
+        case .targetInUse(let path):
+            "`\(path)` is a database that another process has open; stop the process, or choose another name"
+        case .log(let path):
+            "the database of the log `\(path)\(SQLiteOpenFiles.logSuffix)` is missing; move the log away, or choose another name"
+        case .cannotWrite(let path, let detail):
+            "`\(path)` can't be written (\(detail)); check that the folder exists and that you may write to it"
+        case .unusableBackup(let path, let error):
+            "the backup `\(path)` can't be restored, and the database stays as it is: \(error)"
+        case .store(.full): "there is no room on the disk for a second copy of the database; make room, and try again"
+        case .store(let error): error.description
+        }
+    }
+}
