@@ -48,15 +48,13 @@ package struct DocumentNode: Sendable {
         var unique: [Entry] = []
         for entry in entries {
             if entry.key.unicodeScalars.contains("\0") || entry.value.holdsNUL {
-                mistakes.append(
-                    PolicyFileMistake(
-                        "the text has a NUL character, which can't be stored in the database; remove it",
-                        at: entry.keyPosition))
+                mistakes.add(
+                    "the text has a NUL character, which can't be stored in the database; remove it",
+                    at: entry.keyPosition)
             }
             if let line = firstLine[entry.key] {
-                mistakes.append(
-                    PolicyFileMistake(
-                        "`\(entry.key)` is written twice, first in line \(line); keep one", at: entry.keyPosition))
+                mistakes.add(
+                    "`\(entry.key)` is written twice, first in line \(line); keep one", at: entry.keyPosition)
             } else {
                 firstLine[entry.key] = entry.keyPosition.line
                 unique.append(entry)
@@ -126,6 +124,20 @@ package struct DocumentNode: Sendable {
 extension PolicyFileMistake {
     init(_ message: String, at position: SourcePosition, code: String = "mistake") {
         self.init(file: position.file, line: position.line, column: position.column, message: message, code: code)
+    }
+}
+
+extension [PolicyFileMistake] {
+    /// Adds a mistake at a position of a file.
+    mutating func add(_ message: String, at position: SourcePosition, code: String = "mistake") {
+        append(PolicyFileMistake(message, at: position, code: code))
+    }
+}
+
+extension PolicyFileError {
+    /// Creates the error of a file with one mistake.
+    init(_ message: String, at position: SourcePosition) {
+        self.init(mistakes: [PolicyFileMistake(message, at: position)])
     }
 }
 

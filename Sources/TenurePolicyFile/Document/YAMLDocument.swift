@@ -47,7 +47,7 @@
         }
 
         private func failure(_ message: String, _ place: Place) -> PolicyFileError {
-            PolicyFileError(mistakes: [PolicyFileMistake(message, at: position(place))])
+            PolicyFileError(message, at: position(place))
         }
 
         private func position(_ place: Place) -> SourcePosition {
@@ -183,9 +183,8 @@
                     let keyPlace = self.place(key.mark)
                     let value = try convert(value, depth: depth + 1)
                     guard case .scalar(let scalar) = key else {
-                        mistakes.append(
-                            PolicyFileMistake(
-                                "a key must be a plain text, not a list or a mapping", at: position(keyPlace)))
+                        mistakes.add(
+                            "a key must be a plain text, not a list or a mapping", at: position(keyPlace))
                         continue
                     }
                     let text = alteredKeys[keyPlace] ?? scalar.string
@@ -206,9 +205,8 @@
             case "tag:yaml.org,2002:str":
                 return .quoted(scalar.string)
             case let tag:
-                mistakes.append(
-                    PolicyFileMistake(
-                        "the tag `\(tag.shortened)` means nothing here; remove it", at: position(place(scalar.mark))))
+                mistakes.add(
+                    "the tag `\(tag.shortened)` means nothing here; remove it", at: position(place(scalar.mark)))
                 return .plain(scalar.string)
             }
         }
