@@ -1,4 +1,5 @@
 import TenureAppStore
+import TenureCore
 import TenureJSON
 
 /// The unverified contents of one line. `Docs/rehearsal.md` describes the format.
@@ -49,7 +50,7 @@ struct EvidenceLine {
     /// Adds the only artifact of a line: a JWS, or a receipt in Base64.
     private mutating func add(_ bytes: ArraySlice<UInt8>) {
         // Base64 has no period.
-        let isJWS = bytes.first(UInt8(ascii: "."), from: bytes.startIndex) != nil
+        let isJWS = bytes.firstIndex(of: UInt8(ascii: "."), from: bytes.startIndex) != nil
         parts = [Part(content: isJWS ? .jws : .receipt, bytes: bytes, name: nil)]
     }
 
