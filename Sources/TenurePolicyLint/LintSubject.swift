@@ -103,14 +103,8 @@ struct LintSubject: Sendable {
     /// Whether customers of one era would keep everything that the entitlement gives them if they were taken for
     /// customers of the other era.
     func keeps(_ entitlement: Entitlement, of era: Int, countedIn other: Int) -> Bool {
-        func limits(_ honors: [Honor]) -> Set<Honor> {
-            Set(
-                honors.map {
-                    Honor(
-                        era: "", boughtSince: $0.boughtSince, boughtBefore: $0.boughtBefore, length: $0.length,
-                        until: $0.until)
-                })
-        }
+        // Compares the limits of honors without their eras.
+        func limits(_ honors: [Honor]) -> Set<Honor> { Set(honors.map { $0.replacingEra(with: "") }) }
         let mine = limits(lastingHonors(of: entitlement, in: era))
         let others = limits(lastingHonors(of: entitlement, in: other))
         if mine.isEmpty || others.contains(where: \.isUnlimited) { return true }

@@ -166,8 +166,7 @@ private struct Evaluator {
     /// promises.
     private func addRight(of source: EraSource, until: Date?, to rights: inout [EraRight]) {
         guard evidence.environment.isProduction, source.acquisition.key.isKnown else { return }
-        let right = EraRight(acquisition: source.acquisition.key, until: until)
-        if rights.isEmpty { rights = [right] } else { rights.append(right) }
+        rights.append(EraRight(acquisition: source.acquisition.key, until: until))
     }
 
     /// Rule I2: what eras give in Sandbox and Xcode.

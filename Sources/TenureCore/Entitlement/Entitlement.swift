@@ -90,6 +90,11 @@ public struct Honor: Sendable, Hashable {
         self.until = until
     }
 
+    /// Returns an honor of another era with the same limits.
+    package func replacingEra(with era: String) -> Honor {
+        Honor(era: era, boughtSince: boughtSince, boughtBefore: boughtBefore, length: length, until: until)
+    }
+
     /// Whether everyone who acquired the app in the era has the entitlement permanently.
     package var isUnlimited: Bool {
         boughtSince == nil && boughtBefore == nil && length == nil && until == nil

@@ -24,7 +24,7 @@ public struct AppProof: Sendable, Hashable {
     /// The kind of artifact, which determines whether it can contain a revocation.
     public let kind: Kind
     /// When the App Store signed the artifact: `receiptCreationDate`, or attribute 12 of a receipt.
-    public let signedDate: Date?
+    public internal(set) var signedDate: Date?
     /// The acquisition's ID. Nil if the artifact has no such ID.
     public let id: AcquisitionID?
     /// The signed `originalPlatform`; nil if it's absent or unknown (rule A2 of Docs/decision-rules.md).

@@ -42,10 +42,9 @@ extension AppProof {
 
     /// The same proof without its signing date, to compare facts.
     package var withoutSigning: AppProof {
-        AppProof(
-            kind: kind, signedDate: nil, id: id, originalPlatform: originalPlatform,
-            originalAppVersion: originalAppVersion, originalPurchaseDate: originalPurchaseDate,
-            preorderDate: preorderDate, revocationDate: revocationDate, expirationDate: expirationDate)
+        var proof = self
+        proof.signedDate = nil
+        return proof
     }
 
     /// The month of the signing date in UTC, counted from year 0. Nil if there is no signing date.

@@ -302,13 +302,7 @@ extension Entitlement {
     fileprivate func referring(to names: Set<String>, orElse name: String) -> Entitlement {
         Entitlement(
             name: self.name, title: title, products: products,
-            honors: honors?.map { honor in
-                names.contains(honor.era)
-                    ? honor
-                    : Honor(
-                        era: name, boughtSince: honor.boughtSince, boughtBefore: honor.boughtBefore,
-                        length: honor.length, until: honor.until)
-            },
+            honors: honors?.map { names.contains($0.era) ? $0 : $0.replacingEra(with: name) },
             trial: trial)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 extension RehearsalReport {
     /// Unusual facts about the customers, in sentences.
@@ -47,6 +48,6 @@ extension Date {
         let minutes = Int((timeIntervalSince(day.midnight) / 60).rounded(.down))
         guard minutes > 0, minutes < 24 * 60 else { return day.inWords }
         let (hour, minute) = (minutes / 60, minutes % 60)
-        return "\(day.inWords), \(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute) UTC"
+        return "\(day.inWords), \(hour.padded(to: 2)):\(minute.padded(to: 2)) UTC"
     }
 }
