@@ -15,8 +15,6 @@ struct CustomerKinds: Sendable {
         let customerEffects: CustomerEffects
         /// Where the report counts these customers.
         let place: Place
-        /// The classes of examples that these customers can join.
-        let chances: ExampleRanks.Chances
     }
 
     private(set) var all: [Kind] = []
