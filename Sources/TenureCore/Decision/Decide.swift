@@ -88,7 +88,7 @@ private struct Evaluator {
             if let index = products.index, evidence.purchases[index].isFamilyShared, finding.isOfProduct {
                 findings.append(.familyShared(index))
             }
-            // The reasons contain the eras even if another source grants longer.
+            // Even if another source grants for longer, the reasons also contain what the eras give.
             if case .granted(_, let byEra)? = eras.best {
                 if byEra != finding { findings.append(byEra) }
                 findings += eras.proofs
@@ -191,7 +191,7 @@ private struct Evaluator {
             for index in evidence.purchases.indices where evidence.purchases[index].isOf(product) {
                 let answer = evidence.purchases[index].answer(as: product, at: index, now: now)
                 if case .notGranted = answer { continue }
-                if let known = result.best, !answer.isBetter(than: known) { continue }
+                if let best = result.best, !answer.isBetter(than: best) { continue }
                 result = (answer, index)
             }
         }

@@ -78,7 +78,8 @@ extension Entitlement {
 }
 
 extension Policy {
-    /// Returns which of two different ends applies (Rule D4). Eras and platforms can give different ends.
+    /// Rule D4: eras and platforms can give different ends of a right. Returns the later end under `favorCustomer`, and
+    /// otherwise the earlier end.
     func favored(_ one: Date?, _ other: Date?) -> Date? {
         one.outlasts(other) == (inDoubt == .favorCustomer) ? one : other
     }

@@ -12,12 +12,10 @@ public struct AppProof: Sendable, Hashable {
         /// The legacy receipt, which also lists purchases.
         case receipt
 
-        /// Whether an artifact of this kind reports a refund of the app. Only an app transaction from a device reports
-        /// it.
+        /// Whether an artifact of this kind can report a refund of the app. Only an app transaction from a device can.
         var canCarryRevocation: Bool { self == .appTransaction }
 
-        /// Whether an artifact of this kind can contain the end of a volume-purchase license. Only receipts can contain
-        /// it.
+        /// Whether an artifact of this kind can contain the end of a volume-purchase license. Only a receipt can.
         package var canCarryExpiration: Bool { self == .receipt }
     }
 

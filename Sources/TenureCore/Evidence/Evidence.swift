@@ -52,7 +52,7 @@ private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
     guard !grants.isEmpty else { return [] }
     var latest: [String: SupportGrant] = [:]
     for grant in grants {
-        if let known = latest[grant.entitlement], !grant.supersedes(known) { continue }
+        if let other = latest[grant.entitlement], !grant.supersedes(other) { continue }
         latest[grant.entitlement] = grant
     }
     return latest.values.sorted { $0.entitlement < $1.entitlement }

@@ -28,7 +28,7 @@ package final class Timeline: Sendable {
     /// The beginnings that have a date.
     private let dateBoundaries: [(era: Int, date: Date)]
     /// The beginnings that have a version. If several eras in a row begin with the same version, the version can't
-    /// separate these eras, and `lowest` is the first of them.
+    /// separate these eras, and `lowest` is the first of these eras.
     private let versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)]
     /// Rule C3: the windows, tolerance included, with the two eras of each change.
     package let changeovers: [(window: ClosedRange<Date>, eras: EraSet)]

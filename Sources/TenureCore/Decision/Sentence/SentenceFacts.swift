@@ -111,7 +111,7 @@ struct SentenceFacts {
     /// Returns the first and the last day on which the app had to be acquired for the era's honor.
     ///
     /// Returns nil if the purchase date is unknown, or if the era has several honors or no such days. Also returns nil
-    /// if the customer's day is within them, because then the time of day decided.
+    /// if the customer's day is one of these days, because then the time of day decided.
     func window(ofHonoring era: Int) -> (first: CivilDay?, last: CivilDay?)? {
         guard policy.eras.indices.contains(era), let day = date.map({ CivilDay(of: $0.date) }) else { return nil }
         let honors = (entitlement?.honors ?? []).filter { $0.era == policy.eras[era].name }
