@@ -166,7 +166,8 @@ struct BERReader {
             throw .unreadable("an octet string is missing or of another type")
         }
         var collected: [UInt8] = []
-        // The nested octet strings around the current position: where each one's contents end, and what follows it.
+        // The nested octet strings around the current position: where the contents of each octet string end, and where
+        // the element after it begins.
         var open: [(limit: Int, next: Int)] = [(element.contents.upperBound, element.end)]
         var position = element.contents.lowerBound
         while let innermost = open.last {

@@ -161,7 +161,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     package init?(named name: String, inApp: Bool) {
         // `verifyReceipt` writes the app's Apple ID as `adam_id` and as `app_item_id`.
         let name = !inApp && name == "adam_id" ? "app_item_id" : name
-        guard let found = Self.allCases.first(where: { $0.isInApp == inApp && $0.name == name }) else { return nil }
-        self = found
+        guard let attribute = Self.allCases.first(where: { $0.isInApp == inApp && $0.name == name }) else { return nil }
+        self = attribute
     }
 }

@@ -20,13 +20,13 @@ struct ReceiptPayloadParser {
         )
         guard set.end == range.upperBound else { throw .unreadable("bytes follow the attributes") }
         var payload = ReceiptPayload()
-        var seen: UInt64 = 0
+        var alreadyRead: UInt64 = 0
         var position = set.contents.lowerBound
         while position < set.contents.upperBound {
             let raw = try attribute(at: &position, before: set.contents.upperBound)
             payload.attributes.append(raw)
             guard let attribute = ReceiptAttribute(rawValue: raw.type), !attribute.isInApp else { continue }
-            guard try isToBeRead(attribute, seen: &seen) else { continue }
+            guard try isToBeRead(attribute, alreadyRead: &alreadyRead) else { continue }
             if attribute == .inAppPurchase {
                 payload.inAppPurchases.append(try inAppPurchase(raw.value))
             } else {
@@ -44,7 +44,7 @@ struct ReceiptPayloadParser {
     /// Reads the value of attribute 17: the attributes of one purchase.
     private mutating func inAppPurchase(_ range: Range<Int>) throws(Rejection) -> InAppPurchase {
         var purchase = InAppPurchase(productID: "", transactionID: "")
-        var seen: UInt64 = 0
+        var alreadyRead: UInt64 = 0
         let set = try reader.element(
             BERTag.set, at: range.lowerBound, before: range.upperBound, "an in-app purchase"
         )
@@ -53,7 +53,7 @@ struct ReceiptPayloadParser {
         while position < set.contents.upperBound {
             let raw = try attribute(at: &position, before: set.contents.upperBound)
             guard let attribute = ReceiptAttribute(rawValue: raw.type), attribute.isInApp else { continue }
-            guard try isToBeRead(attribute, seen: &seen) else { continue }
+            guard try isToBeRead(attribute, alreadyRead: &alreadyRead) else { continue }
             purchase.set(attribute, to: try value(raw.value, of: attribute))
         }
         guard !purchase.productID.isEmpty else { throw missing(.productID) }
@@ -94,11 +94,15 @@ struct ReceiptPayloadParser {
         let value: Range<Int>
         if reader.bytes[version.end] == BERTag.octetString {
             let octets = try reader.primitive(at: version.end, before: end)
-            guard octets.end == end else { throw .unreadable("an attribute has more parts than it may") }
+            guard octets.end == end else {
+                throw .unreadable("an attribute has more than three parts: type, version and value")
+            }
             value = octets.contents
         } else {
             let octets = try reader.element(at: version.end, before: end)
-            guard octets.end == end else { throw .unreadable("an attribute has more parts than it may") }
+            guard octets.end == end else {
+                throw .unreadable("an attribute has more than three parts: type, version and value")
+            }
             value = try reader.octets(of: octets)
         }
         position = sequence.end
@@ -108,12 +112,12 @@ struct ReceiptPayloadParser {
     /// Whether to read the attribute. False for a repeated attribute on which no decision depends. Throws for a
     /// repeated attribute that may occur once.
     ///
-    /// - Parameter seen: a bit for each attribute that was read before.
+    /// - Parameter alreadyRead: a bit for each attribute that was read before.
     @inline(__always)
-    private func isToBeRead(_ attribute: ReceiptAttribute, seen: inout UInt64) throws(Rejection) -> Bool {
+    private func isToBeRead(_ attribute: ReceiptAttribute, alreadyRead: inout UInt64) throws(Rejection) -> Bool {
         let bit = attribute.bit
-        if seen & bit == 0 {
-            seen |= bit
+        if alreadyRead & bit == 0 {
+            alreadyRead |= bit
             return true
         }
         switch attribute.reading {
@@ -125,7 +129,8 @@ struct ReceiptPayloadParser {
         }
     }
 
-    /// Decodes the value of an attribute; nil if it is absent, or unreadable where that is allowed.
+    /// Decodes the value of an attribute. Nil if the value is absent, or if it is unreadable and the attribute's
+    /// `reading` allows that.
     @inline(__always)
     private func value(
         _ range: Range<Int>, of attribute: ReceiptAttribute

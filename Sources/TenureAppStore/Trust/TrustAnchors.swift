@@ -49,7 +49,7 @@ public struct TrustAnchors: Sendable {
         self.certificates = certificates.filter { seen.insert($0.der).inserted }
     }
 
-    /// Returns the certificates of these and of the other anchors, without duplicates.
+    /// Returns the certificates of both lists of anchors, without duplicates.
     public func union(_ other: TrustAnchors) -> TrustAnchors {
         TrustAnchors(unique: certificates + other.certificates)
     }

@@ -66,8 +66,8 @@ extension NotificationPayload {
         if let data { return (data.bundleID, data.appAppleID, data.environment?.rawValue) }
         if let summary { return (summary.bundleID, summary.appAppleID, summary.environment?.rawValue) }
         if let token = externalPurchaseToken { return (token.bundleID, token.appAppleID, token.environment.rawValue) }
-        let rest = appData ?? unknownPart
-        return (rest?.bundleID, rest?.appAppleID, rest?.environment?.rawValue)
+        let appPart = appData ?? unknownPart
+        return (appPart?.bundleID, appPart?.appAppleID, appPart?.environment?.rawValue)
     }
 
     var bundleID: String? { part.bundleID }
