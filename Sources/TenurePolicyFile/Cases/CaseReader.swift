@@ -93,7 +93,7 @@ struct CaseReader {
         part.flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
     }
 
-    /// Returns the environment in the artifact; nil if the artifact has the environment of the case.
+    /// Returns the environment that the artifact states; nil if it states none. It then has the environment of the case.
     private mutating func environment(of artifact: Part) -> AppStoreEnvironment? {
         guard case .mapping(let entries) = artifact.node.content else { return nil }
         return environment(entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
@@ -230,14 +230,15 @@ struct CaseReader {
             guard let fields = fields(part, .promise) else { continue }
             let entitlement = fields["entitlement"].flatMap { $0.name(&reading, example: "everything") }
             let given = fields["given"].flatMap { self.fields($0, .given) }
-            let givenNow = given?["now"].flatMap { $0.dayOrInstant(&reading) } ?? now
-            let givenApp = given?["app"].map { self.app($0, now: givenNow) } ?? app
+            let promiseDate = given?["now"].flatMap { $0.dayOrInstant(&reading) } ?? now
+            let promiseProofs = given?["app"].map { self.app($0, now: promiseDate) } ?? app
             guard let entitlement,
                 let policy = policies.policy(with: given?["policy"], at: part.position, &reading, releaseList)
             else { continue }
-            let evidence = Evidence(environment: .production, app: givenApp, purchasesAreComplete: true)
+            let evidence = Evidence(environment: .production, app: promiseProofs, purchasesAreComplete: true)
             let rights =
-                decide(evidence, under: policy, at: givenNow).first { $0.entitlement == entitlement }?.eraRights ?? []
+                decide(evidence, under: policy, at: promiseDate).first { $0.entitlement == entitlement }?.eraRights
+                ?? []
             if rights.isEmpty {
                 reading.report(
                     "no era gives `\(entitlement)` here, so nothing was promised; correct `given`", at: part.position)

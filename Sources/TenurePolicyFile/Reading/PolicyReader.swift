@@ -202,7 +202,7 @@ struct PolicyReader {
                 at: part.position,
                 breaking: part.path)
         }
-        // If one side is missing or unreadable, use 0 for it.
+        // Use 0 for a missing or unreadable `from` or `until`.
         return .window(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
     }
 

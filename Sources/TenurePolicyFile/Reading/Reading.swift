@@ -26,9 +26,9 @@ package struct Reading: Sendable {
     }
 
     /// Adds the mistakes of another file. If there are any, the part that refers to that file is left out.
-    mutating func add(_ found: [PolicyFileMistake], breaking path: Path) {
-        mistakes += found
-        if !found.isEmpty { brokenParts.append(path) }
+    mutating func add(_ fileMistakes: [PolicyFileMistake], breaking path: Path) {
+        mistakes += fileMistakes
+        if !fileMistakes.isEmpty { brokenParts.append(path) }
     }
 
     /// Whether something at, inside or around the path was left out.
@@ -131,7 +131,7 @@ package struct Fields {
     ///
     /// - Parameters:
     ///   - keys: the keys that the mapping may have.
-    ///   - required: the keys that it must have, each with an example for the message.
+    ///   - required: the keys that the mapping must have, each with an example for the message.
     ///   - explained: the messages about certain unknown keys.
     ///   - code: the code of the mistakes with these messages.
     package init?(
@@ -162,9 +162,9 @@ package struct Fields {
                     explained[entry.key]
                     ?? "`\(entry.key.shortened)` is unknown here; \(Spelling.advice(for: entry.key, among: keys))"
                 // The unknown key may be a misspelled required key, so don't also report a missing key.
-                let meant = Spelling.nearest(to: entry.key, among: keys).map { part.path + [.key($0)] }
+                let intendedPath = Spelling.nearest(to: entry.key, among: keys).map { part.path + [.key($0)] }
                 reading.report(
-                    advice, at: entry.keyPosition, breaking: meant ?? part.path + [.key(entry.key)],
+                    advice, at: entry.keyPosition, breaking: intendedPath ?? part.path + [.key(entry.key)],
                     code: explained[entry.key] == nil ? "mistake" : code)
             }
         }
