@@ -67,7 +67,7 @@ struct LintSubject: Sendable {
     /// Returns the name of an era in backticks, for a message.
     func name(_ era: Int) -> String { eras.indices.contains(era) ? "`\(eras[era].name.shortened)`" : "no era" }
 
-    /// Returns the entitlements with an honor of the era that hasn't ended.
+    /// Returns the names of the entitlements with an honor of the era that hasn't ended.
     func honored(in era: Int) -> [String] {
         guard eras.indices.contains(era) else { return [] }
         return entitlements.filter { !lastingHonors(of: $0, in: era).isEmpty }.map(\.name)
@@ -83,7 +83,7 @@ struct LintSubject: Sendable {
         }
     }
 
-    /// Returns the honors of an era that haven't ended on all platforms.
+    /// Returns the entitlement's honors of an era, without the honors that have ended on all platforms.
     func lastingHonors(of entitlement: Entitlement, in era: Int) -> [Honor] {
         guard eras.indices.contains(era) else { return [] }
         return (entitlement.honors ?? []).filter { $0.era == eras[era].name && !hasEnded($0) }
@@ -133,8 +133,8 @@ struct LintSubject: Sendable {
 
     // MARK: Hypothetical customers
 
-    /// Returns the entitlements that eras would give to a customer who acquired the app with this version and date; nil
-    /// if `decide` can't be called.
+    /// Returns the names of the entitlements that eras would give to a customer who acquired the app with this version
+    /// and date; nil if the file has mistakes, so that `decide` can't be called.
     func grantedEntitlements(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
         guard let policy else { return nil }
         let proof = AppProof(
@@ -146,7 +146,8 @@ struct LintSubject: Sendable {
         return decide(evidence, under: policy, at: decisionDate).filter { $0.outcome == .granted }.map(\.entitlement)
     }
 
-    /// Returns the entitlements that a customer gets only because of the version, and not because of the date.
+    /// Returns the names of the entitlements that a customer gets only because of the version, and not because of the
+    /// date.
     func extraEntitlements(_ version: AppVersion, on platform: Platform, bought date: Date) -> [String] {
         guard let byBoth = grantedEntitlements(version, on: platform, bought: date),
             let byDate = grantedEntitlements(nil, on: platform, bought: date)
@@ -182,9 +183,11 @@ struct EraChange: Sendable {
     let date: Date?
     /// The path of the beginning in the file.
     let path: [PolicyMistake.Step]
-    /// The entitlements that only the earlier era gives, or that it gives for longer.
+    /// The names of the entitlements that customers of the earlier era would lose, in whole or in part, if they were
+    /// taken for customers of the new era.
     let lostEntitlements: [String]
-    /// The entitlements that only the new era gives, or that it gives for longer.
+    /// The names of the entitlements that customers of the new era would lose, in whole or in part, if they were taken
+    /// for customers of the earlier era.
     let gainedEntitlements: [String]
 
     /// Whether the two eras give different entitlements.

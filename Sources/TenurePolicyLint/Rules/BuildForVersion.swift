@@ -19,12 +19,13 @@ extension LintRule {
                 change.lostEntitlements.isEmpty
                 ? "customers who come later still count as `\(change.before.name.shortened)`"
                 : "anyone who installs a version below `\(version)` gets \(inWords(change.lostEntitlements)) for nothing"
-            if let meant = releases.first(where: { $0.build == version }) {
+            if let intendedRelease = releases.first(where: { $0.build == version }) {
                 report.add(
                     at: path,
-                    "`\(version)` is a build: the release list has it with version \(meant.numberInWords). On macOS the App Store reports versions, so \(consequence)",
+                    "`\(version)` is a build: the release list has it with version \(intendedRelease.numberInWords). On macOS the App Store reports versions, so \(consequence)",
                     fix: .suggestion(
-                        "write `version: \"\(meant.numberInWords)\"`", .write(.text(meant.numberInWords), at: path)),
+                        "write `version: \"\(intendedRelease.numberInWords)\"`",
+                        .write(.text(intendedRelease.numberInWords), at: path)),
                     "give the version in which that build shipped")
                 continue
             }
