@@ -34,10 +34,10 @@ extension RehearsalReport {
         let names =
             identifies
             ? " (\(anonymous.prefix(3).map { "`\($0.id)`" }.joined(separator: ", "))\(count > 3 ? ", …" : ""))" : ""
-        let most = anonymous.map(\.accounts).max() ?? 0
+        let maximumAccounts = anonymous.map(\.accounts).max() ?? 0
         return count == 1
-            ? "1 `id`\(names) is shared by \(most.grouped) Apple Accounts, so it doesn't identify a customer and is ignored"
-            : "\(count.grouped) `id`s\(names) are each shared by up to \(most.grouped) Apple Accounts, so they don't identify customers and are ignored"
+            ? "1 `id`\(names) is shared by \(maximumAccounts.grouped) Apple Accounts, so it doesn't identify a customer and is ignored"
+            : "\(count.grouped) `id`s\(names) are each shared by up to \(maximumAccounts.grouped) Apple Accounts, so they don't identify customers and are ignored"
     }
 }
 
