@@ -4,7 +4,7 @@ import TenureJSON
 
 /// An App Store Server Notification, version 2. It has one of the four parts `data`, `summary`, `externalPurchaseToken`
 /// and `appData`, or a newer part that this library doesn't know.
-public struct NotificationPayload: Sendable, Hashable {
+public struct NotificationPayload: Sendable, Hashable, AppStorePayload {
     /// The event, such as `DID_RENEW`.
     public let notificationType: Open<NotificationType>?
     /// Details of the event, such as `VOLUNTARY`.
@@ -26,9 +26,7 @@ public struct NotificationPayload: Sendable, Hashable {
 
     /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
-}
 
-extension NotificationPayload: AppStorePayload {
     static var kind: JWSKind { .notification }
 
     /// Every field that Apple documents for this payload, for readers and minters.
@@ -46,9 +44,7 @@ extension NotificationPayload: AppStorePayload {
         appData = try read(object: "appData")
         tape = read.tape
     }
-}
 
-extension NotificationPayload {
     /// The first object in the notification that contains an app. Nil if there is no such object.
     ///
     /// The object is used only if the notification has none of the four known parts. Apple adds new parts, and a

@@ -3,7 +3,7 @@ public import TenureCore
 import TenureJSON
 
 /// The contents of one in-app transaction, signed by the App Store. Fields that don't apply are absent.
-public struct TransactionPayload: Sendable, Hashable {
+public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     /// The ID of the subscription's first transaction. For a one-time purchase, its transaction ID.
     public let originalTransactionID: String?
     /// The ID of this transaction, which is unique in its environment.
@@ -77,9 +77,7 @@ public struct TransactionPayload: Sendable, Hashable {
 
     /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
-}
 
-extension TransactionPayload: AppStorePayload {
     static var kind: JWSKind { .transaction }
 
     /// Every field that Apple documents for this payload, for readers and minters.
@@ -123,8 +121,6 @@ extension TransactionPayload: AppStorePayload {
         deviceVerificationNonce = try read("deviceVerificationNonce")
         tape = read.tape
     }
-}
 
-extension TransactionPayload {
     var environmentName: String? { environment?.rawValue }
 }
