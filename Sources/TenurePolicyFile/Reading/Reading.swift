@@ -50,16 +50,13 @@ package struct Reading: Sendable {
         let unique = mistakes.filter { seen.insert($0).inserted }
         return PolicyFileError(
             mistakes: unique.enumerated()
-                .sorted { (order($0.element), $0.offset) < (order($1.element), $1.offset) }
+                .sorted { left, right in
+                    let orders = (order(left.element), order(right.element))
+                    // Mistakes at one position keep the order in which they were found.
+                    return orders.0 == orders.1 ? left.offset < right.offset : orders.0 < orders.1
+                }
                 .map(\.element))
     }
-}
-
-/// Compares by position, then by the order in which mistakes were found. Swift has no `<` for nested tuples.
-private func < (
-    left: ((Int, String, Int, Int), Int), right: ((Int, String, Int, Int), Int)
-) -> Bool {
-    left.0 != right.0 ? left.0 < right.0 : left.1 < right.1
 }
 
 /// A value of the document, with its path in the policy.

@@ -5,7 +5,7 @@ import TenureJSON
 /// Functions that read scalars of a policy. If the text has the wrong format, they report a mistake and return nil.
 extension Part {
     /// Reports a mistake, leaves this part out, and returns nil.
-    private func refuse<Value>(_ reading: inout Reading, _ message: String, code: String = "mistake") -> Value? {
+    func refuse<Value>(_ reading: inout Reading, _ message: String, code: String = "mistake") -> Value? {
         reading.report(message, at: position, breaking: path, code: code)
         return nil
     }
