@@ -48,7 +48,7 @@ extension LintRule {
                     : .suggestion(
                         "write `\(key): \"\(first)\"`, or add the missing release to the list",
                         .write(.text(first), at: change.path + [.key(key)])),
-                "add the release to the list, with the \(key) that it really has")
+                "add the release to the list, with its real \(key)")
         }
     }
 }

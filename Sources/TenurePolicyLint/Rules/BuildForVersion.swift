@@ -40,7 +40,7 @@ extension LintRule {
                     at: path, severity: .warning,
                     "`\(version)` looks like a build\(isBuildElsewhere ? ", and another platform begins with the same one" : ""). On macOS the App Store reports the marketing version, such as 2.0: if it is a build, \(consequence)",
                     fix:
-                        "give the CFBundleShortVersionString of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
+                        "give the CFBundleShortVersionString of the first release of `\(change.after.name.shortened)`; if `\(version)` is that number, add a release list with that release"
                 )
             }
         }

@@ -41,7 +41,7 @@ extension LintRule {
                         ? .suggestion(
                             "write `\(name): new`: the first release there came after \(subject.name(index)) had begun",
                             .write(.plain("new"), at: path + ["begins", .key(name)])) : nil,
-                    "say under `begins` where it began on \(name); it is `new` if the app came to \(name) with \(subject.name(index))"
+                    "write under `begins` where \(subject.name(index)) began on \(name), or `new` if the app came to \(name) with \(subject.name(index))"
                 )
             }
         }

@@ -179,7 +179,7 @@ extension LintSubject {
 
     private func advice(on entitlement: String, under old: Policy) -> LintFix {
         isNamed(entitlement)
-            ? "keep what gave `\(entitlement.shortened)`: where eras begin, the changeover windows, honors, products and `inDoubt`"
+            ? "keep everything that gave `\(entitlement.shortened)`: the beginnings of eras, the changeover windows, honors, products and `inDoubt`"
             : "restore the entitlement under its old name; a new name can be added beside it"
     }
 }

@@ -36,7 +36,7 @@ extension LintRule {
                     at: path, severity: .warning,
                     "`\(version)` looks like \(kind), and on \(platform) the App Store reports the build (CFBundleVersion): \(condition), \(change.misjudged(by: "`\(version)`"))",
                     fix:
-                        "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
+                        "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if `\(version)` is that number, add a release list with that release"
                 )
             }
         }
