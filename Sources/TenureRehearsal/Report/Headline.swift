@@ -143,7 +143,7 @@ struct PlatformLoss: Sendable {
 extension VersionRange {
     /// Returns the range for a sentence, such as `builds 100–119` or `version 1.9`.
     func phrase(on platform: Platform?) -> String {
-        let noun = platform.map { $0.versionKey == .bundleVersion ? "build" : "version" } ?? "version"
+        let noun = platform?.versionKey.rawValue ?? "version"
         let (first, last) = (lowest.description.shortened, highest.description.shortened)
         return lowest == highest ? "\(noun) \(first)" : "\(noun)s \(first)–\(last)"
     }

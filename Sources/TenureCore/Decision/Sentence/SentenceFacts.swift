@@ -32,8 +32,7 @@ struct SentenceFacts {
                 guard let acquisition = context.acquisition(index), let text = acquisition.version?.description,
                     text.utf8.count <= Self.maximumVersionLength
                 else { continue }
-                let isBuild = acquisition.originalPlatform?.versionKey == .bundleVersion
-                version = (text, isBuild ? "build" : "version", eras)
+                version = (text, acquisition.originalPlatform?.versionKey.rawValue ?? "version", eras)
             case .date(let date, let eras): self.date = (date, eras)
             case .changeover(_, let eras): changeoverEras = eras
             case .preorder(let date): preorder = date
