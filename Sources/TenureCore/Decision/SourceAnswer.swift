@@ -16,7 +16,7 @@ enum SourceAnswer {
         }
     }
 
-    /// Returns the answer that is better for the customer. If both are equally good, returns the first answer.
+    /// Returns the answer that is better for the customer. If both answers are equally good, returns the first answer.
     static func best(_ first: SourceAnswer?, _ second: SourceAnswer?) -> SourceAnswer? {
         guard let second else { return first }
         guard let first else { return second }

@@ -72,8 +72,8 @@ public struct Purchase: Sendable, Hashable {
     }
 }
 
-/// The content of one verified renewal info. It is used only together with a verified transaction with the same
-/// `originalTransactionID`, because renewal info doesn't contain the app's bundle ID.
+/// The content of one verified renewal info. Renewal info is used only together with a verified transaction with the
+/// same `originalTransactionID`, because renewal info doesn't contain the app's bundle ID.
 public struct Renewal: Sendable, Hashable {
     /// The ID of the first purchase; the same for all periods of a subscription.
     public let originalTransactionID: String

@@ -126,9 +126,9 @@ extension Purchase {
             && (type != .autoRenewable || expiresDate != nil)
     }
 
-    /// Whether this state of the transaction replaces the other state. The later-signed state replaces the other. If
-    /// both were signed at the same time, the state that grants less replaces the other. Otherwise the content decides,
-    /// so that the order in which states are received doesn't matter.
+    /// Whether this state of the transaction replaces the other state. The later-signed state replaces the other. Of
+    /// two states signed at the same time, the state that grants less is used. If neither grants less, the content
+    /// decides, so that the order in which states are received doesn't matter.
     ///
     /// `isUpgraded` isn't compared, because `joined` may have copied it from another state. If it were compared, the
     /// result would depend on the order in which states are joined.
@@ -159,8 +159,8 @@ extension Purchase {
 }
 
 extension Renewal {
-    /// Whether this renewal info replaces the other. The later-signed renewal info replaces the other. If both were
-    /// signed at the same time, the renewal info that grants less replaces the other.
+    /// Whether this renewal info replaces the other. The later-signed renewal info is used. If both were signed at the
+    /// same time, the renewal info that grants less is used.
     package func supersedes(_ other: Renewal) -> Bool {
         let signings = (signedDate ?? .distantPast, other.signedDate ?? .distantPast)
         if signings.0 != signings.1 { return signings.0 > signings.1 }

@@ -143,8 +143,8 @@ extension Policy {
             let list = releases.indices.filter { releases[$0].platform == platform }
             guard list.contains(where: { releases[$0].releasedAt == .undated }) else { return [] }
             var mistakes: [PolicyMistake] = []
-            // The latest instant and the latest day so far. One doesn't replace the other, because they may have no
-            // certain order.
+            // The latest instant and the latest day so far. An instant doesn't replace a day, or the reverse, because
+            // their order may be uncertain.
             var (lastInstant, lastDay) = (Release.Moment.undated, Release.Moment.undated)
             for index in list {
                 let moment = releases[index].releasedAt
