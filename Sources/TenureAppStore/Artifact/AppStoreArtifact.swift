@@ -7,7 +7,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
     case jws(UnverifiedJWS, bytes: [UInt8])
     /// An app receipt, in BER or DER.
     case receipt([UInt8])
-    /// A response of `verifyReceipt`. It isn't signed, so it can be shown, but not verified.
+    /// A response of `verifyReceipt`. The response isn't signed, so it can be shown, but not verified.
     case verifyReceiptResponse(VerifyReceiptResponse)
 
     /// The largest file that can be an artifact.

@@ -193,7 +193,8 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    /// Checks the claims of RFC 7519, section 4.1. The App Store doesn't use them, but Apple's libraries check them.
+    /// Checks the claims of RFC 7519, section 4.1. The App Store doesn't use these claims, but Apple's libraries check
+    /// them.
     private func checkRegisteredClaims(of tape: JSONTape, at instant: Date?) throws(Rejection) {
         // All of these claims have names of three letters. No field of the App Store has such a short name.
         guard tape.mayHaveName(ofLength: 3, inObjectAt: tape.root) else { return }

@@ -102,8 +102,9 @@ struct SignedData {
                 certificates.append(try Self.certificate(certificate, &reader))
             }
         }
-        // Reject unsigned parts. Anyone could add them in endless variants, and code that compares whole receipts would
-        // treat each variant as a new receipt. Apple sends neither revocation lists nor unsigned attributes.
+        // Reject unsigned parts. Anyone could add unsigned parts in endless variants, and code that compares whole
+        // receipts would treat each variant as a new receipt. Apple sends neither revocation lists nor unsigned
+        // attributes.
         guard try signedData.next(ifTagged: BERTag.context1, &reader) == nil else {
             throw .unreadable("it has revocation lists, which the App Store never sends")
         }
@@ -213,7 +214,7 @@ struct SignedData {
         }
     }
 
-    /// Reads the signed attributes. They must contain the digest and the type of the content (RFC 5652, section 11).
+    /// Reads the signed attributes, which must contain the digest and the type of the content (RFC 5652, section 11).
     private static func signedAttributes(
         _ element: BERElement, _ reader: inout BERReader
     ) throws(Rejection) -> SignedAttributes {

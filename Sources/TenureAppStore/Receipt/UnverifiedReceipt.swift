@@ -1,8 +1,9 @@
-/// An app receipt that was parsed but not verified, to show it or to search for its IDs. It can't become evidence.
+/// An app receipt that was parsed but not verified, to show it or to search for its IDs. An unverified receipt can't
+/// become evidence.
 public struct UnverifiedReceipt: Sendable, Hashable {
     /// The contents of the receipt. Their signature isn't verified.
     public let payload: ReceiptPayload
-    /// The readable certificates, the signer's first. None of them is verified.
+    /// The readable certificates, the signer's first. They aren't verified.
     public let certificates: [CertificateSummary]
 
     /// Parses a receipt in BER or DER.

@@ -170,7 +170,7 @@ private struct Allowance {
 private struct Tables {
     /// The valid chains.
     var chains = BoundedTable<Pair, TrustedChain>(capacity: 64)
-    /// The rejected pairs. They are separate from the chains, so that bad chains never displace a valid chain.
+    /// The rejected pairs. This table is separate from `chains`, so that bad chains never displace a valid chain.
     var rejections = BoundedTable<Pair, Rejection>(capacity: 1024)
     /// The valid intermediates.
     var intermediates = BoundedTable<Intermediate, IssuedIntermediate>(capacity: 32)

@@ -46,7 +46,7 @@ public struct TrustAnchors: Sendable {
         TrustAnchors(unique: certificates + other.certificates)
     }
 
-    /// The subject, the issuer and the validity of each anchor, to show them.
+    /// The subject, the issuer, the validity and other facts of each anchor, to show the anchors.
     public var summaries: [CertificateSummary] { certificates.map(\.summary) }
 
     /// Whether the root of `chain` is one of these certificates.

@@ -16,7 +16,7 @@ public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
     public let versionExternalIdentifier: Int64?
     /// When the app transaction was signed.
     public let receiptCreationDate: Date?
-    /// When the account first got the app. It is the same after restores and on all devices.
+    /// When the account first got the app. The date is the same after restores and on all devices.
     public let originalPurchaseDate: Date?
     /// CFBundleVersion of the build that was first acquired, on macOS CFBundleShortVersionString.
     public let originalApplicationVersion: String?

@@ -2,14 +2,14 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// An App Store Server Notification, version 2. It has one of the four parts `data`, `summary`, `externalPurchaseToken`
-/// and `appData`, or a newer part that this library doesn't know.
+/// An App Store Server Notification, version 2. The notification has one of the four parts `data`, `summary`,
+/// `externalPurchaseToken` and `appData`, or a newer part that this library doesn't know.
 public struct NotificationPayload: Sendable, Hashable, AppStorePayload {
     /// The event, such as `DID_RENEW`.
     public let notificationType: Open<NotificationType>?
     /// Details of the event, such as `VOLUNTARY`.
     public let subtype: Open<NotificationSubtype>?
-    /// The ID of the notification. It is the same in every attempt to deliver it.
+    /// The ID of the notification, which is the same in every attempt to deliver the notification.
     public let notificationUUID: String?
     /// The version of the format, such as `2.0`.
     public let version: String?

@@ -2,7 +2,8 @@ public import Foundation
 public import TenureCore
 import TenureJSON
 
-/// The App Store's information about the next renewal of a subscription. It doesn't contain the app's bundle ID.
+/// The App Store's information about the next renewal of a subscription. Renewal info doesn't contain the app's bundle
+/// ID.
 public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
     /// The subscription's ID. Use renewal info only together with a verified transaction with the same ID.
     public let originalTransactionID: String?

@@ -18,7 +18,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     public let subscriptionGroupIdentifier: String?
     /// When the product was bought. For a renewal, the start of its period, which may be after the signing date.
     public let purchaseDate: Date?
-    /// When the account first bought the product. It is the same after restores and renewals.
+    /// When the account first bought the product. The date is the same after restores and renewals.
     public let originalPurchaseDate: Date?
     /// When the period of an auto-renewable subscription ends; nil for other products.
     public let expiresDate: Date?
@@ -40,7 +40,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     public let revocationType: Open<RevocationType>?
     /// The refunded part in thousandths of a percent: 50000 is 50 %.
     public let revocationPercentage: Int64?
-    /// Whether the subscription was replaced by an upgrade. If so, it grants nothing anymore.
+    /// Whether the subscription was replaced by an upgrade. If so, this transaction grants nothing anymore.
     public let isUpgraded: Bool?
     /// The kind of offer that applied: introductory, promotional, offer code or win-back.
     public let offerType: Open<OfferType>?
