@@ -37,7 +37,7 @@ package struct DocumentNode: Sendable {
     package let content: Content
     let position: SourcePosition
 
-    /// The maximum depth of nesting. It also limits all recursion over a document.
+    /// The maximum depth of nesting. This maximum also limits all recursion over a document.
     static let maximumDepth = 64
 
     /// Returns a mapping with unique keys. A repeated key is reported, and its later value is left out.
@@ -144,7 +144,7 @@ extension PolicyFileError {
 extension String {
     /// The text for a message: on one line, without credentials, and shortened.
     package var shortened: String {
-        // A credential may begin in the first 61 characters and end far behind them.
+        // A credential may begin in the first 61 characters and end far behind these characters.
         let line = String(String(prefix(4096)).hidingCredentials.prefix(61)).map {
             $0.isNewline || $0 == "\t" ? " " : $0
         }

@@ -5,7 +5,7 @@
 
     /// Reads YAML with the position of every value.
     ///
-    /// A policy needs no anchors, aliases or tags. They are rejected, so that a small file can't expand to a huge
+    /// A policy needs no anchors, aliases or tags. Such parts are rejected, so that a small file can't expand to a huge
     /// document.
     struct YAMLDocument {
         private let source: SourceText
@@ -21,8 +21,8 @@
             let column: Int
         }
 
-        /// The maximum number of repeated keys that are reported at once. It is lower for large files, because the file
-        /// is parsed again for each repeated key.
+        /// The maximum number of repeated keys that are reported at once. The number is lower for large files, because
+        /// the file is parsed again for each repeated key.
         private var maximumRepeats: Int { min(50, (1 << 19) / max(1, source.text.utf8.count)) }
 
         /// - Returns: the document (nil if the file is empty), and mistakes such as repeated keys and tags.

@@ -13,7 +13,7 @@ package enum ReleaseListFile {
     package enum Column: String, CaseIterable, Sendable {
         case platform, version, build, releasedAt, model
 
-        /// The accepted names, including those in other spreadsheets and exports.
+        /// The accepted names of the column, including names in other spreadsheets and exports.
         private var names: [String] {
             switch self {
             case .platform: ["platform"]
