@@ -69,7 +69,7 @@ extension LintFinding {
 }
 
 extension Sequence<LintFinding> {
-    /// The errors that the policy doesn't acknowledge. They stop a publication and fail a check.
+    /// The errors that the policy doesn't acknowledge. Such errors stop a publication and fail a check.
     package var unacknowledgedErrors: [LintFinding] { unacknowledged(.error) }
 
     /// The findings of at least this severity that the policy doesn't acknowledge.

@@ -74,7 +74,8 @@ struct LintPlatform: Sendable {
         return timeline.versionsRise ? separating(timeline.eras(enclosing: number)) : nil
     }
 
-    /// Returns the place of a release in an acknowledgment. It includes the date if the number is listed several times.
+    /// Returns the place of a release in an acknowledgment. The place includes the date if the number is listed several
+    /// times.
     func place(of release: Release) -> String {
         let number = release.originalAppVersion
         let isListedOnce = releases.count { $0.release.originalAppVersion == number } < 2
@@ -104,8 +105,8 @@ struct LintPlatform: Sendable {
     /// Returns the era in which the release at this index of `orderedReleases` came out, and the period in which it was
     /// on sale; nil if either isn't certain.
     ///
-    /// An undated release came out in the era that its version proves, and after the dated release before it. It was
-    /// certainly on sale only until the release that follows in the list, if that one is dated.
+    /// An undated release came out in the era that its version proves, and after the dated release before it. The
+    /// release was certainly on sale only until the next release in the list, if the next release is dated.
     func eraAndSale(at index: Int) -> (era: Int, from: Date, until: Date)? {
         let release = orderedReleases[index].release
         let begin = begin(of: release)

@@ -7,9 +7,9 @@ struct LintSubject: Sendable {
     let draft: PolicyDraft
     /// The policy; nil if the file has mistakes. In that case, `decide` can't be called.
     let policy: Policy?
-    /// The previous policy; nil if none was given.
+    /// The previous policy; nil if the caller passed no previous policy.
     let old: Policy?
-    /// The time of the check. `distantFuture` if none was given.
+    /// The time of the check. `distantFuture` if the caller passed no time.
     let now: Date
     /// The rights that existing customers would lose; nil if there is no previous policy, or if the file has mistakes.
     let rights: RightsComparison?

@@ -110,9 +110,9 @@ extension LintSubject {
             if release.model == .paid, let number = release.originalAppVersion {
                 highestPaid = max(number, highestPaid ?? number)
             }
-            // Skip a release that was first sold and then free: it belongs to both eras.
+            // Skip a release that was first sold and then free, because it belongs to both eras.
             guard models[release.originalAppVersion]?.count == 1 else { continue }
-            // Skip free builds below earlier paid ones: other rules report them.
+            // Skip free builds below earlier paid builds, because other rules report these builds.
             if release.model == .free, let number = release.originalAppVersion, let highestPaid, number <= highestPaid,
                 let era = platform.era(of: release), eras[era].model == .free
             {
