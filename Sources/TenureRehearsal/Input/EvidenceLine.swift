@@ -29,7 +29,8 @@ struct EvidenceLine {
     /// Whether the line has all purchases of its customer; nil if the line has no `purchasesAreComplete`.
     private(set) var purchasesAreComplete: Bool?
 
-    /// The maximum length of a line in bytes. It has room for the largest receipt and as many bytes of transactions.
+    /// The maximum length of a line in bytes. Such a line has room for the largest receipt and as many bytes of
+    /// transactions.
     static let maximumSize = 8 << 20
     /// The maximum length of an `id` in bytes.
     private static let maximumIDLength = 256

@@ -44,8 +44,8 @@ struct LineReader: Sendable {
     private func verify(_ part: EvidenceLine.Part) throws(Rejection) -> VerifiedArtifact {
         switch part.content {
         case .jws: return try verifier.verifyEvidence(part.bytes, now: now)
-        // Unlike a sync, accept app transactions from the App Store Server API. They aren't bound to a device, but a
-        // rehearsal gives no one access.
+        // Unlike a sync, accept app transactions from the App Store Server API. Such app transactions aren't bound to a
+        // device, but a rehearsal gives no one access.
         case .appTransaction:
             let bytes = Array(part.bytes)
             return .appTransaction(try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: now))
