@@ -11,7 +11,8 @@ struct LintPlatform: Sendable {
     let listedReleases: [Release]
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
-    /// All releases of this platform in the order in which they came out. A list with undated releases is in that order.
+    /// All releases of this platform in the order in which they came out. A list with undated releases is in that
+    /// order.
     let orderedReleases: [ListedRelease]
     /// When each era began on this platform: the date in the policy, or the date of its version in the release list;
     /// nil if neither is known.
@@ -150,8 +151,8 @@ struct LintPlatform: Sendable {
             + timeline.beginnings.compactMap { $0?.date }
     }
 
-    /// Returns the date since which the policy has treated purchases as at `date`: the last change, or the last beginning
-    /// or end of a changeover window, but no date before `start`.
+    /// Returns the date since which the policy has treated purchases as at `date`: the last change, or the last
+    /// beginning or end of a changeover window, but no date before `start`.
     func beginning(of date: Date, since start: Date) -> Date {
         max(start, edges.filter { $0 <= date }.max() ?? .distantPast)
     }

@@ -15,7 +15,8 @@ struct LintSubject: Sendable {
     let rights: RightsComparison?
     /// The platforms of the policy, then the platforms of the release list, in a fixed order.
     let platforms: [LintPlatform]
-    /// The releases that the developer listed, in the separate release list or in the policy. Empty if there is no list.
+    /// The releases that the developer listed, in the separate release list or in the policy. Empty if there is no
+    /// list.
     let list: [ListedRelease]
     /// The path by which the policy can refer to the separate list; nil if it can't, or if the policy has its own list.
     let listPath: String?

@@ -179,7 +179,8 @@ public struct AppStoreVerifier: Sendable {
     }
 
     /// Checks that the certificates were valid when the artifact was signed, and that the signing date isn't later than
-    /// `now` (with a tolerance). `now` replaces a missing signing date. If `now` is nil, too, the artifact is malformed.
+    /// `now` (with a tolerance). `now` replaces a missing signing date. If `now` is nil, too, the artifact is
+    /// malformed.
     func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
         guard let instant = signedDate ?? now else {
             throw Rejection(.malformed, "the artifact has no signing date")

@@ -9,8 +9,8 @@ import TenureCore
 /// and the reason of each rejected pair, so a repeated bad chain costs only a lookup.
 ///
 /// An attacker can invent any number of bad chains, and each would cost a signature check. So there is a budget for
-/// failed signature checks. Once the budget is used up, unknown chains are rejected without a check. Rejections that need no
-/// signature check don't use the budget.
+/// failed signature checks. Once the budget is used up, unknown chains are rejected without a check. Rejections that
+/// need no signature check don't use the budget.
 ///
 /// A separate table has the headers of verified JWS, because comparing bytes with a known header is faster than
 /// decoding it. Many different headers can have the same valid pair, because the third certificate (`x5c[2]`) is

@@ -35,7 +35,8 @@ public struct Decision: Sendable, Hashable {
     /// The title that customers see. If it is nil, sentences use the entitlement's name.
     let title: Title?
 
-    /// Whether the right ends by itself at `until`, because it comes from a subscription or a purchase of limited length.
+    /// Whether the right ends by itself at `until`, because it comes from a subscription or a purchase of limited
+    /// length.
     public var endsByItself: Bool {
         guard until != nil else { return false }
         switch findings.first {

@@ -38,7 +38,8 @@ enum SourceAnswer {
     }
 
     /// Whether this answer is better for the customer than the other answer. A grant is better than an undetermined
-    /// answer, which is better than an answer that gives nothing. Of two grants, the grant with the later end is better.
+    /// answer, which is better than an answer that gives nothing. Of two grants, the grant with the later end is
+    /// better.
     func isBetter(than other: SourceAnswer) -> Bool {
         switch (self, other) {
         case (.granted(let mine, _), .granted(let others, _)): mine.outlasts(others)

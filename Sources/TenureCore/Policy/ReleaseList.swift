@@ -13,8 +13,8 @@ struct ReleaseList {
     private let entries: [Entry]
     /// The indexes of the dated entries, in one array or two. Within an array, the order of release is certain.
     /// - In a sorted list, one array has all dated entries.
-    /// - Otherwise, one array has the entries with a day in the list. The other array has the entries with an instant: in
-    ///   the list or, if the list has no date, in an era's beginning. A day and an instant are never in one array,
+    /// - Otherwise, one array has the entries with a day in the list. The other array has the entries with an instant:
+    ///   in the list or, if the list has no date, in an era's beginning. A day and an instant are never in one array,
     ///   because their order is certain only if they are far enough apart.
     private let sequences: [[Int]]
     /// The beginning of each era on the platform, by index.
@@ -32,8 +32,8 @@ struct ReleaseList {
                 $0.sorted { entries[$0].isBefore(entries[$1]) }
             }
         }
-        // Use the order to narrow the time of each entry. If an earlier entry has an exact time, a later entry of the same
-        // day can't have begun before that time.
+        // Use the order to narrow the time of each entry. If an earlier entry has an exact time, a later entry of the
+        // same day can't have begun before that time.
         for sequence in sequences {
             for (index, next) in zip(sequence, sequence.dropFirst()) {
                 entries[next].earliest = max(entries[next].earliest, entries[index].earliest)

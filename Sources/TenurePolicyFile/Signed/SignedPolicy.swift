@@ -32,8 +32,8 @@ package struct SignedPolicy: Sendable, Hashable {
     /// Verifies an untrusted text.
     ///
     /// - Parameters:
-    ///   - keys: the public keys that the app pins, one of which must have signed the policy. An app pins two keys while
-    ///     the developer changes the key.
+    ///   - keys: the public keys that the app pins, one of which must have signed the policy. An app pins two keys
+    ///     while the developer changes the key.
     ///   - bundleID: the bundle ID that the policy must have; nil for the policy that is part of the app.
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
