@@ -142,7 +142,7 @@ struct LintSubject: Sendable {
             kind: .appTransaction, signedDate: date, originalPlatform: platform,
             originalAppVersion: version?.description, originalPurchaseDate: date)
         let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
-        // If no time was given, decide at a time before any honor of limited length has ended.
+        // If the caller passed no time, decide at a time before any honor of limited length has ended.
         let decisionDate = now == .distantFuture ? Date.distantPast : now
         return decide(evidence, under: policy, at: decisionDate).filter { $0.outcome == .granted }.map(\.entitlement)
     }

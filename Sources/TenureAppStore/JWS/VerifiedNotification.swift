@@ -1,7 +1,7 @@
 public import Foundation
 import TenureCore
 
-/// A notification with its nested artifacts, each verified separately and compared with the others.
+/// A notification with its nested artifacts. Each artifact was verified separately, and compared with the notification.
 public struct VerifiedNotification: Sendable, Hashable {
     /// The outer JWS, with the type of the event. Its `data` has the nested artifacts still encoded.
     public let notification: Verified<NotificationPayload>

@@ -26,7 +26,7 @@ public struct ReceiptPayload: Sendable, Hashable {
     public internal(set) var originalAppVersion: String?
     /// When the app was preordered.
     public internal(set) var preorderDate: Date?
-    /// When a volume purchase ends. Xcode writes the year 4001.
+    /// When the license of a volume purchase ends. Xcode writes the year 4001.
     public internal(set) var expirationDate: Date?
     /// The in-app purchases in the order of the receipt. An old receipt lists restored purchases twice.
     public internal(set) var inAppPurchases: [InAppPurchase] = []

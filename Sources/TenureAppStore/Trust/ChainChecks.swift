@@ -8,7 +8,7 @@ extension ParsedCertificate {
     /// Returns the anchor that signed this intermediate. The anchor and the intermediate must be certificate
     /// authorities.
     ///
-    /// `charging` is called before each signature check. If it throws, the search ends.
+    /// `charging` is called before each signature check. If `charging` throws, the search ends.
     func anchor(
         among anchors: TrustAnchors, purpose: ChainPurpose, charging: SignatureCharge = {}
     ) throws(Rejection) -> ParsedCertificate {

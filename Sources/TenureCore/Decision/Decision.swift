@@ -16,7 +16,7 @@ public struct Decision: Sendable, Hashable {
     public let entitlement: String
     /// Whether the customer may use the entitlement, as far as the evidence decides.
     public let outcome: Outcome
-    /// The instant at which a granted right no longer holds; nil if it is permanent.
+    /// The instant at which a granted right ends; nil if the right is permanent.
     public let until: Date?
     /// The deciding reason first, then further reasons.
     public var reasons: [Reason] { findings.map { Reason(finding: $0, context: context) } }

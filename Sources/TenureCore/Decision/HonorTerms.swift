@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rules D2 to D5 of Docs/decision-rules.md: the conditions of one honor, and when it ends.
+/// Rules D2 to D5 of Docs/decision-rules.md: the conditions of one honor, and when the honor ends.
 extension Honor {
     /// When an honor ends on a platform.
     enum End {

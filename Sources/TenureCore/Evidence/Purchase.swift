@@ -41,7 +41,8 @@ public struct Purchase: Sendable, Hashable {
     /// used.
     public let signedDate: Date?
 
-    /// When the billing grace period ends, from the renewal info. Only the subscription's latest transaction has it.
+    /// When the billing grace period ends, from the renewal info. Only the subscription's latest transaction has this
+    /// date.
     public package(set) var gracePeriodExpiresDate: Date?
     /// Whether Apple still tries to charge for an expired subscription.
     public package(set) var isInBillingRetryPeriod = false

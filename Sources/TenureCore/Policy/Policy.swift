@@ -51,7 +51,8 @@ public struct Policy: Sendable, Hashable {
         case newCustomer
         /// Eras give what the oldest honored era gives. Testers see the app as customers of that era do.
         case owner
-        /// Eras neither grant nor deny, so `whileUndetermined` applies.
+        /// Eras neither grant nor deny. If no other source grants the entitlement, `allows` returns what
+        /// `whileUndetermined` says.
         case undetermined
     }
 

@@ -5,8 +5,8 @@ import TenurePolicyFile
 /// Finds the rights that existing customers would lose if a new policy replaces the old one.
 ///
 /// Acquisitions that both policies treat alike form a class: they have the same platform, and their versions and dates
-/// prove the same and are within the same limits of honors. For one member of each class, `decide` is called with both
-/// policies.
+/// prove the same eras and are within the same limits of honors. For one member of each class, `decide` is called with
+/// both policies.
 struct RightsComparison: Sendable {
     private let old: Policy
     private let new: Policy

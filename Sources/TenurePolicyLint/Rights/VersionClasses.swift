@@ -33,7 +33,7 @@ struct VersionClasses {
     }
 
     /// Collects the versions of the releases or, if there is no list, the versions in the policies. Groups versions
-    /// that prove the same.
+    /// that prove the same eras.
     ///
     /// - Parameter existing: the builds or versions of all releases; nil if there is no list.
     init(timelines: [Timeline], platform: Platform?, existing: Set<AppVersion>? = nil) {

@@ -19,7 +19,8 @@ struct LineReader: Sendable {
         var faults: [LineFault] = []
     }
 
-    /// Parses a line, and verifies each artifact in it. A rejected artifact doesn't prevent the use of the others.
+    /// Parses a line, and verifies each artifact in it. A rejected artifact doesn't prevent the use of the line's other
+    /// artifacts.
     func read(_ line: ArraySlice<UInt8>) -> Reading {
         var reading = Reading()
         do throws(LineFault) {

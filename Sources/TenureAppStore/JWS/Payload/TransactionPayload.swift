@@ -32,7 +32,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     public let inAppOwnershipType: Open<OwnershipType>?
     /// When the App Store signed the payload.
     public let signedDate: Date?
-    /// When the purchase was refunded, or when Family Sharing of it ended; nil if neither happened.
+    /// When the purchase was refunded, or when the family no longer shared the purchase; nil otherwise.
     public let revocationDate: Date?
     /// Why Apple refunded the purchase: a problem with the app, or another reason.
     public let revocationReason: Open<RevocationReason>?
