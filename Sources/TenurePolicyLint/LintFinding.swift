@@ -42,7 +42,8 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     package internal(set) var acknowledgment: String?
     /// Whether the finding is a mistake in the file, which can't be acknowledged.
     package let isMistake: Bool
-    /// Whether a command may show the line in the file.
+    /// Whether a command may show the line in the file. False if the file may be something else, such as a file with a
+    /// key.
     package var showsExcerpt = true
 
     package var isAcknowledged: Bool { acknowledgment != nil }
@@ -68,7 +69,7 @@ extension LintFinding {
 }
 
 extension Sequence<LintFinding> {
-    /// The errors that the policy doesn't acknowledge. They stop a publication and fail a check.
+    /// The errors that the policy doesn't acknowledge. Such errors stop a publication and fail a check.
     package var unacknowledgedErrors: [LintFinding] { unacknowledged(.error) }
 
     /// The findings of at least this severity that the policy doesn't acknowledge.

@@ -11,7 +11,8 @@ struct LintPlatform: Sendable {
     let listedReleases: [Release]
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
-    /// All releases of this platform in the order in which they came out. A list with undated releases has that order.
+    /// All releases of this platform in the order in which they came out. A list with undated releases is in that
+    /// order.
     let orderedReleases: [ListedRelease]
     /// When each era began on this platform: the date in the policy, or the date of its version in the release list;
     /// nil if neither is known.
@@ -74,7 +75,8 @@ struct LintPlatform: Sendable {
         return timeline.versionsRise ? separating(timeline.eras(enclosing: number)) : nil
     }
 
-    /// Returns the place of a release in an acknowledgment. It includes the date if the number is listed several times.
+    /// Returns the place of a release in an acknowledgment. The place includes the date if the number is listed several
+    /// times.
     func place(of release: Release) -> String {
         let number = release.originalAppVersion
         let isListedOnce = releases.count { $0.release.originalAppVersion == number } < 2
@@ -104,16 +106,16 @@ struct LintPlatform: Sendable {
     /// Returns the era in which the release at this index of `orderedReleases` came out, and the period in which it was
     /// on sale; nil if either isn't certain.
     ///
-    /// An undated release came out in the era that its version proves, and after the dated release before it. It was
-    /// certainly on sale only until the release that follows in the list, if that one is dated.
+    /// An undated release came out in the era that its version proves, and after the dated release before it. The
+    /// release was certainly on sale only until the next release in the list, if the next release is dated.
     func eraAndSale(at index: Int) -> (era: Int, from: Date, until: Date)? {
         let release = orderedReleases[index].release
         let begin = begin(of: release)
         let proven = release.originalAppVersion.flatMap { eras(provenBy: $0) }
         let provenEra = proven?.count == 1 ? proven?.first : nil
         guard let era = release.releasedAt == .undated ? provenEra : era(of: release) else { return nil }
-        // A function, because few releases of a long list without dates need this search. For the others, the loop
-        // returns nil first.
+        // This is a function, because only few releases of a long list without dates need this search. For all other
+        // releases, the loop returns nil before.
         func from() -> Date {
             begin ?? orderedReleases[..<index].lazy.reversed().compactMap { self.begin(of: $0.release) }.first
                 ?? .distantPast
@@ -149,13 +151,14 @@ struct LintPlatform: Sendable {
             + timeline.beginnings.compactMap { $0?.date }
     }
 
-    /// Returns the date from which the same holds as at this date: the last change, or end of a window, or this start.
+    /// Returns the date since which the policy has treated purchases as at `date`: the last change, or the last
+    /// beginning or end of a changeover window, but no date before `start`.
     func beginning(of date: Date, since start: Date) -> Date {
         max(start, edges.filter { $0 <= date }.max() ?? .distantPast)
     }
 
-    /// Returns dates that represent all dates between these two: the ends, and one on each side of every change and of
-    /// its window.
+    /// Returns dates that represent all dates from `start` (inclusive) until `end` (exclusive): `start`, and a date on
+    /// each side of every change, of every beginning and of every end of a changeover window.
     func moments(from start: Date, until end: Date) -> [Date] {
         // Use a minute, which is more than the tolerance of two seconds.
         let near = edges.flatMap { [$0.addingTimeInterval(-60), $0.addingTimeInterval(60)] }

@@ -7,15 +7,16 @@ struct LintSubject: Sendable {
     let draft: PolicyDraft
     /// The policy; nil if the file has mistakes. In that case, `decide` can't be called.
     let policy: Policy?
-    /// The previous policy; nil if none was given.
+    /// The previous policy; nil if the caller passed no previous policy.
     let old: Policy?
-    /// The time of the check. `distantFuture` if none was given.
+    /// The time of the check. `distantFuture` if the caller passed no time.
     let now: Date
     /// The rights that existing customers would lose; nil if there is no previous policy, or if the file has mistakes.
     let rights: RightsComparison?
     /// The platforms of the policy, then the platforms of the release list, in a fixed order.
     let platforms: [LintPlatform]
-    /// The releases that the developer listed, in the separate release list or in the policy. Empty if there is no list.
+    /// The releases that the developer listed, in the separate release list or in the policy. Empty if there is no
+    /// list.
     let list: [ListedRelease]
     /// The path by which the policy can refer to the separate list; nil if it can't, or if the policy has its own list.
     let listPath: String?
@@ -67,7 +68,7 @@ struct LintSubject: Sendable {
     /// Returns the name of an era in backticks, for a message.
     func name(_ era: Int) -> String { eras.indices.contains(era) ? "`\(eras[era].name.shortened)`" : "no era" }
 
-    /// Returns the entitlements with an honor of the era that hasn't ended.
+    /// Returns the names of the entitlements with an honor of the era that hasn't ended.
     func honored(in era: Int) -> [String] {
         guard eras.indices.contains(era) else { return [] }
         return entitlements.filter { !lastingHonors(of: $0, in: era).isEmpty }.map(\.name)
@@ -83,7 +84,7 @@ struct LintSubject: Sendable {
         }
     }
 
-    /// Returns the honors of an era that haven't ended on all platforms.
+    /// Returns the entitlement's honors of an era, without the honors that have ended on all platforms.
     func lastingHonors(of entitlement: Entitlement, in era: Int) -> [Honor] {
         guard eras.indices.contains(era) else { return [] }
         return (entitlement.honors ?? []).filter { $0.era == eras[era].name && !hasEnded($0) }
@@ -103,14 +104,8 @@ struct LintSubject: Sendable {
     /// Whether customers of one era would keep everything that the entitlement gives them if they were taken for
     /// customers of the other era.
     func keeps(_ entitlement: Entitlement, of era: Int, countedIn other: Int) -> Bool {
-        func limits(_ honors: [Honor]) -> Set<Honor> {
-            Set(
-                honors.map {
-                    Honor(
-                        era: "", boughtSince: $0.boughtSince, boughtBefore: $0.boughtBefore, length: $0.length,
-                        until: $0.until)
-                })
-        }
+        // Compares the limits of honors without their eras.
+        func limits(_ honors: [Honor]) -> Set<Honor> { Set(honors.map { $0.replacingEra(with: "") }) }
         let mine = limits(lastingHonors(of: entitlement, in: era))
         let others = limits(lastingHonors(of: entitlement, in: other))
         if mine.isEmpty || others.contains(where: \.isUnlimited) { return true }
@@ -139,20 +134,21 @@ struct LintSubject: Sendable {
 
     // MARK: Hypothetical customers
 
-    /// Returns the entitlements that eras would give to a customer who acquired the app with this version and date; nil
-    /// if `decide` can't be called.
+    /// Returns the names of the entitlements that eras would give to a customer who acquired the app with this version
+    /// and date; nil if the file has mistakes, so that `decide` can't be called.
     func grantedEntitlements(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
         guard let policy else { return nil }
         let proof = AppProof(
             kind: .appTransaction, signedDate: date, originalPlatform: platform,
             originalAppVersion: version?.description, originalPurchaseDate: date)
         let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
-        // If no time was given, decide at a time before any honor of limited length has ended.
+        // If the caller passed no time, decide at a time before any honor of limited length has ended.
         let decisionDate = now == .distantFuture ? Date.distantPast : now
         return decide(evidence, under: policy, at: decisionDate).filter { $0.outcome == .granted }.map(\.entitlement)
     }
 
-    /// Returns the entitlements that a customer gets only because of the version, and not because of the date.
+    /// Returns the names of the entitlements that a customer gets only because of the version, and not because of the
+    /// date.
     func extraEntitlements(_ version: AppVersion, on platform: Platform, bought date: Date) -> [String] {
         guard let byBoth = grantedEntitlements(version, on: platform, bought: date),
             let byDate = grantedEntitlements(nil, on: platform, bought: date)
@@ -188,9 +184,11 @@ struct EraChange: Sendable {
     let date: Date?
     /// The path of the beginning in the file.
     let path: [PolicyMistake.Step]
-    /// The entitlements that only the earlier era gives, or that it gives for longer.
+    /// The names of the entitlements that customers of the earlier era would lose, in whole or in part, if they were
+    /// taken for customers of the new era.
     let lostEntitlements: [String]
-    /// The entitlements that only the new era gives, or that it gives for longer.
+    /// The names of the entitlements that customers of the new era would lose, in whole or in part, if they were taken
+    /// for customers of the earlier era.
     let gainedEntitlements: [String]
 
     /// Whether the two eras give different entitlements.

@@ -9,7 +9,7 @@ struct ModelContradiction {
     let era: Int
     /// The era of the release's model to which the releases belong: the era of their date, or else the nearest era; nil
     /// if no era has that model.
-    let meant: Int?
+    let intendedEra: Int?
     /// Whether the policy assigns the releases by date: the version proves nothing, an early date takes precedence, or
     /// only the dates in the policy's list put the version into the wrong era.
     let isByDate: Bool
@@ -34,7 +34,7 @@ struct ModelContradiction {
 
     /// Whether both contradictions are reported as one finding.
     fileprivate func belongsTogether(_ other: ModelContradiction) -> Bool {
-        model == other.model && era == other.era && meant == other.meant && isByDate == other.isByDate
+        model == other.model && era == other.era && intendedEra == other.intendedEra && isByDate == other.isByDate
             && lostEntitlements.isEmpty == other.lostEntitlements.isEmpty
     }
 
@@ -59,8 +59,8 @@ struct ModelContradiction {
             dateDecides
             || platform.decidesByList && platform.timeline.eras(enclosing: number).contains(where: hasModel)
         releases = [listed]
-        meant = byDate.flatMap { hasModel($0) ? $0 : nil } ?? subject.era(of: model, near: era)
-        let rights = subject.rights(of: model, in: meant)
+        intendedEra = byDate.flatMap { hasModel($0) ? $0 : nil } ?? subject.era(of: model, near: era)
+        let rights = subject.rights(of: model, in: intendedEra)
         let honored = Set(possible.flatMap { subject.honored(in: $0) })
         let byVersion =
             subject.grantedEntitlements(number, on: platform.platform, bought: nil).map { Set($0) } ?? honored
@@ -110,9 +110,9 @@ extension LintSubject {
             if release.model == .paid, let number = release.originalAppVersion {
                 highestPaid = max(number, highestPaid ?? number)
             }
-            // Skip a release that was first sold and then free: it belongs to both eras.
+            // Skip a release that was first sold and then free, because it belongs to both eras.
             guard models[release.originalAppVersion]?.count == 1 else { continue }
-            // Skip free builds below earlier paid ones: other rules report them.
+            // Skip free builds below earlier paid builds, because other rules report these builds.
             if release.model == .free, let number = release.originalAppVersion, let highestPaid, number <= highestPaid,
                 let era = platform.era(of: release), eras[era].model == .free
             {
@@ -144,7 +144,7 @@ extension LintSubject {
     /// Returns the era with the wrong beginning: the era to which the policy assigns the releases, which begins too
     /// early, or the nearest later era with their model, which begins too late.
     func misplacedEra(_ group: ModelContradiction) -> Int {
-        group.meant.flatMap { $0 > group.era ? $0 : nil } ?? group.era
+        group.intendedEra.flatMap { $0 > group.era ? $0 : nil } ?? group.era
     }
 
     /// Returns a fix that moves the beginning of the free era to the first release above the paid releases, or the
@@ -166,7 +166,7 @@ extension LintSubject {
     /// Returns advice for the case that the right number isn't known or would cause another finding.
     func advice(on group: ModelContradiction, on platform: LintPlatform) -> LintFix {
         let correction = "or correct the list if the app was free then"
-        guard let meant = group.meant else { return "add an era in which the app was sold, \(correction)" }
+        guard let intendedEra = group.intendedEra else { return "add an era in which the app was sold, \(correction)" }
         let key = platform.key.rawValue
         let misplaced = misplacedEra(group)
         let isInherited = platform.platform.inheritsFromIOS && eras[misplaced].begins[platform.platform] == nil
@@ -175,8 +175,8 @@ extension LintSubject {
                 "give \(platform.platform.rawValue) its own beginning of \(name(misplaced)), with its own first release, \(correction)"
         }
         if group.isByDate { return "correct `at` of \(name(misplaced)), \(correction)" }
-        guard let last = group.numbers.last, meant < group.era else {
-            return "begin \(name(meant)) with \(key) \(group.numbers.first.map { "\($0)" } ?? ""), \(correction)"
+        guard let last = group.numbers.last, intendedEra < group.era else {
+            return "begin \(name(intendedEra)) with \(key) \(group.numbers.first.map { "\($0)" } ?? ""), \(correction)"
         }
         // A boundary above the last paid release would be above later free releases too.
         let isAboveLater = platform.releases.contains { later in

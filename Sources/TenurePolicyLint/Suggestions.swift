@@ -9,7 +9,7 @@ struct Suggestions {
     private let before: [FindingKey: LintFinding.Severity]
     /// The findings after edits that were already tested.
     private var results: [[PolicyEdit]: [FindingKey: LintFinding.Severity]] = [:]
-    /// The number of tests that are left. Each test checks the whole policy again, so the number is lower for a long
+    /// How many more tests are allowed. Each test checks the whole policy again, so fewer tests are allowed for a long
     /// release list.
     private var testsLeft: Int
 
@@ -32,9 +32,9 @@ struct Suggestions {
         return after.allSatisfy { key, severity in before[key].map { severity <= $0 } ?? false }
     }
 
-    /// Returns the findings after the edits; nil if no test is left.
+    /// Returns the findings after the edits. Nil if no more tests are allowed.
     private mutating func result(of edits: [PolicyEdit]) -> [FindingKey: LintFinding.Severity]? {
-        if let known = results[edits] { return known }
+        if let result = results[edits] { return result }
         guard testsLeft > 0 else { return nil }
         testsLeft -= 1
         var edited = input

@@ -54,8 +54,8 @@ package struct EvidenceRehearsal: Sendable {
         package let problem: RehearsalError?
     }
 
-    /// The number of bytes to read at once. It is small, so that the bytes stay in the processor's cache until they are
-    /// divided into lines.
+    /// The number of bytes to read at once. The number is small, so that the bytes stay in the processor's cache until
+    /// they are divided into lines.
     private static let chunkSize = 256 << 10
 
     /// Reads all lines, then decides for all customers.

@@ -50,7 +50,7 @@ import TenureJSON
 
         /// A release list as App Store Connect or a spreadsheet exports it.
         public static func releaseList(_ input: [UInt8]) {
-            _ = try? ReleaseListFile.read(input, named: "releases.csv")
+            _ = try? ReleaseListFile.listed(input, named: "releases.csv")
             var mapping = ReleaseListFile.Mapping()
             mapping["name"] = .version
             mapping["price"] = .model

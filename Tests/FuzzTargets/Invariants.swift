@@ -22,8 +22,9 @@ func tryBase64(_ input: [UInt8]) {
 }
 
 func tryVerifyReceipt(_ input: [UInt8]) {
-    guard let answer = try? VerifyReceiptResponse(parsing: input) else { return }
-    guard let again = try? VerifyReceiptResponse(parsing: JSONValue.object(answer.json).bytes), again == answer else {
+    guard case .verifyReceiptResponse(let answer)? = try? AppStoreArtifact(recognizing: input) else { return }
+    let written = JSONValue.object(answer.json).bytes
+    guard case .verifyReceiptResponse(answer)? = try? AppStoreArtifact(recognizing: written) else {
         fatalError("a response differs after writing and reading")
     }
 }

@@ -80,11 +80,11 @@ import Testing
         let noBuild = ("build: \"120\", ", "")
         #expect(
             try fix("boundary-without-version", [noBuild])
-                == "add `build` with the build of the first release of `freemium`; if it began without a release, add this finding to `acknowledge`"
+                == "add `build` with the build of the first release of `freemium`; if the era began without a release, add this finding to `acknowledge`"
         )
         #expect(
             try fix("boundary-without-version", [noBuild, ("buildNumbers: increasing\n", "")])
-                == "add `build` with the build of the first release of `freemium`, and `buildNumbers`; if it began without a release, add this finding to `acknowledge`"
+                == "add `build` with the build of the first release of `freemium`, and `buildNumbers`; if the era began without a release, add this finding to `acknowledge`"
         )
     }
 

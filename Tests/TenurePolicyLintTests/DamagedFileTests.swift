@@ -29,7 +29,7 @@ import Testing
                 let draft = PolicyFile.draft(bytes, named: "-") { _ in csv }
                 let findings = Linter.findings(in: draft, against: policy)
                 #expect(draft.policy != nil || findings.contains { $0.isMistake })
-                _ = try? ReleaseListFile.read(bytes, named: "-")
+                _ = try? ReleaseListFile.listed(bytes, named: "-")
             }
         }
     }

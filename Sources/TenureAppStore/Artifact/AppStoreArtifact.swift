@@ -1,3 +1,4 @@
+import TenureCore
 import TenureJSON
 
 /// An artifact of the App Store, recognized by its bytes and not yet verified.
@@ -6,7 +7,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
     case jws(UnverifiedJWS, bytes: [UInt8])
     /// An app receipt, in BER or DER.
     case receipt([UInt8])
-    /// A response of `verifyReceipt`. It isn't signed, so it can be shown, but not verified.
+    /// A response of `verifyReceipt`. The response isn't signed, so it can be shown, but not verified.
     case verifyReceiptResponse(VerifyReceiptResponse)
 
     /// The largest file that can be an artifact.
@@ -22,7 +23,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
                 .tooLarge,
                 "the file has \(file.count) bytes; an artifact of the App Store has at most \(Self.maximumSize)")
         }
-        let text = file.trimmingASCIIWhitespace()
+        let text = file[...].trimmingASCIIWhitespace
         guard let first = text.first else { throw Rejection(.malformed, "the file is empty") }
         if first == UInt8(ascii: "{"), case .object(let object)? = try? JSONValue(parsing: Array(text)) {
             // The body of a notification's request.
@@ -60,15 +61,5 @@ public enum AppStoreArtifact: Sendable, Hashable {
         case .receipt: "receipt"
         case .verifyReceiptResponse: "verifyReceipt"
         }
-    }
-}
-
-extension [UInt8] {
-    /// Returns the bytes without the ASCII white space at both ends.
-    fileprivate func trimmingASCIIWhitespace() -> ArraySlice<UInt8> {
-        guard let first = firstIndex(where: { !$0.isASCIIWhitespace }),
-            let last = lastIndex(where: { !$0.isASCIIWhitespace })
-        else { return [] }
-        return self[first...last]
     }
 }

@@ -7,7 +7,7 @@ public enum VerifiedArtifact: Sendable, Hashable {
     case appTransaction(Verified<AppTransactionPayload>)
     /// A transaction, which is about one purchase of a product.
     case transaction(Verified<TransactionPayload>)
-    /// Renewal info, which is about the next renewal of a subscription. It doesn't contain the app's bundle ID.
+    /// Renewal info, which is about the next renewal of a subscription, and doesn't contain the app's bundle ID.
     case renewalInfo(Verified<RenewalInfoPayload>)
     /// A notification with the artifacts inside it, each verified on its own.
     case notification(VerifiedNotification)

@@ -7,7 +7,7 @@ import TenureJSON
 public struct AppIdentity: Sendable, Hashable {
     /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
-    /// The app's Apple ID; compared in production only, since other environments leave it out.
+    /// The app's Apple ID. Compared only in production, because artifacts of other environments don't contain the ID.
     public let appAppleID: Int64?
 
     /// If both arguments are nil, artifacts of every app are accepted.
@@ -171,15 +171,16 @@ public struct AppStoreVerifier: Sendable {
     }
 
     private func checkKind(of tape: JSONTape, is kind: JWSKind) throws(Rejection) {
-        let found = JWSKind(of: tape)
-        guard found == kind else {
+        let actualKind = JWSKind(of: tape)
+        guard actualKind == kind else {
             throw Rejection(
-                .wrongKind, "the artifact must be \(kind.phrase), but is \(found?.phrase ?? "something else")")
+                .wrongKind, "the artifact must be \(kind.phrase), but is \(actualKind?.phrase ?? "something else")")
         }
     }
 
     /// Checks that the certificates were valid when the artifact was signed, and that the signing date isn't later than
-    /// `now` (with a tolerance). `now` replaces a missing signing date; without both, the artifact is malformed.
+    /// `now` (with a tolerance). `now` replaces a missing signing date. If `now` is nil, too, the artifact is
+    /// malformed.
     func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
         guard let instant = signedDate ?? now else {
             throw Rejection(.malformed, "the artifact has no signing date")
@@ -193,7 +194,8 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    /// Checks the claims of RFC 7519, section 4.1. The App Store doesn't use them, but Apple's libraries check them.
+    /// Checks the claims of RFC 7519, section 4.1. The App Store doesn't use these claims, but Apple's libraries check
+    /// them.
     private func checkRegisteredClaims(of tape: JSONTape, at instant: Date?) throws(Rejection) {
         // All of these claims have names of three letters. No field of the App Store has such a short name.
         guard tape.mayHaveName(ofLength: 3, inObjectAt: tape.root) else { return }

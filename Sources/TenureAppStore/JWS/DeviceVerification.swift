@@ -26,8 +26,8 @@ public struct DeviceVerification: Sendable, Hashable {
         self.nonce = uuid
     }
 
-    /// Whether the artifact was signed for the device with this `AppStore.deviceVerificationID`. The sender claims this
-    /// ID, so it isn't verified.
+    /// Whether the artifact was signed for the device with this `AppStore.deviceVerificationID`. The ID comes from the
+    /// sender, and nothing proves that the sender has this device.
     public func matches(deviceVerificationID: UUID) -> Bool {
         hash == Self.hash(nonce: nonce, deviceVerificationID: deviceVerificationID)
     }

@@ -58,7 +58,7 @@ extension Open<ProductType> {
 }
 
 extension Verified<RenewalInfoPayload> {
-    /// The evidence about a subscription. It is used only together with a transaction of that subscription.
+    /// The evidence about a subscription. This evidence is used only together with a transaction of the subscription.
     ///
     /// Throws `malformed` if the renewal info has no `originalTransactionId`.
     public var renewal: Renewal {

@@ -48,7 +48,7 @@ struct JWSHeader {
         case 3:
             let leaf = try certificate(x5c[0], at: 0)
             let intermediate = try certificate(x5c[1], at: 1)
-            // The third certificate must be valid Base64, but the configured root is used instead.
+            // The third certificate must be valid Base64, but isn't used: the chain must lead to a configured root.
             _ = try certificate(x5c[2], at: 2)
             return try cache.chain(leaf: leaf, intermediate: intermediate, purpose: .jws)
         default:

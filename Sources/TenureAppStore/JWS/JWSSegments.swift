@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 import TenureJSON
 
@@ -21,26 +20,16 @@ struct JWSSegments {
             throw Rejection(
                 .tooLarge, "the JWS has \(bytes.count) bytes; a genuine one has at most \(Self.maximumSize)")
         }
-        guard let first = Self.period(in: bytes, from: bytes.startIndex),
-            let second = Self.period(in: bytes, from: first + 1),
+        let period = UInt8(ascii: ".")
+        guard let first = bytes.firstIndex(of: period, from: bytes.startIndex),
+            let second = bytes.firstIndex(of: period, from: first + 1),
             first > bytes.startIndex, second > first + 1, second + 1 < bytes.endIndex,
-            Self.period(in: bytes, from: second + 1) == nil
+            bytes.firstIndex(of: period, from: second + 1) == nil
         else { throw Rejection(.malformed, "a JWS has three segments, none of them empty, separated by periods") }
         self.bytes = bytes
         header = bytes.startIndex..<first
         payload = first + 1..<second
         signature = second + 1..<bytes.endIndex
-    }
-
-    /// Returns the position of the next period. `memchr` is thirty times as fast as a loop.
-    private static func period(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
-        bytes.withUnsafeBytes { buffer in
-            let offset = start - bytes.startIndex
-            guard offset >= 0, offset < buffer.count, let base = buffer.baseAddress,
-                let found = memchr(base + offset, Int32(UInt8(ascii: ".")), buffer.count - offset)
-            else { return nil }
-            return bytes.startIndex + (UnsafeRawPointer(found) - base)
-        }
     }
 
     /// The bytes that the signature covers: header, period and payload.

@@ -2,7 +2,8 @@ public import Foundation
 import TenureCore
 public import TenureJSON
 
-/// A JWS that was parsed but not verified. It proves nothing: use it to display, search or sort, never as evidence.
+/// A JWS that was parsed but not verified. An unverified JWS proves nothing: use it to display, search or sort, never
+/// as evidence.
 public struct UnverifiedJWS: Sendable, Hashable {
     /// The kind, recognized by the fields of the payload; nil if it isn't recognized.
     public let kind: JWSKind?
@@ -10,7 +11,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
     public let header: JSONObject
     /// The decoded payload. Its signature isn't verified.
     public let payload: JSONObject
-    /// The readable certificates in the header. None of them is verified.
+    /// The readable certificates in the header, not verified.
     public let certificates: [CertificateSummary]
 
     /// Parses a compact JWS.
@@ -27,7 +28,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
             certificates = []
             return
         }
-        // Skip unreadable certificates. Verifying the JWS reports what is wrong with them.
+        // Skip unreadable certificates. Verifying the JWS reports what is wrong with these certificates.
         certificates = entries.prefix(10).compactMap { entry in
             guard case .string(let base64) = entry, let der = Base64.standard.decode(Array(base64.utf8)[...]) else {
                 return nil

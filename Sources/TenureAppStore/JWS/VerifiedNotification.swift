@@ -1,7 +1,7 @@
 public import Foundation
 import TenureCore
 
-/// A notification with its nested artifacts, each verified separately and compared with the others.
+/// A notification with its nested artifacts. Each artifact was verified separately, and compared with the notification.
 public struct VerifiedNotification: Sendable, Hashable {
     /// The outer JWS, with the type of the event. Its `data` has the nested artifacts still encoded.
     public let notification: Verified<NotificationPayload>
@@ -9,7 +9,8 @@ public struct VerifiedNotification: Sendable, Hashable {
     public let transaction: Verified<TransactionPayload>?
     /// The renewal info in the notification. Nil if notifications of this type have no renewal info.
     public let renewalInfo: Verified<RenewalInfoPayload>?
-    /// The app transaction in the notification, in the server variant. Nil if notifications of this type have none.
+    /// The app transaction in the notification, in the server variant. Nil if notifications of this type have no app
+    /// transaction.
     public let appTransaction: Verified<AppTransactionPayload>?
 }
 

@@ -58,7 +58,7 @@ struct BERReader {
 
     /// Reads the element that begins at `start` and ends at or before `limit`.
     @inline(__always)
-    mutating func element(at start: Int, before limit: Int) throws(ReceiptFault) -> BERElement {
+    mutating func element(at start: Int, before limit: Int) throws(Rejection) -> BERElement {
         try countElement()
         let header = try self.header(at: start, before: limit)
         guard let length = header.length else {
@@ -72,19 +72,19 @@ struct BERReader {
     @inline(__always)
     mutating func element(
         _ tag: UInt8, at start: Int, before limit: Int, _ name: StaticString
-    ) throws(ReceiptFault) -> BERElement {
+    ) throws(Rejection) -> BERElement {
         let element = try self.element(at: start, before: limit)
-        guard element.tag == tag else { throw .malformed("\(name) is missing or of another type") }
+        guard element.tag == tag else { throw .unreadable("\(name) is missing or of another type") }
         return element
     }
 
     /// Reads the primitive of definite length that begins at `start`, without adding it to the number of elements. Used
     /// for the parts of an attribute, which are counted as one element.
     @inline(__always)
-    func primitive(at start: Int, before limit: Int) throws(ReceiptFault) -> BERElement {
+    func primitive(at start: Int, before limit: Int) throws(Rejection) -> BERElement {
         let header = try self.header(at: start, before: limit)
         guard let length = header.length else {
-            throw .malformed("it has a constructed value where only a primitive is allowed")
+            throw .unreadable("it has a constructed value where only a primitive is allowed")
         }
         let end = header.contents + length
         return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
@@ -92,8 +92,8 @@ struct BERReader {
 
     /// Counts one element. Throws if there were too many.
     @inline(__always)
-    private mutating func countElement() throws(ReceiptFault) {
-        guard elementsLeft > 0 else { throw .malformed("it has more than \(Self.maximumElements) elements") }
+    private mutating func countElement() throws(Rejection) {
+        guard elementsLeft > 0 else { throw .unreadable("it has more than \(Self.maximumElements) elements") }
         elementsLeft -= 1
     }
 
@@ -102,42 +102,42 @@ struct BERReader {
     @inline(__always)
     private func header(
         at start: Int, before limit: Int
-    ) throws(ReceiptFault) -> (tag: UInt8, contents: Int, length: Int?) {
-        guard limit <= bytes.count, start >= 0, limit - start >= 2 else { throw .malformed("it ends too early") }
+    ) throws(Rejection) -> (tag: UInt8, contents: Int, length: Int?) {
+        guard limit <= bytes.count, start >= 0, limit - start >= 2 else { throw .unreadable("it ends too early") }
         let tag = bytes[start]
-        guard tag & 0x1F != 0x1F else { throw .malformed("it has a tag of several bytes") }
-        guard tag != 0 else { throw .malformed("it has end-of-contents octets outside an indefinite length") }
+        guard tag & 0x1F != 0x1F else { throw .unreadable("it has a tag of several bytes") }
+        guard tag != 0 else { throw .unreadable("it has end-of-contents octets outside an indefinite length") }
         let first = bytes[start + 1]
         var contents = start + 2
         if first < 0x80 {
-            guard Int(first) <= limit - contents else { throw .malformed("it ends too early") }
+            guard Int(first) <= limit - contents else { throw .unreadable("it ends too early") }
             return (tag, contents, Int(first))
         }
         if first == 0x80 {
-            guard tag & BERTag.constructed != 0 else { throw .malformed("a primitive has an indefinite length") }
+            guard tag & BERTag.constructed != 0 else { throw .unreadable("a primitive has an indefinite length") }
             return (tag, contents, nil)
         }
         let octets = Int(first & 0x7F)
-        guard octets <= 4 else { throw .malformed("a length has more than four bytes") }
-        guard octets <= limit - contents else { throw .malformed("it ends too early") }
+        guard octets <= 4 else { throw .unreadable("a length has more than four bytes") }
+        guard octets <= limit - contents else { throw .unreadable("it ends too early") }
         var length = 0
         for _ in 0..<octets {
             length = length << 8 | Int(bytes[contents])
             contents += 1
         }
-        guard length <= limit - contents else { throw .malformed("it ends too early") }
+        guard length <= limit - contents else { throw .unreadable("it ends too early") }
         return (tag, contents, length)
     }
 
     /// Reads an element of indefinite length: finds its end-of-contents octets, and skips the elements inside.
     private mutating func indefiniteElement(
         tag: UInt8, start: Int, contents: Int, before limit: Int
-    ) throws(ReceiptFault) -> BERElement {
+    ) throws(Rejection) -> BERElement {
         var depth = 1
         var position = contents
         while true {
             try countElement()
-            guard limit - position >= 2 else { throw .malformed("it ends too early") }
+            guard limit - position >= 2 else { throw .unreadable("it ends too early") }
             if bytes[position] == 0, bytes[position + 1] == 0 {
                 position += 2
                 depth -= 1
@@ -151,7 +151,7 @@ struct BERReader {
                 position = header.contents + length
             } else {
                 depth += 1
-                guard depth <= Self.maximumDepth else { throw .malformed("it is nested too deeply") }
+                guard depth <= Self.maximumDepth else { throw .unreadable("it is nested too deeply") }
                 position = header.contents
             }
         }
@@ -160,13 +160,14 @@ struct BERReader {
     // MARK: Values
 
     /// Returns the contents of an octet string. Chunks are joined and appended to `bytes`.
-    mutating func octets(of element: BERElement) throws(ReceiptFault) -> Range<Int> {
+    mutating func octets(of element: BERElement) throws(Rejection) -> Range<Int> {
         if element.tag == BERTag.octetString { return element.contents }
         guard element.tag == BERTag.constructedOctetString else {
-            throw .malformed("an octet string is missing or of another type")
+            throw .unreadable("an octet string is missing or of another type")
         }
         var collected: [UInt8] = []
-        // The nested octet strings around the current position: where each one's contents end, and what follows it.
+        // The nested octet strings around the current position: where the contents of each octet string end, and where
+        // the element after it begins.
         var open: [(limit: Int, next: Int)] = [(element.contents.upperBound, element.end)]
         var position = element.contents.lowerBound
         while let innermost = open.last {
@@ -181,11 +182,11 @@ struct BERReader {
                 collected += bytes[chunk.contents]
                 position = chunk.end
             case BERTag.constructedOctetString:
-                guard open.count < Self.maximumDepth else { throw .malformed("it is nested too deeply") }
+                guard open.count < Self.maximumDepth else { throw .unreadable("it is nested too deeply") }
                 open.append((chunk.contents.upperBound, chunk.end))
                 position = chunk.contents.lowerBound
             default:
-                throw .malformed("an octet string has a chunk of another type")
+                throw .unreadable("an octet string has a chunk of another type")
             }
         }
         let start = bytes.count

@@ -12,7 +12,7 @@ public struct InAppPurchase: Sendable, Hashable {
     public internal(set) var quantity: UInt64?
     /// When the product was bought, restored or renewed.
     public internal(set) var purchaseDate: Date?
-    /// When the account first bought the product. It is the same after restores and renewals.
+    /// When the account first bought the product. The date is the same after restores and renewals.
     public internal(set) var originalPurchaseDate: Date?
     /// The value in the receipt: 0 non-consumable, 1 consumable, 2 non-renewing, 3 auto-renewable subscription.
     public internal(set) var productType: UInt64?

@@ -66,7 +66,7 @@ struct LenientObject {
     }
 
     private func malformed(_ name: String) -> Rejection {
-        Rejection(.malformed, "`\(name)` can't be read")
+        Rejection(.malformed, "the value of `\(name)` has the wrong type")
     }
 }
 

@@ -59,7 +59,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         case raw
         case utf8String
         case ia5String
-        /// An IA5String with an RFC 3339 date. It is empty if there is no date.
+        /// An IA5String with an RFC 3339 date. The string is empty if there is no date.
         case date
         case integer
         /// The INTEGER 0 or 1.
@@ -70,7 +70,8 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
 
     /// How strictly an attribute is read.
     package enum Reading: Sendable, Hashable {
-        /// Decisions depend on the attribute. It may occur once, and an unreadable value makes the receipt malformed.
+        /// Decisions depend on the attribute. The attribute may occur once, and an unreadable value makes the receipt
+        /// malformed.
         case strict
         /// Like `strict`. In addition, a receipt or purchase without the attribute is malformed.
         case required
@@ -161,7 +162,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     package init?(named name: String, inApp: Bool) {
         // `verifyReceipt` writes the app's Apple ID as `adam_id` and as `app_item_id`.
         let name = !inApp && name == "adam_id" ? "app_item_id" : name
-        guard let found = Self.allCases.first(where: { $0.isInApp == inApp && $0.name == name }) else { return nil }
-        self = found
+        guard let attribute = Self.allCases.first(where: { $0.isInApp == inApp && $0.name == name }) else { return nil }
+        self = attribute
     }
 }

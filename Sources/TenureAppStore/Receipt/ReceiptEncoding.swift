@@ -95,9 +95,6 @@ private func rejectTransactionReceipt(_ bytes: [UInt8]) throws(Rejection) {
 }
 
 extension UInt8 {
-    /// Whether the byte is a space, a tab or a line break.
-    var isASCIIWhitespace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
-
     fileprivate var isBase64Character: Bool {
         switch self {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

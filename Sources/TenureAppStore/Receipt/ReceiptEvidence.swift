@@ -8,7 +8,7 @@ extension Verified<ReceiptPayload> {
             kind: .receipt,
             signedDate: signedDate,
             id: payload.downloadID.flatMap { $0 == 0 ? nil : .download(String($0)) },
-            // Don't use attribute 25: it is the platform of this device, not of the first acquisition.
+            // Don't use attribute 25, which is the platform of this device, not of the first acquisition.
             originalPlatform: nil,
             originalAppVersion: payload.originalAppVersion,
             originalPurchaseDate: payload.originalPurchaseDate,

@@ -34,7 +34,7 @@ public struct ReceiptField: Sendable, Hashable {
 }
 
 extension ReceiptPayload {
-    /// All attributes, including unknown ones, by ascending number; the purchases come last.
+    /// All attributes, including unknown attributes, by ascending number; the purchases come last.
     public var fields: [ReceiptField] {
         let reader = BERReader(bytes)
         let fields = attributes.map { field($0, inApp: false, reader) }

@@ -10,23 +10,23 @@ public struct ReceiptPayload: Sendable, Hashable {
     public internal(set) var receiptType: String = ""
     /// `CFBundleIdentifier` of the app.
     public internal(set) var bundleID = ""
-    /// The app's Apple ID (adam ID). It is 0 in Sandbox and Xcode.
+    /// The app's Apple ID (adam ID), which is 0 in Sandbox and Xcode.
     public internal(set) var appAppleID: UInt64?
     /// The version of the app that requested the receipt: CFBundleVersion, on macOS CFBundleShortVersionString.
     public internal(set) var appVersion: String?
     /// When the App Store signed this receipt.
     public internal(set) var creationDate: Date?
-    /// The download ID, which is the same in all receipts of one purchase of the app. It is 0 in Sandbox.
+    /// The download ID, which is the same in all receipts of one purchase of the app. In Sandbox, the ID is 0.
     public internal(set) var downloadID: UInt64?
     /// Apple's number of the app version in App Store Connect; 0 in Sandbox.
     public internal(set) var versionExternalIdentifier: UInt64?
-    /// When the account first got the app. It is the same after restores and on all devices.
+    /// When the account first got the app. The date is the same after restores and on all devices.
     public internal(set) var originalPurchaseDate: Date?
     /// The version that was first acquired. Absent in Xcode, and in receipts from before June 20, 2013.
     public internal(set) var originalAppVersion: String?
     /// When the app was preordered.
     public internal(set) var preorderDate: Date?
-    /// When a volume purchase ends. Xcode writes the year 4001.
+    /// When the license of a volume purchase ends. Xcode writes the year 4001.
     public internal(set) var expirationDate: Date?
     /// The in-app purchases in the order of the receipt. An old receipt lists restored purchases twice.
     public internal(set) var inAppPurchases: [InAppPurchase] = []

@@ -6,7 +6,7 @@ struct ReceiptPayloadParser {
     private(set) var reader: BERReader
 
     /// Parses the content at `range` of the reader's bytes.
-    static func parse(_ range: Range<Int>, of reader: BERReader) throws(ReceiptFault) -> ReceiptPayload {
+    static func parse(_ range: Range<Int>, of reader: BERReader) throws(Rejection) -> ReceiptPayload {
         var parser = ReceiptPayloadParser(reader: reader)
         return try parser.payload(range)
     }
@@ -14,19 +14,19 @@ struct ReceiptPayloadParser {
     // MARK: The app
 
     /// Reads all attributes of the app, and the in-app purchases among them.
-    private mutating func payload(_ range: Range<Int>) throws(ReceiptFault) -> ReceiptPayload {
+    private mutating func payload(_ range: Range<Int>) throws(Rejection) -> ReceiptPayload {
         let set = try reader.element(
             BERTag.set, at: range.lowerBound, before: range.upperBound, "the set of attributes"
         )
-        guard set.end == range.upperBound else { throw .malformed("bytes follow the attributes") }
+        guard set.end == range.upperBound else { throw .unreadable("bytes follow the attributes") }
         var payload = ReceiptPayload()
-        var seen: UInt64 = 0
+        var alreadyRead: UInt64 = 0
         var position = set.contents.lowerBound
         while position < set.contents.upperBound {
             let raw = try attribute(at: &position, before: set.contents.upperBound)
             payload.attributes.append(raw)
             guard let attribute = ReceiptAttribute(rawValue: raw.type), !attribute.isInApp else { continue }
-            guard try isToBeRead(attribute, seen: &seen) else { continue }
+            guard try isToBeRead(attribute, alreadyRead: &alreadyRead) else { continue }
             if attribute == .inAppPurchase {
                 payload.inAppPurchases.append(try inAppPurchase(raw.value))
             } else {
@@ -42,18 +42,18 @@ struct ReceiptPayloadParser {
     // MARK: In-app purchases
 
     /// Reads the value of attribute 17: the attributes of one purchase.
-    private mutating func inAppPurchase(_ range: Range<Int>) throws(ReceiptFault) -> InAppPurchase {
+    private mutating func inAppPurchase(_ range: Range<Int>) throws(Rejection) -> InAppPurchase {
         var purchase = InAppPurchase(productID: "", transactionID: "")
-        var seen: UInt64 = 0
+        var alreadyRead: UInt64 = 0
         let set = try reader.element(
             BERTag.set, at: range.lowerBound, before: range.upperBound, "an in-app purchase"
         )
-        guard set.end == range.upperBound else { throw .malformed("bytes follow an in-app purchase") }
+        guard set.end == range.upperBound else { throw .unreadable("bytes follow an in-app purchase") }
         var position = set.contents.lowerBound
         while position < set.contents.upperBound {
             let raw = try attribute(at: &position, before: set.contents.upperBound)
             guard let attribute = ReceiptAttribute(rawValue: raw.type), attribute.isInApp else { continue }
-            guard try isToBeRead(attribute, seen: &seen) else { continue }
+            guard try isToBeRead(attribute, alreadyRead: &alreadyRead) else { continue }
             purchase.set(attribute, to: try value(raw.value, of: attribute))
         }
         guard !purchase.productID.isEmpty else { throw missing(.productID) }
@@ -64,7 +64,7 @@ struct ReceiptPayloadParser {
     // MARK: Attributes
 
     /// Returns the attributes of the set at `range`.
-    mutating func attributes(in range: Range<Int>) throws(ReceiptFault) -> [RawReceiptAttribute] {
+    mutating func attributes(in range: Range<Int>) throws(Rejection) -> [RawReceiptAttribute] {
         let set = try reader.element(BERTag.set, at: range.lowerBound, before: range.upperBound, "the attributes")
         var attributes: [RawReceiptAttribute] = []
         var position = set.contents.lowerBound
@@ -78,27 +78,31 @@ struct ReceiptPayloadParser {
     @inline(__always)
     private mutating func attribute(
         at position: inout Int, before limit: Int
-    ) throws(ReceiptFault) -> RawReceiptAttribute {
+    ) throws(Rejection) -> RawReceiptAttribute {
         let sequence = try reader.element(BERTag.sequence, at: position, before: limit, "an attribute")
         let end = sequence.contents.upperBound
         let type = try reader.primitive(at: sequence.contents.lowerBound, before: end)
-        guard type.tag == BERTag.integer else { throw .malformed("the type of an attribute isn't a number") }
+        guard type.tag == BERTag.integer else { throw .unreadable("the type of an attribute isn't a number") }
         // Reject larger numbers instead of truncating them: 2^32 + 2 must not become 2.
         guard let number = reader.unsignedInteger(in: type.contents), number <= UInt64(Int32.max) else {
-            throw .malformed("the type of an attribute is negative, or larger than 32 bits")
+            throw .unreadable("the type of an attribute is negative, or larger than 32 bits")
         }
         let version = try reader.primitive(at: type.end, before: end)
-        guard version.tag == BERTag.integer else { throw .malformed("the version of an attribute isn't a number") }
-        guard version.end < end else { throw .malformed("an attribute has no value") }
+        guard version.tag == BERTag.integer else { throw .unreadable("the version of an attribute isn't a number") }
+        guard version.end < end else { throw .unreadable("an attribute has no value") }
         // The value is a primitive in DER. In BER, it may be in chunks, which are joined.
         let value: Range<Int>
         if reader.bytes[version.end] == BERTag.octetString {
             let octets = try reader.primitive(at: version.end, before: end)
-            guard octets.end == end else { throw .malformed("an attribute has more parts than it may") }
+            guard octets.end == end else {
+                throw .unreadable("an attribute has more than three parts: type, version and value")
+            }
             value = octets.contents
         } else {
             let octets = try reader.element(at: version.end, before: end)
-            guard octets.end == end else { throw .malformed("an attribute has more parts than it may") }
+            guard octets.end == end else {
+                throw .unreadable("an attribute has more than three parts: type, version and value")
+            }
             value = try reader.octets(of: octets)
         }
         position = sequence.end
@@ -108,12 +112,12 @@ struct ReceiptPayloadParser {
     /// Whether to read the attribute. False for a repeated attribute on which no decision depends. Throws for a
     /// repeated attribute that may occur once.
     ///
-    /// - Parameter seen: a bit for each attribute that was read before.
+    /// - Parameter alreadyRead: a bit for each attribute that was read before.
     @inline(__always)
-    private func isToBeRead(_ attribute: ReceiptAttribute, seen: inout UInt64) throws(ReceiptFault) -> Bool {
+    private func isToBeRead(_ attribute: ReceiptAttribute, alreadyRead: inout UInt64) throws(Rejection) -> Bool {
         let bit = attribute.bit
-        if seen & bit == 0 {
-            seen |= bit
+        if alreadyRead & bit == 0 {
+            alreadyRead |= bit
             return true
         }
         switch attribute.reading {
@@ -121,18 +125,19 @@ struct ReceiptPayloadParser {
         case .lenient: return false
         // Reject the receipt: this parser might use the first value, and another parser the second.
         case .strict, .required, .once:
-            throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, occurs twice")
+            throw .unreadable("attribute \(attribute.rawValue), `\(attribute.name)`, occurs twice")
         }
     }
 
-    /// Decodes the value of an attribute; nil if it is absent, or unreadable where that is allowed.
+    /// Decodes the value of an attribute. Nil if the value is absent, or if it is unreadable and the attribute's
+    /// `reading` allows that.
     @inline(__always)
     private func value(
         _ range: Range<Int>, of attribute: ReceiptAttribute
-    ) throws(ReceiptFault) -> ReceiptValue? {
+    ) throws(Rejection) -> ReceiptValue? {
         switch ReceiptValue(reader, range, as: attribute.encoding) {
         case .malformed where attribute.reading.refusesUnreadable:
-            throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, can't be read")
+            throw .unreadable("attribute \(attribute.rawValue), `\(attribute.name)`, can't be read")
         case .malformed, .absent:
             return nil
         case let value:
@@ -141,8 +146,8 @@ struct ReceiptPayloadParser {
     }
 }
 
-private func missing(_ attribute: ReceiptAttribute) -> ReceiptFault {
-    .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, is missing")
+private func missing(_ attribute: ReceiptAttribute) -> Rejection {
+    .unreadable("attribute \(attribute.rawValue), `\(attribute.name)`, is missing")
 }
 
 extension ReceiptPayload {

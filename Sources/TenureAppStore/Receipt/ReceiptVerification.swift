@@ -14,26 +14,11 @@ extension AppStoreVerifier {
     /// purpose, signature, payload, validity, app, environment. A key that isn't an RSA key is rejected with
     /// `unsupportedAlgorithm` only after the chain.
     public func verifyReceipt(_ bytes: [UInt8], now: Date?) throws(Rejection) -> Verified<ReceiptPayload> {
-        guard bytes.count <= ReceiptEncoding.maximumSize else {
-            throw Rejection(
-                .tooLarge,
-                "the receipt has \(bytes.count) bytes; a genuine one has at most \(ReceiptEncoding.maximumSize)")
-        }
-        let signedData: SignedData
-        do {
-            signedData = try SignedData(bytes)
-        } catch {
-            throw Rejection(error)
-        }
+        let signedData = try SignedData(bytes)
         let chain = try chain(of: signedData)
         let digest = SHA256.hash(data: signedData.contentOctets)
         try checkSignature(of: signedData, with: digest, by: chain)
-        let payload: ReceiptPayload
-        do {
-            payload = try ReceiptPayloadParser.parse(signedData.content, of: signedData.reader)
-        } catch {
-            throw Rejection(error)
-        }
+        let payload = try ReceiptPayloadParser.parse(signedData.content, of: signedData.reader)
         try checkSigning(at: payload.creationDate, by: chain, now: now)
         // Compare bytes: `String` treats different Unicode encodings of a letter as equal.
         if let wanted = app.bundleID, !payload.bundleID.utf8.elementsEqual(wanted.utf8) {

@@ -56,11 +56,18 @@ struct SignedData {
     }
 
     /// Parses a receipt from beginning to end, in the order of RFC 5652.
-    init(_ bytes: [UInt8]) throws(ReceiptFault) {
+    ///
+    /// Throws `tooLarge`, `malformed` or `unsupportedAlgorithm`.
+    init(_ bytes: [UInt8]) throws(Rejection) {
+        guard bytes.count <= ReceiptEncoding.maximumSize else {
+            throw Rejection(
+                .tooLarge,
+                "the receipt has \(bytes.count) bytes; a genuine one has at most \(ReceiptEncoding.maximumSize)")
+        }
         var reader = BERReader(bytes)
         // ContentInfo (section 3): the content type, and the SignedData.
         let outer = try reader.element(BERTag.sequence, at: 0, before: bytes.count, "the outer sequence")
-        guard outer.end == bytes.count else { throw .malformed("bytes follow the receipt") }
+        guard outer.end == bytes.count else { throw .unreadable("bytes follow the receipt") }
         var info = Cursor(outer)
         try info.objectIdentifier(ReceiptOID.signedData, "the content type `signedData`", &reader)
         var wrapped = Cursor(try info.next(BERTag.context0, "the signed data", &reader))
@@ -74,7 +81,7 @@ struct SignedData {
 
         var encapsulated = Cursor(try signedData.next(BERTag.sequence, "the content", &reader))
         try encapsulated.objectIdentifier(ReceiptOID.data, "the content type `data`", &reader)
-        guard !encapsulated.isAtEnd else { throw .malformed("it has no content (a detached signature)") }
+        guard !encapsulated.isAtEnd else { throw .unreadable("it has no content (a detached signature)") }
         var content = Cursor(try encapsulated.next(BERTag.context0, "the content", &reader))
         try encapsulated.end("the content")
         let octets = try content.next(&reader)
@@ -86,29 +93,30 @@ struct SignedData {
             var bag = Cursor(bag)
             while !bag.isAtEnd {
                 guard certificates.count < Self.maximumCertificates else {
-                    throw .malformed("it has more than \(Self.maximumCertificates) certificates")
+                    throw .unreadable("it has more than \(Self.maximumCertificates) certificates")
                 }
                 let certificate = try bag.next(BERTag.sequence, "a certificate", &reader)
                 for earlier in certificates where reader.equal(earlier.encoding, certificate.encoding) {
-                    throw .malformed("it has a certificate twice")
+                    throw .unreadable("it has a certificate twice")
                 }
                 certificates.append(try Self.certificate(certificate, &reader))
             }
         }
-        // Reject unsigned parts. Anyone could add them in endless variants, and code that compares whole receipts would
-        // treat each variant as a new receipt. Apple sends neither revocation lists nor unsigned attributes.
+        // Reject unsigned parts. Anyone could add unsigned parts in endless variants, and code that compares whole
+        // receipts would treat each variant as a new receipt. Apple sends neither revocation lists nor unsigned
+        // attributes.
         guard try signedData.next(ifTagged: BERTag.context1, &reader) == nil else {
-            throw .malformed("it has revocation lists, which the App Store never sends")
+            throw .unreadable("it has revocation lists, which the App Store never sends")
         }
         self.certificates = certificates
 
         var signers = Cursor(try signedData.next(BERTag.set, "the set of signers", &reader))
         try signedData.end("the signed data")
-        guard !signers.isAtEnd else { throw .malformed("it has no signer") }
+        guard !signers.isAtEnd else { throw .unreadable("it has no signer") }
         var signer = Cursor(try signers.next(BERTag.sequence, "the signer", &reader))
         // With several signers, it wouldn't be clear whether one or all signatures must be valid, and an attacker could
         // add a signer.
-        guard signers.isAtEnd else { throw .malformed("it has more than one signer") }
+        guard signers.isAtEnd else { throw .unreadable("it has more than one signer") }
 
         // SignerInfo (section 5.3): version, name, algorithms, signed attributes and signature. Version 1 identifies
         // the signer by issuer and serial number. The App Store doesn't use version 3, with a key identifier.
@@ -123,7 +131,7 @@ struct SignedData {
         let signatureOID = try signer.algorithm("the signature algorithm", &reader)
         signature = try reader.octets(of: try signer.next(&reader))
         guard try signer.next(ifTagged: BERTag.context1, &reader) == nil else {
-            throw .malformed("it has unsigned attributes, which the App Store never sends")
+            throw .unreadable("it has unsigned attributes, which the App Store never sends")
         }
         try signer.end("the signer")
 
@@ -142,11 +150,11 @@ struct SignedData {
             && reader.equal(certificate.issuer, issuer.encoding)
         {
             guard signerIndex == nil else {
-                throw .malformed("several certificates match the signer's issuer and serial number")
+                throw .unreadable("several certificates match the signer's issuer and serial number")
             }
             signerIndex = index
         }
-        guard let signerIndex else { throw .malformed("it doesn't contain the signer's certificate") }
+        guard let signerIndex else { throw .unreadable("it doesn't contain the signer's certificate") }
         self.signer = signerIndex
         self.reader = reader
     }
@@ -156,8 +164,8 @@ struct SignedData {
     /// Reads the names in a certificate (RFC 5280, section 4.1).
     private static func certificate(
         _ certificate: BERElement, _ reader: inout BERReader
-    ) throws(ReceiptFault) -> CertificateEntry {
-        guard !certificate.hasIndefiniteLength else { throw .malformed("a certificate isn't in DER") }
+    ) throws(Rejection) -> CertificateEntry {
+        guard !certificate.hasIndefiniteLength else { throw .unreadable("a certificate isn't in DER") }
         var outer = Cursor(certificate)
         var body = Cursor(try outer.next(BERTag.sequence, "the body of a certificate", &reader))
         _ = try body.next(ifTagged: BERTag.context0, &reader)  // version
@@ -177,41 +185,41 @@ struct SignedData {
     /// Returns the digest algorithm, after checking that the signature algorithm uses the same digest algorithm.
     private static func digest(
         _ digest: Range<Int>, signature: Range<Int>, _ reader: BERReader
-    ) throws(ReceiptFault) -> Digest {
+    ) throws(Rejection) -> Digest {
         let used: Digest
         if reader.equal(digest, ReceiptOID.sha256) {
             used = .sha256
         } else if reader.equal(digest, ReceiptOID.sha1) {
             used = .sha1
         } else {
-            throw .unsupportedAlgorithm("the receipt's digest is neither SHA-1 nor SHA-256")
+            throw Rejection(.unsupportedAlgorithm, "the receipt's digest is neither SHA-1 nor SHA-256")
         }
         // `rsaEncryption` uses the digest of the separate field. The other algorithms contain a digest, which must be
         // equal.
         if reader.equal(signature, ReceiptOID.rsaEncryption) { return used }
         if reader.equal(signature, ReceiptOID.sha256WithRSA), used == .sha256 { return used }
         if reader.equal(signature, ReceiptOID.sha1WithRSA), used == .sha1 { return used }
-        throw .unsupportedAlgorithm("the receipt's signature algorithm isn't RSA with the named digest")
+        throw Rejection(.unsupportedAlgorithm, "the receipt's signature algorithm isn't RSA with the named digest")
     }
 
     /// Throws unless the signer's digest is the only listed digest: other digests would be unsigned bytes that anyone
     /// can add.
     private static func requireOnly(
         _ digest: Range<Int>, in set: BERElement, _ reader: inout BERReader
-    ) throws(ReceiptFault) {
+    ) throws(Rejection) {
         var algorithms = Cursor(set)
         let listed = try algorithms.algorithm("a digest algorithm", &reader)
         guard reader.equal(listed, digest), algorithms.isAtEnd else {
-            throw .malformed("it lists other digest algorithms than the signer's")
+            throw .unreadable("it lists other digest algorithms than the signer's")
         }
     }
 
-    /// Reads the signed attributes. They must contain the digest and the type of the content (RFC 5652, section 11).
+    /// Reads the signed attributes, which must contain the digest and the type of the content (RFC 5652, section 11).
     private static func signedAttributes(
         _ element: BERElement, _ reader: inout BERReader
-    ) throws(ReceiptFault) -> SignedAttributes {
+    ) throws(Rejection) -> SignedAttributes {
         // The signature covers the DER encoding, so the attributes must be in DER.
-        guard !element.hasIndefiniteLength else { throw .malformed("the signed attributes aren't in DER") }
+        guard !element.hasIndefiniteLength else { throw .unreadable("the signed attributes aren't in DER") }
         var messageDigest: Range<Int>?
         var hasContentType = false
         var attributes = Cursor(element)
@@ -221,18 +229,18 @@ struct SignedData {
             var values = Cursor(try attribute.next(BERTag.set, "the value of a signed attribute", &reader))
             try attribute.end("a signed attribute")
             if reader.equal(type.contents, ReceiptOID.messageDigest) {
-                guard messageDigest == nil else { throw .malformed("it has two signed digests") }
+                guard messageDigest == nil else { throw .unreadable("it has two signed digests") }
                 messageDigest = try values.next(BERTag.octetString, "the signed digest", &reader).contents
                 try values.end("the signed digest")
             } else if reader.equal(type.contents, ReceiptOID.contentType) {
-                guard !hasContentType else { throw .malformed("it has two signed content types") }
+                guard !hasContentType else { throw .unreadable("it has two signed content types") }
                 hasContentType = true
                 try values.objectIdentifier(ReceiptOID.data, "the signed content type `data`", &reader)
                 try values.end("the signed content type")
             }
         }
-        guard let messageDigest else { throw .malformed("the signed attributes lack a digest") }
-        guard hasContentType else { throw .malformed("the signed attributes lack a content type") }
+        guard let messageDigest else { throw .unreadable("the signed attributes lack a digest") }
+        guard hasContentType else { throw .unreadable("the signed attributes lack a content type") }
         return SignedAttributes(encoding: element.encoding, messageDigest: messageDigest)
     }
 }
@@ -250,12 +258,12 @@ private struct Cursor {
     var isAtEnd: Bool { position == limit }
 
     /// Throws unless all parts of the element were read. `name` is the element's name in the message.
-    func end(_ name: StaticString) throws(ReceiptFault) {
-        guard isAtEnd else { throw .malformed("\(name) has too many parts") }
+    func end(_ name: StaticString) throws(Rejection) {
+        guard isAtEnd else { throw .unreadable("\(name) has too many parts") }
     }
 
     /// Reads the next part, of any type.
-    mutating func next(_ reader: inout BERReader) throws(ReceiptFault) -> BERElement {
+    mutating func next(_ reader: inout BERReader) throws(Rejection) -> BERElement {
         let element = try reader.element(at: position, before: limit)
         position = element.end
         return element
@@ -264,14 +272,14 @@ private struct Cursor {
     /// Reads the next part, which must have this tag.
     mutating func next(
         _ tag: UInt8, _ name: StaticString, _ reader: inout BERReader
-    ) throws(ReceiptFault) -> BERElement {
+    ) throws(Rejection) -> BERElement {
         let element = try reader.element(tag, at: position, before: limit, name)
         position = element.end
         return element
     }
 
     /// Reads an optional part. Returns nil if the next element has another tag.
-    mutating func next(ifTagged tag: UInt8, _ reader: inout BERReader) throws(ReceiptFault) -> BERElement? {
+    mutating func next(ifTagged tag: UInt8, _ reader: inout BERReader) throws(Rejection) -> BERElement? {
         guard !isAtEnd, position < reader.bytes.count, reader.bytes[position] == tag else { return nil }
         return try next(&reader)
     }
@@ -279,18 +287,18 @@ private struct Cursor {
     /// Reads an object identifier. Throws unless it is the expected identifier.
     mutating func objectIdentifier(
         _ expected: [UInt8], _ name: StaticString, _ reader: inout BERReader
-    ) throws(ReceiptFault) {
+    ) throws(Rejection) {
         let element = try next(BERTag.objectIdentifier, name, &reader)
-        guard reader.equal(element.contents, expected) else { throw .malformed("\(name) is missing") }
+        guard reader.equal(element.contents, expected) else { throw .unreadable("\(name) is missing") }
     }
 
     /// Reads a version number. Throws unless it is the expected number.
     mutating func version(
         _ expected: UInt64, _ name: StaticString, _ reader: inout BERReader
-    ) throws(ReceiptFault) {
+    ) throws(Rejection) {
         let element = try next(BERTag.integer, name, &reader)
         guard reader.unsignedInteger(in: element.contents) == expected else {
-            throw .malformed("\(name) must be \(expected)")
+            throw .unreadable("\(name) must be \(expected)")
         }
     }
 
@@ -298,12 +306,12 @@ private struct Cursor {
     /// NULL, as Apple writes them, or missing, as in OpenSSL.
     mutating func algorithm(
         _ name: StaticString, _ reader: inout BERReader
-    ) throws(ReceiptFault) -> Range<Int> {
+    ) throws(Rejection) -> Range<Int> {
         var parts = Cursor(try next(BERTag.sequence, name, &reader))
         let identifier = try parts.next(BERTag.objectIdentifier, name, &reader)
         if !parts.isAtEnd {
             let parameters = try parts.next(BERTag.null, name, &reader)
-            guard parameters.contents.isEmpty else { throw .malformed("\(name) has parameters") }
+            guard parameters.contents.isEmpty else { throw .unreadable("\(name) has parameters") }
         }
         try parts.end(name)
         return identifier.contents

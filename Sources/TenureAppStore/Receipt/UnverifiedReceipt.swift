@@ -1,36 +1,28 @@
-/// An app receipt that was parsed but not verified, to show it or to search for its IDs. It can't become evidence.
+/// An app receipt that was parsed but not verified, to show it or to search for its IDs. An unverified receipt can't
+/// become evidence.
 public struct UnverifiedReceipt: Sendable, Hashable {
     /// The contents of the receipt. Their signature isn't verified.
     public let payload: ReceiptPayload
-    /// The readable certificates, the signer's first. None of them is verified.
+    /// The readable certificates, the signer's first. They aren't verified.
     public let certificates: [CertificateSummary]
 
     /// Parses a receipt in BER or DER.
     ///
     /// Throws `tooLarge`, `malformed` or `unsupportedAlgorithm`.
     public init(_ bytes: [UInt8]) throws(Rejection) {
-        guard bytes.count <= ReceiptEncoding.maximumSize else {
-            throw Rejection(
-                .tooLarge,
-                "the receipt has \(bytes.count) bytes; a genuine one has at most \(ReceiptEncoding.maximumSize)")
+        let signedData = try SignedData(bytes)
+        payload = try ReceiptPayloadParser.parse(signedData.content, of: signedData.reader)
+        var summaries: [CertificateSummary] = []
+        for (index, certificate) in signedData.certificates.enumerated() {
+            guard let parsed = try? ParsedCertificate(der: signedData.bytes(of: certificate)) else { continue }
+            summaries.insert(parsed.summary, at: index == signedData.signer ? 0 : summaries.count)
         }
-        do {
-            let signedData = try SignedData(bytes)
-            payload = try ReceiptPayloadParser.parse(signedData.content, of: signedData.reader)
-            var summaries: [CertificateSummary] = []
-            for (index, certificate) in signedData.certificates.enumerated() {
-                guard let parsed = try? ParsedCertificate(der: signedData.bytes(of: certificate)) else { continue }
-                summaries.insert(parsed.summary, at: index == signedData.signer ? 0 : summaries.count)
-            }
-            certificates = summaries
-        } catch {
-            throw Rejection(error)
-        }
+        certificates = summaries
     }
 }
 
 extension UnverifiedReceipt {
-    /// Returns the signed content of a receipt; nil if the receipt can't be parsed.
+    /// Returns the signed content of a receipt; nil if the receipt is too large or can't be parsed.
     public static func content(of receipt: [UInt8]) -> [UInt8]? {
         guard let signedData = try? SignedData(receipt) else { return nil }
         return Array(signedData.contentOctets)
@@ -42,10 +34,6 @@ extension ReceiptPayload {
     ///
     /// Throws `malformed`.
     public init(unverifiedContent content: [UInt8]) throws(Rejection) {
-        do {
-            self = try ReceiptPayloadParser.parse(content.indices, of: BERReader(content))
-        } catch {
-            throw Rejection(error)
-        }
+        self = try ReceiptPayloadParser.parse(content.indices, of: BERReader(content))
     }
 }

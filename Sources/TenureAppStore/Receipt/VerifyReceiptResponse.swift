@@ -21,26 +21,6 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
         return json["receipt"] != nil || json["latest_receipt_info"] != nil || json.members.count <= 4
     }
 
-    /// Parses a response. Throws `tooLarge`, or `malformed` if the bytes aren't JSON, are nested too deeply, or have an
-    /// invalid value in a field that is used here.
-    public init(parsing bytes: [UInt8]) throws(Rejection) {
-        guard bytes.count <= Self.maximumSize else {
-            throw Rejection(
-                .tooLarge,
-                "the response of verifyReceipt has \(bytes.count) bytes; a genuine one has at most \(Self.maximumSize)")
-        }
-        let value: JSONValue
-        do {
-            value = try JSONValue(parsing: bytes)
-        } catch {
-            throw Rejection(error)
-        }
-        guard case .object(let object) = value else {
-            throw Rejection(.malformed, "the response of verifyReceipt isn't a JSON object")
-        }
-        try self.init(object)
-    }
-
     /// Reads a parsed response. Throws `malformed` if a field that is used here has an invalid value.
     public init(_ json: JSONObject) throws(Rejection) {
         let response = LenientObject(json)

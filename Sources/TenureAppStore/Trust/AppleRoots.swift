@@ -3,7 +3,7 @@ import TenureJSON
 
 /// The three roots that Apple publishes at apple.com/certificateauthority. A test compares their fingerprints.
 enum AppleRoots {
-    /// The parsed roots. They are constants in this file, so a failure to parse a root is a programming error.
+    /// The parsed roots. Their bytes are constants in this file, so a failure to parse a root is a programming error.
     static let certificates: [ParsedCertificate] = [appleIncRoot, appleRootG2, appleRootG3].map { base64 in
         let text = base64.utf8.filter { $0 != UInt8(ascii: "\n") }
         guard let der = Base64.standard.decode(text[...]), let certificate = try? ParsedCertificate(der: der) else {

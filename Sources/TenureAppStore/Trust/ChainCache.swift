@@ -9,8 +9,8 @@ import TenureCore
 /// and the reason of each rejected pair, so a repeated bad chain costs only a lookup.
 ///
 /// An attacker can invent any number of bad chains, and each would cost a signature check. So there is a budget for
-/// failed signature checks. Once it is used up, unknown chains are rejected without a check. Rejections that need no
-/// signature check don't use the budget.
+/// failed signature checks. Once the budget is used up, unknown chains are rejected without a check. Rejections that
+/// need no signature check don't use the budget.
 ///
 /// A separate table has the headers of verified JWS, because comparing bytes with a known header is faster than
 /// decoding it. Many different headers can have the same valid pair, because the third certificate (`x5c[2]`) is
@@ -170,13 +170,13 @@ private struct Allowance {
 private struct Tables {
     /// The valid chains.
     var chains = BoundedTable<Pair, TrustedChain>(capacity: 64)
-    /// The rejected pairs. They are separate from the chains, so that bad chains never displace a valid chain.
+    /// The rejected pairs. This table is separate from `chains`, so that bad chains never displace a valid chain.
     var rejections = BoundedTable<Pair, Rejection>(capacity: 1024)
     /// The valid intermediates.
     var intermediates = BoundedTable<Intermediate, IssuedIntermediate>(capacity: 32)
     /// The headers of verified JWS, at most 16.
     private(set) var headers: [KnownHeader] = []
-    /// The index of the header that the next header replaces once there are 16.
+    /// The index of the header that is replaced next, once there are 16 headers.
     private var nextHeader = 0
     private var allowances: [BudgetKind: Allowance] = [:]
 
@@ -194,20 +194,20 @@ private struct Tables {
         return isEnough
     }
 
-    /// Returns the amount to a budget after a successful check.
-    mutating func giveBack(_ amount: Double, to kind: BudgetKind, of budget: ChainCache.Budget) {
-        guard amount > 0, let allowance = allowances[kind] else { return }
-        allowances[kind]?.checksLeft = min(budget.burst, allowance.checksLeft + amount)
+    /// Gives signature checks back to a budget after the chain turned out to be valid.
+    mutating func giveBack(_ checks: Double, to kind: BudgetKind, of budget: ChainCache.Budget) {
+        guard checks > 0, let allowance = allowances[kind] else { return }
+        allowances[kind]?.checksLeft = min(budget.burst, allowance.checksLeft + checks)
     }
 
-    /// Adds a header. If there are 16 headers already, it replaces the oldest.
-    mutating func add(_ known: KnownHeader) {
+    /// Adds a header. If there are already 16 headers, the new header replaces the oldest header.
+    mutating func add(_ header: KnownHeader) {
         // Another task may have added the same header meanwhile.
-        guard !headers.contains(where: { $0.bytes == known.bytes }) else { return }
+        guard !headers.contains(where: { $0.bytes == header.bytes }) else { return }
         if headers.count < 16 {
-            headers.append(known)
+            headers.append(header)
         } else {
-            headers[nextHeader % headers.count] = known
+            headers[nextHeader % headers.count] = header
             nextHeader = (nextHeader + 1) % headers.count
         }
     }

@@ -8,7 +8,7 @@ extension ParsedCertificate {
     /// Returns the anchor that signed this intermediate. The anchor and the intermediate must be certificate
     /// authorities.
     ///
-    /// `charging` is called before each signature check. If it throws, the search ends.
+    /// `charging` is called before each signature check. If `charging` throws, the search ends.
     func anchor(
         among anchors: TrustAnchors, purpose: ChainPurpose, charging: SignatureCharge = {}
     ) throws(Rejection) -> ParsedCertificate {
@@ -45,7 +45,9 @@ extension ParsedCertificate {
                 "`\(x509.subject)` was issued by `\(x509.issuer)`, not by `\(issuer.x509.subject)`"
             )
         }
-        if let wanted = try authorityKeyIdentifier(), let found = try issuer.subjectKeyIdentifier(), wanted != found {
+        if let expected = try authorityKeyIdentifier(), let actual = try issuer.subjectKeyIdentifier(),
+            expected != actual
+        {
             throw Rejection(.untrustedChain, "`\(x509.subject)` was signed with another key of its issuer")
         }
         guard purpose.allows(x509.signatureAlgorithm) else {
@@ -96,10 +98,10 @@ extension ParsedCertificate {
     /// Checks that the certificate has the extension with which Apple marks its purpose. The extension must not be
     /// critical.
     private func checkHas(_ marker: ASN1ObjectIdentifier) throws(Rejection) {
-        guard let found = x509.extensions[oid: marker] else {
+        guard let markerExtension = x509.extensions[oid: marker] else {
             throw Rejection(.wrongPurpose, "`\(x509.subject)` lacks Apple's extension \(marker)")
         }
-        guard !found.critical else {
+        guard !markerExtension.critical else {
             throw Rejection(.wrongPurpose, "Apple's extension \(marker) is critical in `\(x509.subject)`")
         }
     }
@@ -109,14 +111,15 @@ extension ParsedCertificate {
         guard x509.version == .v3 else {
             throw Rejection(.untrustedChain, "`\(x509.subject)` isn't an X.509 certificate of version 3")
         }
-        for found in x509.extensions where found.critical {
-            switch found.oid {
+        for criticalExtension in x509.extensions where criticalExtension.critical {
+            switch criticalExtension.oid {
             // Apple's markers are checked separately, with their own message.
             case .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage,
                 AppleMarker.receiptSigner, AppleMarker.developerRelations:
                 continue
             default:
-                throw Rejection(.untrustedChain, "`\(x509.subject)` has an unknown critical extension, \(found.oid)")
+                throw Rejection(
+                    .untrustedChain, "`\(x509.subject)` has an unknown critical extension, \(criticalExtension.oid)")
             }
         }
     }

@@ -40,8 +40,8 @@ extension ParsedCertificate {
     }
 }
 
-/// The non-critical extensions with which Apple marks the purpose of a certificate. Their value is ignored: it is NULL
-/// in genuine certificates, and an empty string in Apple's fixtures.
+/// The non-critical extensions with which Apple marks the purpose of a certificate. The value of such an extension is
+/// ignored: it is NULL in genuine certificates, and an empty string in Apple's fixtures.
 package enum AppleMarker {
     /// Marks certificates that sign App Store data: receipts and JWS.
     package static let receiptSigner: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]

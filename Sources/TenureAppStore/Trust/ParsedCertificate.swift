@@ -84,16 +84,10 @@ package struct ParsedCertificate: Sendable {
         CertificateSummary(
             subject: x509.subject.description,
             issuer: x509.issuer.description,
-            serialNumber: Self.hexadecimal(serialNumber.drop { $0 == 0 }),
+            serialNumber: serialNumber.drop { $0 == 0 }.hexadecimal.uppercased(),
             notBefore: x509.notValidBefore,
             notAfter: x509.notValidAfter,
-            fingerprint: Self.hexadecimal(fingerprint)
+            fingerprint: fingerprint.hexadecimal.uppercased()
         )
-    }
-
-    /// Writes bytes in upper-case hexadecimal.
-    package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

@@ -45,6 +45,13 @@ public struct Rejection: Error, Sendable, Hashable {
         self.init(.malformed, "\(error)")
     }
 
+    /// Returns the rejection of a receipt that doesn't have the format of receipts.
+    ///
+    /// - Parameter reason: what is wrong with the receipt, for the message. In the reason, "it" is the receipt.
+    static func unreadable(_ reason: String) -> Rejection {
+        Rejection(.malformed, "the receipt can't be read: \(reason)")
+    }
+
     /// Whether the same artifact may be accepted a moment later.
     public var isRetryable: Bool { code == .tooManyUnknownSigners }
 

@@ -14,17 +14,9 @@ public struct TrustAnchors: Sendable {
     ///
     /// Throws `misconfigured` if there is no certificate, or if a certificate is unreadable.
     public init(_ contents: [UInt8]) throws(Rejection) {
-        // A DER certificate is a SEQUENCE; PEM is text.
-        if contents.first == 0x30 {
-            try self.init(der: [contents])
-        } else {
-            try self.init(pem: String(decoding: contents, as: UTF8.self))
-        }
-    }
-
-    /// Reads certificates in PEM. Text outside the certificates is ignored.
-    public init(pem text: String) throws(Rejection) {
-        try self.init(der: Self.certificates(inPEM: text))
+        // A certificate in DER is a SEQUENCE. PEM is text.
+        let isDER = contents.first == BERTag.sequence
+        try self.init(der: isDER ? [contents] : Self.certificates(inPEM: String(decoding: contents, as: UTF8.self)))
     }
 
     /// Reads one or more certificates in DER.
@@ -49,12 +41,12 @@ public struct TrustAnchors: Sendable {
         self.certificates = certificates.filter { seen.insert($0.der).inserted }
     }
 
-    /// Returns the certificates of these and of the other anchors, without duplicates.
+    /// Returns the certificates of both lists of anchors, without duplicates.
     public func union(_ other: TrustAnchors) -> TrustAnchors {
         TrustAnchors(unique: certificates + other.certificates)
     }
 
-    /// The subject, the issuer and the validity of each anchor, to show them.
+    /// The subject, the issuer, the validity and other facts of each anchor, to show the anchors.
     public var summaries: [CertificateSummary] { certificates.map(\.summary) }
 
     /// Whether the root of `chain` is one of these certificates.
@@ -62,7 +54,7 @@ public struct TrustAnchors: Sendable {
         certificates.contains { $0.der == chain.anchor }
     }
 
-    /// Decodes all certificates in a PEM text.
+    /// Decodes all certificates in a PEM text. Text outside the certificates is ignored.
     private static func certificates(inPEM text: String) throws(Rejection) -> [[UInt8]] {
         let begin = "-----BEGIN CERTIFICATE-----"
         let end = "-----END CERTIFICATE-----"

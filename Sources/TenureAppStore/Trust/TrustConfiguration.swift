@@ -23,7 +23,8 @@ public struct TrustConfiguration: Sendable {
         self.roots = roots.dropFirst().reduce(roots.first) { $0?.union($1) }
     }
 
-    /// Accepts Production and Sandbox with Apple's roots. The App Store signs both with the same certificate.
+    /// Accepts Production and Sandbox with Apple's roots. The App Store signs for both environments with the same
+    /// certificate.
     public static let appStore = TrustConfiguration(accepting: [.production: .apple, .sandbox: .apple])
 
     /// The accepted environments. Artifacts of all other environments are rejected.

@@ -57,25 +57,11 @@ package final class TrustedChain: Sendable {
     }
 }
 
-/// Builds and checks a chain of exactly a signer, an intermediate and a trusted root, as Apple uses it. Doesn't check
-/// validity periods.
+/// Builds and checks a chain of exactly a signer, an intermediate and a trusted root, as Apple uses it. The caller has
+/// checked that `anchor` signed the intermediate. Doesn't check validity periods.
 ///
-/// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`.
-func trustedChain(
-    leaf: [UInt8],
-    intermediate: [UInt8],
-    anchors: TrustAnchors,
-    purpose: ChainPurpose
-) throws(Rejection) -> TrustedChain {
-    let leaf = try ParsedCertificate(der: leaf)
-    let authority = try ParsedCertificate(der: intermediate)
-    let anchor = try authority.anchor(among: anchors, purpose: purpose)
-    return try trustedChain(leaf: leaf, intermediate: authority, anchor: anchor, purpose: purpose)
-}
-
-/// Builds and checks a chain with an intermediate that is known to be signed by `anchor`.
-///
-/// `charging` is called before the leaf's signature is checked. If it throws, so does this function.
+/// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`, and every error of `charging`, which
+/// is called before the leaf's signature is checked.
 func trustedChain(
     leaf: ParsedCertificate,
     intermediate: ParsedCertificate,

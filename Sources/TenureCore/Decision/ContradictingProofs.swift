@@ -5,7 +5,7 @@ extension Evidence {
     /// explains the difference. Rehearsals report the number of such customers.
     ///
     /// The reasons of a decision omit the contradiction if a purchase, support or a promise alone decides the outcome,
-    /// or if the entitlement has no `honors`. This function finds it in these cases, too.
+    /// or if the entitlement has no `honors`. This function finds the contradiction in these cases, too.
     package func hasContradictingProofs(under policy: Policy) -> Bool {
         guard environment.isProduction else { return false }
         // The proofs don't depend on the current time, so any date can be passed.

@@ -88,7 +88,7 @@ private struct Evaluator {
             if let index = products.index, evidence.purchases[index].isFamilyShared, finding.isOfProduct {
                 findings.append(.familyShared(index))
             }
-            // The reasons contain the eras even if another source grants longer.
+            // Even if another source grants for longer, the reasons also contain what the eras give.
             if case .granted(_, let byEra)? = eras.best {
                 if byEra != finding { findings.append(byEra) }
                 findings += eras.proofs
@@ -166,8 +166,7 @@ private struct Evaluator {
     /// promises.
     private func addRight(of source: EraSource, until: Date?, to rights: inout [EraRight]) {
         guard evidence.environment.isProduction, source.acquisition.key.isKnown else { return }
-        let right = EraRight(acquisition: source.acquisition.key, until: until)
-        if rights.isEmpty { rights = [right] } else { rights.append(right) }
+        rights.append(EraRight(acquisition: source.acquisition.key, until: until))
     }
 
     /// Rule I2: what eras give in Sandbox and Xcode.
@@ -184,15 +183,15 @@ private struct Evaluator {
         }
     }
 
-    /// Rule F: the answer of the best purchase, and its index. Both are nil if every purchase gives nothing; `refusals`
-    /// then says why.
+    /// Rule F: the answer of the best purchase, and the purchase's index. Nil if every purchase gives nothing. In that
+    /// case, `refusals` returns the reasons.
     private func productAnswer(on entitlement: Entitlement) -> (best: SourceAnswer?, index: PurchaseIndex?) {
         var result: (best: SourceAnswer?, index: PurchaseIndex?)
         for product in entitlement.products {
             for index in evidence.purchases.indices where evidence.purchases[index].isOf(product) {
                 let answer = evidence.purchases[index].answer(as: product, at: index, now: now)
                 if case .notGranted = answer { continue }
-                if let known = result.best, !answer.isBetter(than: known) { continue }
+                if let best = result.best, !answer.isBetter(than: best) { continue }
                 result = (answer, index)
             }
         }

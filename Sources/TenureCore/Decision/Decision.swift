@@ -16,9 +16,9 @@ public struct Decision: Sendable, Hashable {
     public let entitlement: String
     /// Whether the customer may use the entitlement, as far as the evidence decides.
     public let outcome: Outcome
-    /// The instant at which a granted right no longer holds; nil if it is permanent.
+    /// The instant at which a granted right ends; nil if the right is permanent.
     public let until: Date?
-    /// The deciding reason first, then the reasons that support it.
+    /// The deciding reason first, then further reasons.
     public var reasons: [Reason] { findings.map { Reason(finding: $0, context: context) } }
     /// Passes each reason to `body` without allocating an array.
     package func forEachReason(_ body: (Reason) -> Void) {
@@ -35,7 +35,8 @@ public struct Decision: Sendable, Hashable {
     /// The title that customers see. If it is nil, sentences use the entitlement's name.
     let title: Title?
 
-    /// Whether the right ends by itself at `until`: it comes from a subscription or a purchase of limited length.
+    /// Whether the right ends by itself at `until`, because it comes from a subscription or a purchase of limited
+    /// length.
     public var endsByItself: Bool {
         guard until != nil else { return false }
         switch findings.first {

@@ -45,7 +45,7 @@ struct Endings {
         return possible.map { .possible(signed: $0) } ?? .none
     }
 
-    /// Returns when the right ends that a purchase of the app at this time gives.
+    /// Returns the end of the right that a purchase of the app at this date gives.
     ///
     /// Returns `.some(nil)` if the right never ends, and nil if the purchase may be in an era that isn't honored. In a
     /// changeover window, all possible eras must be honored, on every possible platform (Rule C3).

@@ -60,7 +60,7 @@ final class EraSource {
     /// Rule D1: returns what the possible eras give together, before refunds and ended licenses.
     private func answer(for entitlement: Entitlement, inEras eras: EraSet) -> SourceAnswer {
         if eras.isDisjoint(with: entitlement.honoredEras) { return .notGranted(.eraNotHonored(eras)) }
-        // What each era gives, on each platform that it is evaluated on.
+        // What each era gives, on each platform on which the era is evaluated.
         var summary = HonorSummary()
         for era in eras {
             if entitlement.unlimitedEras.contains(era) {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A reason for a decision as the rules use it. It has only numbers, indexes and dates, so that comparing findings is
-/// fast. `Reason` adds the names.
+/// A reason for a decision as the rules use it. A finding has only numbers, indexes and dates, so that comparing
+/// findings is fast. `Reason` adds the names.
 enum Finding: Sendable, Hashable {
     // Findings about the sources of an entitlement.
     /// Every era in which the app can have been acquired honors the entitlement.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rules D2 to D5 of Docs/decision-rules.md: the conditions of one honor, and when it ends.
+/// Rules D2 to D5 of Docs/decision-rules.md: the conditions of one honor, and when the honor ends.
 extension Honor {
     /// When an honor ends on a platform.
     enum End {
@@ -78,7 +78,8 @@ extension Entitlement {
 }
 
 extension Policy {
-    /// Returns which of two different ends applies (Rule D4). Eras and platforms can give different ends.
+    /// Rule D4: eras and platforms can give different ends of a right. Returns the later end under `favorCustomer`, and
+    /// otherwise the earlier end.
     func favored(_ one: Date?, _ other: Date?) -> Date? {
         one.outlasts(other) == (inDoubt == .favorCustomer) ? one : other
     }

@@ -16,7 +16,7 @@ enum SourceAnswer {
         }
     }
 
-    /// Returns the answer that is better for the customer. If both are equally good, returns the first answer.
+    /// Returns the answer that is better for the customer. If both answers are equally good, returns the first answer.
     static func best(_ first: SourceAnswer?, _ second: SourceAnswer?) -> SourceAnswer? {
         guard let second else { return first }
         guard let first else { return second }
@@ -29,15 +29,17 @@ enum SourceAnswer {
         return .granted(until: end, finding)
     }
 
-    /// Whether both answers give nothing, and only the other's reason is that no possible era is honored. Any other
-    /// reason, such as an honor that has ended, tells the customer more.
+    /// Whether both answers give nothing, and only the other answer has the reason `eraNotHonored`. Any other reason,
+    /// such as an honor that has ended, tells the customer more.
     func isMoreInformative(than other: SourceAnswer) -> Bool {
         guard case .notGranted(let mine) = self, case .notGranted(.eraNotHonored) = other else { return false }
         if case .eraNotHonored = mine { return false }
         return true
     }
 
-    /// Whether this is better for the customer: it gives the right for longer, or is undetermined instead of nothing.
+    /// Whether this answer is better for the customer than the other answer. A grant is better than an undetermined
+    /// answer, which is better than an answer that gives nothing. Of two grants, the grant with the later end is
+    /// better.
     func isBetter(than other: SourceAnswer) -> Bool {
         switch (self, other) {
         case (.granted(let mine, _), .granted(let others, _)): mine.outlasts(others)

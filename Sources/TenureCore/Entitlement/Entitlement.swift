@@ -78,7 +78,7 @@ public struct Honor: Sendable, Hashable {
 
     /// - Parameters:
     ///   - era: the name of an era of the same policy.
-    ///   - length: how long the right lasts. If `until` is also given, the earlier end applies.
+    ///   - length: how long the right lasts. If `until` is also set, the right ends at the earlier of the two ends.
     public init(
         era: String, boughtSince: Date? = nil, boughtBefore: Date? = nil, length: CalendarPeriod? = nil,
         until: Date? = nil
@@ -88,6 +88,11 @@ public struct Honor: Sendable, Hashable {
         self.boughtBefore = boughtBefore
         self.length = length
         self.until = until
+    }
+
+    /// Returns an honor of another era with the same limits.
+    package func replacingEra(with era: String) -> Honor {
+        Honor(era: era, boughtSince: boughtSince, boughtBefore: boughtBefore, length: length, until: until)
     }
 
     /// Whether everyone who acquired the app in the era has the entitlement permanently.

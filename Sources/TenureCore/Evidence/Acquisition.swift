@@ -233,8 +233,8 @@ private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
     return best.map { ($0.0, $0.1) }
 }
 
-/// Returns the smallest difference between a date of one group and a date of the other; nil if it exceeds the
-/// tolerance.
+/// Returns the smallest difference between a date of one group and a date of the other group; nil if the difference
+/// exceeds the tolerance.
 private func distance(_ left: [AppProof], _ right: [AppProof]) -> TimeInterval? {
     var smallest = TimeInterval.infinity
     for mine in left.lazy.compactMap(\.originalPurchaseDate) {

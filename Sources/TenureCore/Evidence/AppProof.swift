@@ -12,19 +12,17 @@ public struct AppProof: Sendable, Hashable {
         /// The legacy receipt, which also lists purchases.
         case receipt
 
-        /// Whether an artifact of this kind reports a refund of the app. Only an app transaction from a device reports
-        /// it.
+        /// Whether an artifact of this kind can report a refund of the app. Only an app transaction from a device can.
         var canCarryRevocation: Bool { self == .appTransaction }
 
-        /// Whether an artifact of this kind can contain the end of a volume-purchase license. Only receipts can contain
-        /// it.
+        /// Whether an artifact of this kind can contain the end of a volume-purchase license. Only a receipt can.
         package var canCarryExpiration: Bool { self == .receipt }
     }
 
     /// The kind of artifact, which determines whether it can contain a revocation.
     public let kind: Kind
     /// When the App Store signed the artifact: `receiptCreationDate`, or attribute 12 of a receipt.
-    public let signedDate: Date?
+    public internal(set) var signedDate: Date?
     /// The acquisition's ID. Nil if the artifact has no such ID.
     public let id: AcquisitionID?
     /// The signed `originalPlatform`; nil if it's absent or unknown (rule A2 of Docs/decision-rules.md).

@@ -4,8 +4,8 @@ import Foundation
 ///
 /// The App Store often signs the same facts again. Of proofs that differ only in their signing date, this function
 /// keeps:
-/// - the last 64, unless they are of receipts;
-/// - the first and the last of each month (UTC).
+/// - the last 64 proofs, unless they are of receipts;
+/// - the first and the last proof of each month (UTC).
 ///
 /// Rule E2 of Docs/decision-rules.md needs a proof that was signed after the last revoked proof. The revoked proof may
 /// be received later, so this function doesn't look at revocations. The result doesn't depend on the order in which
@@ -16,7 +16,7 @@ package func condensed(_ proofs: some Collection<AppProof>) -> [AppProof] {
     return groups.values.flatMap(essential).sorted(by: AppProof.areInSigningOrderUndatedFirst)
 }
 
-/// The number of latest proofs with the same facts that are kept.
+/// How many of the latest proofs with the same facts are kept.
 private let latestSignings = 64
 
 /// Returns the proofs to keep, of proofs that differ only in their signing date.
@@ -42,10 +42,9 @@ extension AppProof {
 
     /// The same proof without its signing date, to compare facts.
     package var withoutSigning: AppProof {
-        AppProof(
-            kind: kind, signedDate: nil, id: id, originalPlatform: originalPlatform,
-            originalAppVersion: originalAppVersion, originalPurchaseDate: originalPurchaseDate,
-            preorderDate: preorderDate, revocationDate: revocationDate, expirationDate: expirationDate)
+        var proof = self
+        proof.signedDate = nil
+        return proof
     }
 
     /// The month of the signing date in UTC, counted from year 0. Nil if there is no signing date.

@@ -52,15 +52,15 @@ private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
     guard !grants.isEmpty else { return [] }
     var latest: [String: SupportGrant] = [:]
     for grant in grants {
-        if let known = latest[grant.entitlement], !grant.supersedes(known) { continue }
+        if let other = latest[grant.entitlement], !grant.supersedes(other) { continue }
         latest[grant.entitlement] = grant
     }
     return latest.values.sorted { $0.entitlement < $1.entitlement }
 }
 
 extension SupportGrant {
-    /// Whether this decision of support replaces the other decision. The later decision replaces the earlier one. If
-    /// both were made at the same time, a revocation replaces a grant, and a longer grant replaces a shorter grant.
+    /// Whether this decision of support replaces the other decision. The later decision replaces the earlier one. Of
+    /// two decisions at the same time, a revocation replaces a grant, and a longer grant replaces a shorter grant.
     fileprivate func supersedes(_ other: SupportGrant) -> Bool {
         if date != other.date { return date > other.date }
         if kind != other.kind { return kind == .revocation }

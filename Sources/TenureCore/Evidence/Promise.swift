@@ -6,8 +6,8 @@ public struct Promise: Sendable, Hashable {
     public let entitlement: String
     /// The acquisition that has the right. Only its refund or the end of its license ends a promise early (Rule H3).
     public let acquisition: AcquisitionKey
-    /// The version of the policy that gave the right. It also decides whether a refund or an expired license ends the
-    /// promise.
+    /// The version of the policy that gave the right. This version also decides whether a refund or an expired license
+    /// ends the promise.
     public let policy: Policy
     /// When the right ends, exclusive; nil if it is permanent.
     public let until: Date?

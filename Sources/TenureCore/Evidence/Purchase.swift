@@ -41,7 +41,8 @@ public struct Purchase: Sendable, Hashable {
     /// used.
     public let signedDate: Date?
 
-    /// When the billing grace period ends, from the renewal info. Only the subscription's latest transaction has it.
+    /// When the billing grace period ends, from the renewal info. Only the subscription's latest transaction has this
+    /// date.
     public package(set) var gracePeriodExpiresDate: Date?
     /// Whether Apple still tries to charge for an expired subscription.
     public package(set) var isInBillingRetryPeriod = false
@@ -72,8 +73,8 @@ public struct Purchase: Sendable, Hashable {
     }
 }
 
-/// The content of one verified renewal info. It is used only together with a verified transaction with the same
-/// `originalTransactionID`, because renewal info doesn't contain the app's bundle ID.
+/// The content of one verified renewal info. Renewal info is used only together with a verified transaction with the
+/// same `originalTransactionID`, because renewal info doesn't contain the app's bundle ID.
 public struct Renewal: Sendable, Hashable {
     /// The ID of the first purchase; the same for all periods of a subscription.
     public let originalTransactionID: String

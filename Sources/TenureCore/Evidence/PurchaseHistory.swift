@@ -19,7 +19,7 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
 
     var renewalOf: [String: Renewal] = [:]
     for renewal in renewals {
-        if let known = renewalOf[renewal.originalTransactionID], !renewal.supersedes(known) { continue }
+        if let latest = renewalOf[renewal.originalTransactionID], !renewal.supersedes(latest) { continue }
         renewalOf[renewal.originalTransactionID] = renewal
     }
     // The transactions of each subscription, sorted by date.
@@ -35,7 +35,7 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
                 && (renewal.productID == nil || renewal.productID == result[$0].productID)
         }
         guard let current = matching.last(where: { !result[$0].isUpgraded }) else { continue }
-        // If the period after it was upgraded, the renewal succeeded, so the grace period is over.
+        // A later period that was upgraded shows that the renewal succeeded, so the grace period is over.
         if let last = matching.last, last != current, let end = result[current].expiresDate,
             let beginning = result[last].purchaseDate, beginning >= end
         {
@@ -88,8 +88,8 @@ private func markReplaced(in purchases: inout [Purchase]) {
 /// Applies a refund to all copies of a purchase. An old receipt lists a restored purchase twice: as the original, and
 /// with another transaction ID. Each period of a subscription is a separate purchase.
 ///
-/// The latest state of any copy decides. So a refund that was reversed, or was followed by a new purchase, ends
-/// nothing.
+/// The latest state of any copy decides. So a refund that was reversed, or was followed by a new purchase, ends no
+/// copy.
 private func endRefundedCopies(in purchases: inout [Purchase]) {
     guard purchases.contains(where: { $0.revocationDate != nil }) else { return }
     let copies = Dictionary(grouping: purchases.indices) { CopyKey(of: purchases[$0]) }
@@ -126,9 +126,9 @@ extension Purchase {
             && (type != .autoRenewable || expiresDate != nil)
     }
 
-    /// Whether this state of the transaction replaces the other state. The later-signed state replaces the other. If
-    /// both were signed at the same time, the state that grants less replaces the other. Otherwise the content decides,
-    /// so that the order in which states are received doesn't matter.
+    /// Whether this state of the transaction replaces the other state. The later-signed state replaces the other. Of
+    /// two states signed at the same time, the state that grants less is used. If neither grants less, the content
+    /// decides, so that the order in which states are received doesn't matter.
     ///
     /// `isUpgraded` isn't compared, because `joined` may have copied it from another state. If it were compared, the
     /// result would depend on the order in which states are joined.
@@ -159,8 +159,8 @@ extension Purchase {
 }
 
 extension Renewal {
-    /// Whether this renewal info replaces the other. The later-signed renewal info replaces the other. If both were
-    /// signed at the same time, the renewal info that grants less replaces the other.
+    /// Whether this renewal info replaces the other. The later-signed renewal info is used. If both were signed at the
+    /// same time, the renewal info that grants less is used.
     package func supersedes(_ other: Renewal) -> Bool {
         let signings = (signedDate ?? .distantPast, other.signedDate ?? .distantPast)
         if signings.0 != signings.1 { return signings.0 > signings.1 }

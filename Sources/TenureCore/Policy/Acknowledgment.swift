@@ -1,4 +1,5 @@
-/// The developer's statement that one finding of `tenure policy check` is intended. It changes no decision.
+/// The developer's statement that one finding of `tenure policy check` is intended. An acknowledgment changes no
+/// decision.
 public struct Acknowledgment: Sendable, Hashable {
     /// The finding's rule, such as `right-lost`.
     public let code: String

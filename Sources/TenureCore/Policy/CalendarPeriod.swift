@@ -58,7 +58,7 @@ public struct CalendarPeriod: Sendable, Hashable {
     public func end(from start: Date) -> Date {
         let seconds = start.timeIntervalSince1970
         let dayNumber = (seconds / 86_400).rounded(.down)
-        // The limit prevents an overflow. No real date is beyond it.
+        // The limit prevents an overflow. No real date exceeds the limit.
         guard abs(dayNumber) < 4_000_000 else { return start }
         let timeOfDay = seconds - dayNumber * 86_400
         var day = CivilDay(number: Int(dayNumber))

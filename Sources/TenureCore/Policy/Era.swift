@@ -67,9 +67,9 @@ public struct Release: Sendable, Hashable {
     public enum Moment: Sendable, Hashable {
         /// The list has a date with time and time zone.
         case instant(Date)
-        /// An unknown time of that day in an unknown time zone.
+        /// The list has only the day. The time and the time zone are unknown.
         case day(CivilDay)
-        /// An unknown time between the releases before and after it in the list.
+        /// The list has no date. The release went on sale between the releases before and after it in the list.
         case undated
     }
 

@@ -51,34 +51,35 @@ public struct Policy: Sendable, Hashable {
         case newCustomer
         /// Eras give what the oldest honored era gives. Testers see the app as customers of that era do.
         case owner
-        /// Eras neither grant nor deny, so `whileUndetermined` applies.
+        /// Eras neither grant nor deny. If no other source grants the entitlement, `allows` returns what
+        /// `whileUndetermined` says.
         case undetermined
     }
 
     /// The app that the policy is about.
-    public var app: App { contents.app }
+    public var app: App { shared.contents.app }
     /// The eras, the oldest first. Each era lasts until the next era begins.
-    public var eras: [Era] { contents.eras }
+    public var eras: [Era] { shared.contents.eras }
     /// Whether builds can be compared without a release list (Rule A6); nil if the policy doesn't state it.
-    public var buildNumbers: BuildNumbers? { contents.buildNumbers }
+    public var buildNumbers: BuildNumbers? { shared.contents.buildNumbers }
     /// All releases of the app. Empty if the policy has no release list.
-    public var releases: [Release] { contents.releases }
+    public var releases: [Release] { shared.contents.releases }
     /// The entitlements in the order of the policy. Decisions have the same order.
-    public var entitlements: [Entitlement] { contents.entitlements }
+    public var entitlements: [Entitlement] { shared.contents.entitlements }
     /// The outcome if the proofs leave several eras possible and only some give the entitlement (Rule D1).
-    public var inDoubt: InDoubt { contents.inDoubt }
+    public var inDoubt: InDoubt { shared.contents.inDoubt }
     /// What `allows` returns while a decision is undetermined.
-    public var whileUndetermined: WhileUndetermined { contents.whileUndetermined }
+    public var whileUndetermined: WhileUndetermined { shared.contents.whileUndetermined }
     /// What eras give in Sandbox and in Xcode (Rule I2).
-    public var testEnvironments: TestEnvironments { contents.testEnvironments }
+    public var testEnvironments: TestEnvironments { shared.contents.testEnvironments }
     /// Findings of the linter that the developer intends.
-    public var acknowledgments: [Acknowledgment] { contents.acknowledgments }
+    public var acknowledgments: [Acknowledgment] { shared.contents.acknowledgments }
 
     /// The eras on each platform.
-    package var timelines: Timelines { contents.timelines }
+    package var timelines: Timelines { shared.timelines }
 
-    /// The properties in a class, so that copying a policy is fast: every decision has a copy.
-    private let contents: Contents
+    /// The properties and the timelines, in a class, so that copying a policy is fast: every decision has a copy.
+    private let shared: Shared
 
     /// - Throws: `InvalidPolicy` with every mistake, each with its place in the policy.
     public init(
@@ -93,17 +94,18 @@ public struct Policy: Sendable, Hashable {
         acknowledgments: [Acknowledgment] = []
     ) throws(InvalidPolicy) {
         let names = eras.map(\.name)
-        contents = Contents(
-            app: app, eras: eras, buildNumbers: buildNumbers, releases: releases,
-            entitlements: entitlements.map { $0.resolved(eraNames: names) }, inDoubt: inDoubt,
-            whileUndetermined: whileUndetermined, testEnvironments: testEnvironments,
-            acknowledgments: acknowledgments,
-            timelines: Timelines(eras: eras, releases: releases, buildNumbers: buildNumbers))
+        shared = Shared(
+            Contents(
+                app: app, eras: eras, buildNumbers: buildNumbers, releases: releases,
+                entitlements: entitlements.map { $0.resolved(eraNames: names) }, inDoubt: inDoubt,
+                whileUndetermined: whileUndetermined, testEnvironments: testEnvironments,
+                acknowledgments: acknowledgments))
         let mistakes = mistakes
         if !mistakes.isEmpty { throw InvalidPolicy(mistakes: mistakes) }
     }
 
-    private final class Contents: Sendable {
+    /// Everything that the developer wrote.
+    private struct Contents: Sendable, Equatable {
         let app: App
         let eras: [Era]
         let buildNumbers: BuildNumbers?
@@ -113,34 +115,22 @@ public struct Policy: Sendable, Hashable {
         let whileUndetermined: WhileUndetermined
         let testEnvironments: TestEnvironments
         let acknowledgments: [Acknowledgment]
+    }
+
+    private final class Shared: Sendable {
+        let contents: Contents
         let timelines: Timelines
 
-        init(
-            app: App, eras: [Era], buildNumbers: BuildNumbers?, releases: [Release], entitlements: [Entitlement],
-            inDoubt: InDoubt, whileUndetermined: WhileUndetermined, testEnvironments: TestEnvironments,
-            acknowledgments: [Acknowledgment], timelines: Timelines
-        ) {
-            self.app = app
-            self.eras = eras
-            self.buildNumbers = buildNumbers
-            self.releases = releases
-            self.entitlements = entitlements
-            self.inDoubt = inDoubt
-            self.whileUndetermined = whileUndetermined
-            self.testEnvironments = testEnvironments
-            self.acknowledgments = acknowledgments
-            self.timelines = timelines
+        init(_ contents: Contents) {
+            self.contents = contents
+            timelines = Timelines(
+                eras: contents.eras, releases: contents.releases, buildNumbers: contents.buildNumbers)
         }
     }
 
-    /// Compares all properties that the developer wrote. `timelines` is computed from them.
+    /// Compares the properties that the developer wrote. `timelines` is computed from these properties.
     public static func == (left: Policy, right: Policy) -> Bool {
-        left.contents === right.contents
-            || left.app == right.app && left.eras == right.eras && left.buildNumbers == right.buildNumbers
-                && left.releases == right.releases && left.entitlements == right.entitlements
-                && left.inDoubt == right.inDoubt && left.whileUndetermined == right.whileUndetermined
-                && left.testEnvironments == right.testEnvironments
-                && left.acknowledgments == right.acknowledgments
+        left.shared === right.shared || left.shared.contents == right.shared.contents
     }
 
     /// Hashes only three of the compared properties, which is faster.

@@ -8,15 +8,13 @@ extension Policy {
     var mistakes: [PolicyMistake] {
         var mistakes: [PolicyMistake] = []
         if app.bundleID.isEmpty {
-            mistakes.append(
-                PolicyMistake(
-                    ["app", "bundleID"], "the bundle ID is empty; write the app's, such as `com.example.calculator`"))
+            mistakes.add(
+                ["app", "bundleID"], "the bundle ID is empty; write the app's, such as `com.example.calculator`")
         }
         if let appleID = app.appleID, appleID <= 0 {
-            mistakes.append(
-                PolicyMistake(
-                    ["app", "appleID"],
-                    "`\(appleID)` isn't an Apple ID; write the number from the app's page in App Store Connect"))
+            mistakes.add(
+                ["app", "appleID"],
+                "`\(appleID)` isn't an Apple ID; write the number from the app's page in App Store Connect")
         }
         mistakes += eraMistakes + changeoverMistakes + buildNumberMistakes + releaseMistakes + entitlementMistakes
         mistakes += acknowledgmentMistakes
@@ -32,50 +30,44 @@ extension Policy {
         }
         var mistakes: [PolicyMistake] = []
         if eras.count > EraSet.capacity {
-            mistakes.append(
-                PolicyMistake(
-                    ["eras"],
-                    "a policy has at most \(EraSet.capacity) eras, but this one has \(eras.count); join eras that entitlements treat alike"
-                ))
+            mistakes.add(
+                ["eras"],
+                "a policy has at most \(EraSet.capacity) eras, but this one has \(eras.count); join eras that entitlements treat alike"
+            )
         }
         for (index, era) in eras.enumerated() {
             let place: [PolicyMistake.Step] = ["eras", .index(index)]
             if era.name.isEmpty {
-                mistakes.append(PolicyMistake(place + ["name"], "the name is empty; give the era one, such as `paid`"))
+                mistakes.add(place + ["name"], "the name is empty; give the era one, such as `paid`")
             } else if eras[..<index].contains(where: { $0.name == era.name }) {
-                mistakes.append(
-                    PolicyMistake(
-                        place + ["name"],
-                        "`\(era.name)` names two eras; give each its own name, such as `\(era.name)Again`"))
+                mistakes.add(
+                    place + ["name"],
+                    "`\(era.name)` names two eras; give each its own name, such as `\(era.name)Again`")
             }
             if index == 0, !era.begins.isEmpty {
-                mistakes.append(
-                    PolicyMistake(
-                        place + ["begins"],
-                        "the first era can't have `begins`; remove it, or add the era that came before to the top of the list"
-                    ))
+                mistakes.add(
+                    place + ["begins"],
+                    "the first era can't have `begins`; remove it, or add the era that came before to the top of the list"
+                )
             }
             if index > 0, era.begins.isEmpty {
-                mistakes.append(
-                    PolicyMistake(
-                        place,
-                        "`\(era.name)` has no beginning; add `begins` with a build or version, an instant, or both for each platform"
-                    ))
+                mistakes.add(
+                    place,
+                    "`\(era.name)` has no beginning; add `begins` with a build or version, an instant, or both for each platform"
+                )
             }
             for (platform, beginning) in era.begins.sorted(by: { $0.key.rawValue < $1.key.rawValue })
             where beginning == .at(version: nil, date: nil) {
-                mistakes.append(
-                    PolicyMistake(
-                        place + ["begins", .key(platform.rawValue)],
-                        "the beginning on \(platform.rawValue) is empty; write `\(platform.versionKey.rawValue)`, `at`, or both"
-                    ))
+                mistakes.add(
+                    place + ["begins", .key(platform.rawValue)],
+                    "the beginning on \(platform.rawValue) is empty; write `\(platform.versionKey.rawValue)`, `at`, or both"
+                )
             }
             if let window = era.changeover?.window, window.from > 0 || window.until < 0 {
-                mistakes.append(
-                    PolicyMistake(
-                        place + ["changeover"],
-                        "the window doesn't include the change itself; write a negative `from` (`-24h`) and a positive `until` (`+48h`)"
-                    ))
+                mistakes.add(
+                    place + ["changeover"],
+                    "the window doesn't include the change itself; write a negative `from` (`-24h`) and a positive `until` (`+48h`)"
+                )
             }
         }
         return mistakes + orderMistakes
@@ -96,19 +88,17 @@ extension Policy {
                 let written =
                     eras[index].begins[platform] ?? (platform.inheritsFromIOS ? eras[index].begins[.iOS] : nil)
                 if written == .new, eras[..<index].contains(where: { $0.begins[platform] != nil }) {
-                    mistakes.append(
-                        PolicyMistake(
-                            place,
-                            "\(platform.rawValue) can't be `new` here, because an earlier era begins on it; remove one of the two",
-                            code: "eras-backwards"))
+                    mistakes.add(
+                        place,
+                        "\(platform.rawValue) can't be `new` here, because an earlier era begins on it; remove one of the two",
+                        code: "eras-backwards")
                 }
                 if let date = beginning?.date {
                     if let lastDate, date < lastDate.date {
-                        mistakes.append(
-                            PolicyMistake(
-                                place + ["at"],
-                                "`\(eras[index].name)` begins before `\(eras[lastDate.era].name)` does; write the eras oldest first",
-                                code: "eras-backwards"))
+                        mistakes.add(
+                            place + ["at"],
+                            "`\(eras[index].name)` begins before `\(eras[lastDate.era].name)` does; write the eras oldest first",
+                            code: "eras-backwards")
                     }
                     lastDate = (date, index)
                 }
@@ -116,12 +106,11 @@ extension Policy {
                     if let lastVersion, version < lastVersion.version, timeline.versionsRise,
                         timeline.erasOfRelease == nil
                     {
-                        mistakes.append(
-                            PolicyMistake(
-                                place + [.key(platform.versionKey.rawValue)],
-                                "`\(version)` is lower than `\(lastVersion.version)`, where `\(eras[lastVersion.era].name)` begins; correct one of them"
-                                    + (platform == .macOS ? "" : ", or set `buildNumbers: restarted`"),
-                                code: "eras-backwards"))
+                        mistakes.add(
+                            place + [.key(platform.versionKey.rawValue)],
+                            "`\(version)` is lower than `\(lastVersion.version)`, where `\(eras[lastVersion.era].name)` begins; correct one of them"
+                                + (platform == .macOS ? "" : ", or set `buildNumbers: restarted`"),
+                            code: "eras-backwards")
                     }
                     lastVersion = (version, index)
                 }
@@ -154,17 +143,16 @@ extension Policy {
             let list = releases.indices.filter { releases[$0].platform == platform }
             guard list.contains(where: { releases[$0].releasedAt == .undated }) else { return [] }
             var mistakes: [PolicyMistake] = []
-            // The latest instant and the latest day so far. One doesn't replace the other, because they may have no
-            // certain order.
+            // The latest instant and the latest day so far. An instant doesn't replace a day, or the reverse, because
+            // their order may be uncertain.
             var (lastInstant, lastDay) = (Release.Moment.undated, Release.Moment.undated)
             for index in list {
                 let moment = releases[index].releasedAt
                 if moment.isCertainlyEarlier(than: lastInstant) || moment.isCertainlyEarlier(than: lastDay) {
-                    mistakes.append(
-                        PolicyMistake(
-                            ["releases", .index(index)],
-                            "this release is older than one listed before it on \(platform.rawValue), and a list with undated releases must be oldest first; move it, or date every release"
-                        ))
+                    mistakes.add(
+                        ["releases", .index(index)],
+                        "this release is older than one listed before it on \(platform.rawValue), and a list with undated releases must be oldest first; move it, or date every release"
+                    )
                 } else if case .instant = moment {
                     lastInstant = moment
                 } else if case .day = moment {
@@ -204,44 +192,39 @@ extension Policy {
         for (index, entitlement) in entitlements.enumerated() {
             let place: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name)]
             if entitlement.name.isEmpty {
-                mistakes.append(PolicyMistake(place, "an entitlement has no name; give it one, such as `everything`"))
+                mistakes.add(place, "an entitlement has no name; give it one, such as `everything`")
             }
             if entitlements[..<index].contains(where: { $0.name == entitlement.name }) {
-                mistakes.append(PolicyMistake(place, "`\(entitlement.name)` is listed twice; keep one"))
+                mistakes.add(place, "`\(entitlement.name)` is listed twice; keep one")
             }
             mistakes += entitlement.title?.mistakes(at: place + ["title"]) ?? []
             var products: Set<String> = []
             for (number, product) in entitlement.products.enumerated() {
                 let place = place + ["products", .index(number)]
                 if product.id.isEmpty {
-                    mistakes.append(
-                        PolicyMistake(place, "the product ID is empty; write the one in App Store Connect"))
+                    mistakes.add(place, "the product ID is empty; write the one in App Store Connect")
                 } else if !products.insert(product.id).inserted {
-                    mistakes.append(PolicyMistake(place, "`\(product.id)` is listed twice; keep one"))
+                    mistakes.add(place, "`\(product.id)` is listed twice; keep one")
                 }
                 mistakes += product.title?.mistakes(at: place + ["title"]) ?? []
             }
             for (number, honor) in (entitlement.honors ?? []).enumerated() {
                 let place = place + ["honors", .index(number)]
                 if !eraNames.contains(honor.era) {
-                    mistakes.append(
-                        PolicyMistake(
-                            place,
-                            "there is no era `\(honor.era)`; write one of \(eraNames.map { "`\($0)`" }.joined(separator: ", "))"
-                        ))
+                    mistakes.add(
+                        place,
+                        "there is no era `\(honor.era)`; write one of \(eraNames.map { "`\($0)`" }.joined(separator: ", "))"
+                    )
                 }
                 if let since = honor.boughtSince, let before = honor.boughtBefore, since >= before {
-                    mistakes.append(PolicyMistake(place, "`boughtSince` must be earlier than `boughtBefore`"))
+                    mistakes.add(place, "`boughtSince` must be earlier than `boughtBefore`")
                 }
             }
             switch entitlement.trial {
             case .sessions(let count) where count < 1, .days(let count) where count < 1:
-                mistakes.append(
-                    PolicyMistake(
-                        place + ["trial"],
-                        "a trial has at least 1 session or day, not \(count); correct it, or remove `trial`"
-                    )
-                )
+                mistakes.add(
+                    place + ["trial"],
+                    "a trial has at least 1 session or day, not \(count); correct it, or remove `trial`")
             case .sessions, .days, nil: break
             }
         }
@@ -253,18 +236,23 @@ extension Policy {
         for (index, acknowledgment) in acknowledgments.enumerated() {
             let place: [PolicyMistake.Step] = ["acknowledge", .index(index)]
             if !acknowledgment.reason.contains(where: { !$0.isWhitespace }) {
-                mistakes.append(
-                    PolicyMistake(
-                        place + ["reason"], "the reason is empty; write why the finding is intended"))
+                mistakes.add(
+                    place + ["reason"], "the reason is empty; write why the finding is intended")
             }
             if acknowledgments[..<index].contains(where: {
                 $0.code == acknowledgment.code && $0.at == acknowledgment.at
             }) {
-                mistakes.append(
-                    PolicyMistake(
-                        place, "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one"))
+                mistakes.add(
+                    place, "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one")
             }
         }
         return mistakes
+    }
+}
+
+extension [PolicyMistake] {
+    /// Adds a mistake at a path of the policy. `PolicyMistake.init` describes the parameters.
+    mutating func add(_ path: [PolicyMistake.Step], _ message: String, code: String = "mistake") {
+        append(PolicyMistake(path, message, code: code))
     }
 }

@@ -13,8 +13,8 @@ struct ReleaseList {
     private let entries: [Entry]
     /// The indexes of the dated entries, in one array or two. Within an array, the order of release is certain.
     /// - In a sorted list, one array has all dated entries.
-    /// - Otherwise, one array has the entries with a day in the list. The other array has the entries with an instant: in
-    ///   the list or, if the list has no date, in an era's beginning. A day and an instant are never in one array,
+    /// - Otherwise, one array has the entries with a day in the list. The other array has the entries with an instant:
+    ///   in the list or, if the list has no date, in an era's beginning. A day and an instant are never in one array,
     ///   because their order is certain only if they are far enough apart.
     private let sequences: [[Int]]
     /// The beginning of each era on the platform, by index.
@@ -32,8 +32,8 @@ struct ReleaseList {
                 $0.sorted { entries[$0].isBefore(entries[$1]) }
             }
         }
-        // The order narrows the time of each entry. If an earlier entry has an exact time, a later entry of the same
-        // day can't have begun before that time.
+        // Use the order to narrow the time of each entry. If an earlier entry has an exact time, a later entry of the
+        // same day can't have begun before that time.
         for sequence in sequences {
             for (index, next) in zip(sequence, sequence.dropFirst()) {
                 entries[next].earliest = max(entries[next].earliest, entries[index].earliest)
@@ -46,8 +46,8 @@ struct ReleaseList {
         self.beginnings = beginnings
     }
 
-    /// Whether the entries can have begun in this order. They can't if the date of an era's beginning, which an entry
-    /// took, contradicts the list.
+    /// Whether the releases can have gone on sale in this order. They can't if an entry has the date of an era's
+    /// beginning, and the list contradicts that date.
     private static func isPossibleOrder(_ entries: [Entry]) -> Bool {
         var earliest = Date.distantPast
         for entry in entries {
@@ -104,7 +104,7 @@ struct ReleaseList {
             return isSameInstant ? position < other.position : latest <= other.earliest
         }
 
-        /// Whether both entries are the same line of the list.
+        /// Whether both entries are the same release of the list.
         func isSame(as other: Entry) -> Bool { position == other.position }
     }
 
@@ -186,7 +186,7 @@ struct ReleaseList {
         var first: [AppVersion: Entry] = [:]
         for entry in entries where entry.isDated {
             guard let version = entry.version else { continue }
-            if let known = first[version], known.earliest <= entry.earliest { continue }
+            if let other = first[version], other.earliest <= entry.earliest { continue }
             first[version] = entry
         }
         return beginnings.enumerated().compactMap { era, beginning in

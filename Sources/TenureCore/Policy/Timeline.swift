@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The eras of a policy on one platform: which of them happened there, and where each began.
+/// The eras of a policy on one platform: which eras happened there, and where each era began.
 ///
 /// For example, a policy has the eras `paid` and `free`, and `free` begins on iOS with build 120 on June 10, 2015, and
 /// on macOS with version 2.0 on June 12. There are two timelines with one boundary each. The timeline of iOS finds
@@ -10,7 +10,7 @@ package import Foundation
 /// Docs/decision-rules.md has the rules that the comments cite.
 package final class Timeline: Sendable {
     /// The platform. Nil if the policy has no beginning and no release for the platform, neither its own nor inherited
-    /// from iOS. Then the eras can't be separated.
+    /// from iOS. If so, the eras can't be separated.
     package let platform: Platform?
     /// The eras that happened on the platform.
     package let eras: EraSet
@@ -28,7 +28,7 @@ package final class Timeline: Sendable {
     /// The beginnings that have a date.
     private let dateBoundaries: [(era: Int, date: Date)]
     /// The beginnings that have a version. If several eras in a row begin with the same version, the version can't
-    /// separate these eras, and `lowest` is the first of them.
+    /// separate these eras, and `lowest` is the first of these eras.
     private let versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)]
     /// Rule C3: the windows, tolerance included, with the two eras of each change.
     package let changeovers: [(window: ClosedRange<Date>, eras: EraSet)]

@@ -14,11 +14,11 @@ extension Title {
             if !LanguageTag.isWellFormed(language) {
                 let hyphenated = language.split(separator: "_").joined(separator: "-")
                 let example = LanguageTag.isWellFormed(hyphenated) ? "`\(hyphenated)`" : "one such as `en` or `pt-BR`"
-                mistakes.append(PolicyMistake(place, "`\(language.visible)` isn't a language tag; write \(example)"))
+                mistakes.add(place, "`\(language.visible)` isn't a language tag; write \(example)")
             } else if !languages.insert(language.lowercased()).inserted {
-                mistakes.append(PolicyMistake(place, "the title has two texts for `\(language)`; keep one"))
+                mistakes.add(place, "the title has two texts for `\(language)`; keep one")
             }
-            if let mistake = Self.mistake(in: translation.text) { mistakes.append(PolicyMistake(place, mistake)) }
+            if let mistake = Self.mistake(in: translation.text) { mistakes.add(place, mistake) }
         }
         return mistakes
     }

@@ -36,8 +36,8 @@ extension StringProtocol {
     /// The JSON text with JSON's own escapes for characters that alter how text is shown, so that its value doesn't
     /// change.
     ///
-    /// Blanks and line breaks between values stay. JSON allows no other characters below U+0020, and inside a string it
-    /// allows no such character at all.
+    /// Blanks and line breaks between values are kept. JSON allows no other characters below U+0020, and inside a
+    /// string it allows no such character at all.
     package var escapedJSONForDisplay: String {
         func isHidden(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7F && scalar.altersDisplay }
         guard unicodeScalars.contains(where: isHidden) else { return String(self) }

@@ -15,8 +15,8 @@ public struct AppVersion: Sendable, CustomStringConvertible {
     /// Reads a version. Nil if the text isn't a version.
     public init?(_ text: String) {
         let bytes = text.utf8
-        guard let first = bytes.firstIndex(where: { !Self.isBlank($0) }),
-            let last = bytes.lastIndex(where: { !Self.isBlank($0) })
+        guard let first = bytes.firstIndex(where: { !$0.isASCIIWhitespace }),
+            let last = bytes.lastIndex(where: { !$0.isASCIIWhitespace })
         else { return nil }
         let trimmed = bytes[first...last]
         var digitsInComponent = 0
@@ -64,10 +64,6 @@ public struct AppVersion: Sendable, CustomStringConvertible {
         }
 
         mutating func beginComponent() { shift -= AppVersion.bitsPerComponent }
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        byte == 0x20 || (0x09...0x0D).contains(byte)
     }
 }
 

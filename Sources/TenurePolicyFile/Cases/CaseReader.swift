@@ -93,7 +93,8 @@ struct CaseReader {
         part.flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
     }
 
-    /// Returns the environment in the artifact; nil if the artifact has the environment of the case.
+    /// Returns the environment that the artifact states; nil if the artifact states none, so that the environment of
+    /// the case is used.
     private mutating func environment(of artifact: Part) -> AppStoreEnvironment? {
         guard case .mapping(let entries) = artifact.node.content else { return nil }
         return environment(entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
@@ -105,7 +106,7 @@ struct CaseReader {
         return part.elements(&reading, example: "- …") ?? []
     }
 
-    /// Reads one app artifact or a list of them.
+    /// Reads one app artifact or a list of app artifacts.
     private mutating func app(_ part: Part, now: Date) -> [AppProof] {
         list(part).compactMap { part in
             fields(part, .app).map { proof($0, now: now) }
@@ -230,14 +231,15 @@ struct CaseReader {
             guard let fields = fields(part, .promise) else { continue }
             let entitlement = fields["entitlement"].flatMap { $0.name(&reading, example: "everything") }
             let given = fields["given"].flatMap { self.fields($0, .given) }
-            let givenNow = given?["now"].flatMap { $0.dayOrInstant(&reading) } ?? now
-            let givenApp = given?["app"].map { self.app($0, now: givenNow) } ?? app
+            let promiseDate = given?["now"].flatMap { $0.dayOrInstant(&reading) } ?? now
+            let promiseProofs = given?["app"].map { self.app($0, now: promiseDate) } ?? app
             guard let entitlement,
                 let policy = policies.policy(with: given?["policy"], at: part.position, &reading, releaseList)
             else { continue }
-            let evidence = Evidence(environment: .production, app: givenApp, purchasesAreComplete: true)
+            let evidence = Evidence(environment: .production, app: promiseProofs, purchasesAreComplete: true)
             let rights =
-                decide(evidence, under: policy, at: givenNow).first { $0.entitlement == entitlement }?.eraRights ?? []
+                decide(evidence, under: policy, at: promiseDate).first { $0.entitlement == entitlement }?.eraRights
+                ?? []
             if rights.isEmpty {
                 reading.report(
                     "no era gives `\(entitlement)` here, so nothing was promised; correct `given`", at: part.position)
@@ -296,8 +298,8 @@ struct CaseReader {
         }
     }
 
-    /// Reads one reason code or a list of them, and reports unknown codes. Otherwise a case that forbids a misspelled
-    /// code would always pass.
+    /// Reads one reason code or a list of reason codes, and reports unknown codes. Otherwise a case that forbids a
+    /// misspelled code would always pass.
     private mutating func codes(_ part: Part?) -> [String] {
         guard let part else { return [] }
         if part.node.text != nil { return [part.word(&reading, of: Reason.Code.self)].compactMap { $0?.rawValue } }

@@ -1,4 +1,5 @@
-/// The mappings of a file of policy cases (`PolicyCases`), and the keys of each. `Docs/policy-cases.md` explains them.
+/// The mappings of a file of policy cases (`PolicyCases`), and the keys of each. `Docs/policy-cases.md` explains the
+/// keys.
 enum CaseShape: String, CaseIterable, Sendable {
     case file, policyCase, app, persona, transaction, renewal, support, promise, given, expectation
 

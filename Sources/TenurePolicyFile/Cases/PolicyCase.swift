@@ -30,7 +30,7 @@ package struct PolicyCase: Sendable {
         let reasons: [String]
         /// Codes that must not be among the reasons.
         let notReasons: [String]
-        /// The exact next steps of an undetermined decision; nil if the case doesn't check them.
+        /// The exact next steps of an undetermined decision; nil if the case doesn't check the next steps.
         let nextSteps: [NextStep]?
         /// Texts that the sentence must have.
         let sentence: [String]

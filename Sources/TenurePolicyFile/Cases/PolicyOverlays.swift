@@ -14,8 +14,8 @@ struct PolicyOverlays {
         return base?.overlaid(with: overlay.node) ?? overlay.node
     }
 
-    /// Returns the base policy with the changes in `overlay`. If the result has mistakes, reports them all and returns
-    /// nil.
+    /// Returns the base policy with the changes in `overlay`. If the result has mistakes, reports all of these mistakes
+    /// and returns nil.
     mutating func policy(
         with overlay: Part?, at position: SourcePosition, _ reading: inout Reading,
         _ releaseList: (String) throws -> [UInt8]

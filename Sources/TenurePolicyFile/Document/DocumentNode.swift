@@ -37,7 +37,7 @@ package struct DocumentNode: Sendable {
     package let content: Content
     let position: SourcePosition
 
-    /// The maximum depth of nesting. It also limits all recursion over a document.
+    /// The maximum depth of nesting. This maximum also limits all recursion over a document.
     static let maximumDepth = 64
 
     /// Returns a mapping with unique keys. A repeated key is reported, and its later value is left out.
@@ -48,15 +48,13 @@ package struct DocumentNode: Sendable {
         var unique: [Entry] = []
         for entry in entries {
             if entry.key.unicodeScalars.contains("\0") || entry.value.holdsNUL {
-                mistakes.append(
-                    PolicyFileMistake(
-                        "the text has a NUL character, which can't be stored in the database; remove it",
-                        at: entry.keyPosition))
+                mistakes.add(
+                    "the text has a NUL character, which can't be stored in the database; remove it",
+                    at: entry.keyPosition)
             }
             if let line = firstLine[entry.key] {
-                mistakes.append(
-                    PolicyFileMistake(
-                        "`\(entry.key)` is written twice, first in line \(line); keep one", at: entry.keyPosition))
+                mistakes.add(
+                    "`\(entry.key)` is written twice, first in line \(line); keep one", at: entry.keyPosition)
             } else {
                 firstLine[entry.key] = entry.keyPosition.line
                 unique.append(entry)
@@ -129,10 +127,24 @@ extension PolicyFileMistake {
     }
 }
 
+extension [PolicyFileMistake] {
+    /// Adds a mistake at a position of a file.
+    mutating func add(_ message: String, at position: SourcePosition, code: String = "mistake") {
+        append(PolicyFileMistake(message, at: position, code: code))
+    }
+}
+
+extension PolicyFileError {
+    /// Creates the error of a file with one mistake.
+    init(_ message: String, at position: SourcePosition) {
+        self.init(mistakes: [PolicyFileMistake(message, at: position)])
+    }
+}
+
 extension String {
     /// The text for a message: on one line, without credentials, and shortened.
     package var shortened: String {
-        // A credential may begin in the first 61 characters and end far behind them.
+        // A credential may begin in the first 61 characters and end far behind these characters.
         let line = String(String(prefix(4096)).hidingCredentials.prefix(61)).map {
             $0.isNewline || $0 == "\t" ? " " : $0
         }

@@ -21,7 +21,7 @@ struct JSONDocument {
             return (root, document.mistakes)
         } catch {
             var positions = SourcePositions(bytes: bytes, fileName: source.fileName)
-            throw PolicyFileError(mistakes: [PolicyFileMistake(error.reason, at: positions.position(of: error.offset))])
+            throw PolicyFileError(error.reason, at: positions.position(of: error.offset))
         }
     }
 

@@ -5,7 +5,7 @@
 
     /// Reads YAML with the position of every value.
     ///
-    /// A policy needs no anchors, aliases or tags. They are rejected, so that a small file can't expand to a huge
+    /// A policy needs no anchors, aliases or tags. Such parts are rejected, so that a small file can't expand to a huge
     /// document.
     struct YAMLDocument {
         private let source: SourceText
@@ -21,8 +21,8 @@
             let column: Int
         }
 
-        /// The maximum number of repeated keys that are reported at once. It is lower for large files, because the file
-        /// is parsed again for each repeated key.
+        /// The maximum number of repeated keys that are reported at once. The number is lower for large files, because
+        /// the file is parsed again for each repeated key.
         private var maximumRepeats: Int { min(50, (1 << 19) / max(1, source.text.utf8.count)) }
 
         /// - Returns: the document (nil if the file is empty), and mistakes such as repeated keys and tags.
@@ -47,7 +47,7 @@
         }
 
         private func failure(_ message: String, _ place: Place) -> PolicyFileError {
-            PolicyFileError(mistakes: [PolicyFileMistake(message, at: position(place))])
+            PolicyFileError(message, at: position(place))
         }
 
         private func position(_ place: Place) -> SourcePosition {
@@ -183,9 +183,8 @@
                     let keyPlace = self.place(key.mark)
                     let value = try convert(value, depth: depth + 1)
                     guard case .scalar(let scalar) = key else {
-                        mistakes.append(
-                            PolicyFileMistake(
-                                "a key must be a plain text, not a list or a mapping", at: position(keyPlace)))
+                        mistakes.add(
+                            "a key must be a plain text, not a list or a mapping", at: position(keyPlace))
                         continue
                     }
                     let text = alteredKeys[keyPlace] ?? scalar.string
@@ -206,9 +205,8 @@
             case "tag:yaml.org,2002:str":
                 return .quoted(scalar.string)
             case let tag:
-                mistakes.append(
-                    PolicyFileMistake(
-                        "the tag `\(tag.shortened)` means nothing here; remove it", at: position(place(scalar.mark))))
+                mistakes.add(
+                    "the tag `\(tag.shortened)` means nothing here; remove it", at: position(place(scalar.mark)))
                 return .plain(scalar.string)
             }
         }

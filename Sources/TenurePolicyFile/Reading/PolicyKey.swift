@@ -17,7 +17,7 @@ enum PolicyShape: String, CaseIterable, Sendable {
     case policy, app, era, begins, buildBeginning, versionBeginning, changeover, release
     case entitlement, product, honor, trial, whileUndetermined, acknowledgment
 
-    /// The keys that the mapping may have. `begins` has none here, because its keys are platforms.
+    /// The keys that the mapping may have. The mapping `begins` has no keys here, because its keys are platforms.
     var keys: [PolicyKey] {
         switch self {
         case .policy:

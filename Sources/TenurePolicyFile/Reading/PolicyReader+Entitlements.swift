@@ -53,10 +53,10 @@ extension PolicyReader {
         guard case .mapping(let entries) = part.node.content else {
             let text = part.node.text ?? ""
             let shown = text.isEmpty || text.contains("`") ? example : text.shortened
-            reading.report(
-                "\(part.node.kindInWords) has no language; write a text for each language, such as `title: { en: \(shown) }`",
-                at: part.position, breaking: part.path)
-            return nil
+            return part.refuse(
+                &reading,
+                "\(part.node.kindInWords) has no language; write a text for each language, such as `title: { en: \(shown) }`"
+            )
         }
         let translations = entries.compactMap { entry -> Title.Translation? in
             let text = Part(entry, under: part.path)
@@ -94,15 +94,10 @@ extension PolicyReader {
         case (let sessions?, nil): return sessions.map { .sessions($0) }
         case (nil, let days?): return days.map { .days($0) }
         case (nil, nil):
-            if !reading.isBroken(part.path) {
-                reading.report(
-                    "the trial is empty; write `sessions: 5` or `days: 14`", at: part.position, breaking: part.path)
-            }
+            if reading.isBroken(part.path) { return nil }
+            return part.refuse(&reading, "the trial is empty; write `sessions: 5` or `days: 14`")
         case (.some, .some):
-            reading.report(
-                "a trial has either `sessions` or `days`; keep one of them", at: part.position,
-                breaking: part.path)
+            return part.refuse(&reading, "a trial has either `sessions` or `days`; keep one of them")
         }
-        return nil
     }
 }

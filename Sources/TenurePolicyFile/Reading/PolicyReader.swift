@@ -159,10 +159,10 @@ struct PolicyReader {
             ? "{ build: \"120\", at: 2015-06-10T18:00:00Z }" : "{ version: \"2.0\", at: 2015-06-12T18:00:00Z }"
         if let text = part.node.text {
             if text == Self.newPlatform { return .new }
-            reading.report(
-                "`\(text.shortened)` isn't a beginning; write `\(example)`, or `new` if the app came to this platform in this era",
-                at: part.position, breaking: part.path)
-            return nil
+            return part.refuse(
+                &reading,
+                "`\(text.shortened)` isn't a beginning; write `\(example)`, or `new` if the app came to this platform in this era"
+            )
         }
         let other: VersionKey = key == .bundleVersion ? .shortVersionString : .bundleVersion
         let explanation =
@@ -188,10 +188,9 @@ struct PolicyReader {
     private mutating func changeover(_ part: Part) -> Changeover? {
         if let text = part.node.text {
             if text == Self.noChangeover { return .noWindow }
-            reading.report(
-                "`\(text.shortened)` is unknown here; write `{ from: -24h, until: +48h }` or `\(Self.noChangeover)`",
-                at: part.position, breaking: part.path)
-            return nil
+            return part.refuse(
+                &reading,
+                "`\(text.shortened)` is unknown here; write `{ from: -24h, until: +48h }` or `\(Self.noChangeover)`")
         }
         guard let fields = Fields(part, .changeover, &reading) else { return nil }
         let from = fields[.from].map { $0.duration(&reading, example: "-24h") }
@@ -202,7 +201,7 @@ struct PolicyReader {
                 at: part.position,
                 breaking: part.path)
         }
-        // If one side is missing or unreadable, use 0 for it.
+        // Use 0 for a missing or unreadable `from` or `until`.
         return .window(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
     }
 
@@ -269,19 +268,17 @@ struct PolicyReader {
     private mutating func whileUndetermined(_ part: Part) -> Policy.WhileUndetermined? {
         if let text = part.node.text {
             if text == Self.denied { return .deny }
-            reading.report(
-                "`\(text.shortened)` is unknown here; write `{ allow: 72h }` or `\(Self.denied)`", at: part.position,
-                breaking: part.path)
-            return nil
+            return part.refuse(
+                &reading, "`\(text.shortened)` is unknown here; write `{ allow: 72h }` or `\(Self.denied)`")
         }
         guard let allow = Fields(part, .whileUndetermined, &reading)?[.allow],
             let seconds = allow.duration(&reading, example: "72h")
         else { return nil }
         guard seconds > 0 else {
-            reading.report(
-                "`\(allow.node.text ?? "")` allows nothing; write a length such as `72h`, or `whileUndetermined: \(Self.denied)`",
-                at: allow.position, breaking: allow.path)
-            return nil
+            return allow.refuse(
+                &reading,
+                "`\(allow.node.text ?? "")` allows nothing; write a length such as `72h`, or `whileUndetermined: \(Self.denied)`"
+            )
         }
         return .allow(seconds)
     }
@@ -302,13 +299,7 @@ extension Entitlement {
     fileprivate func referring(to names: Set<String>, orElse name: String) -> Entitlement {
         Entitlement(
             name: self.name, title: title, products: products,
-            honors: honors?.map { honor in
-                names.contains(honor.era)
-                    ? honor
-                    : Honor(
-                        era: name, boughtSince: honor.boughtSince, boughtBefore: honor.boughtBefore,
-                        length: honor.length, until: honor.until)
-            },
+            honors: honors?.map { names.contains($0.era) ? $0 : $0.replacingEra(with: name) },
             trial: trial)
     }
 }

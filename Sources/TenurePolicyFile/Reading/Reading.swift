@@ -26,9 +26,9 @@ package struct Reading: Sendable {
     }
 
     /// Adds the mistakes of another file. If there are any, the part that refers to that file is left out.
-    mutating func add(_ found: [PolicyFileMistake], breaking path: Path) {
-        mistakes += found
-        if !found.isEmpty { brokenParts.append(path) }
+    mutating func add(_ fileMistakes: [PolicyFileMistake], breaking path: Path) {
+        mistakes += fileMistakes
+        if !fileMistakes.isEmpty { brokenParts.append(path) }
     }
 
     /// Whether something at, inside or around the path was left out.
@@ -50,16 +50,13 @@ package struct Reading: Sendable {
         let unique = mistakes.filter { seen.insert($0).inserted }
         return PolicyFileError(
             mistakes: unique.enumerated()
-                .sorted { (order($0.element), $0.offset) < (order($1.element), $1.offset) }
+                .sorted { left, right in
+                    let orders = (order(left.element), order(right.element))
+                    // Mistakes at one position keep the order in which they were found.
+                    return orders.0 == orders.1 ? left.offset < right.offset : orders.0 < orders.1
+                }
                 .map(\.element))
     }
-}
-
-/// Compares by position, then by the order in which mistakes were found. Swift has no `<` for nested tuples.
-private func < (
-    left: ((Int, String, Int, Int), Int), right: ((Int, String, Int, Int), Int)
-) -> Bool {
-    left.0 != right.0 ? left.0 < right.0 : left.1 < right.1
 }
 
 /// A value of the document, with its path in the policy.
@@ -131,7 +128,7 @@ package struct Fields {
     ///
     /// - Parameters:
     ///   - keys: the keys that the mapping may have.
-    ///   - required: the keys that it must have, each with an example for the message.
+    ///   - required: the keys that the mapping must have, each with an example for the message.
     ///   - explained: the messages about certain unknown keys.
     ///   - code: the code of the mistakes with these messages.
     package init?(
@@ -162,9 +159,9 @@ package struct Fields {
                     explained[entry.key]
                     ?? "`\(entry.key.shortened)` is unknown here; \(Spelling.advice(for: entry.key, among: keys))"
                 // The unknown key may be a misspelled required key, so don't also report a missing key.
-                let meant = Spelling.nearest(to: entry.key, among: keys).map { part.path + [.key($0)] }
+                let intendedPath = Spelling.nearest(to: entry.key, among: keys).map { part.path + [.key($0)] }
                 reading.report(
-                    advice, at: entry.keyPosition, breaking: meant ?? part.path + [.key(entry.key)],
+                    advice, at: entry.keyPosition, breaking: intendedPath ?? part.path + [.key(entry.key)],
                     code: explained[entry.key] == nil ? "mistake" : code)
             }
         }

@@ -13,7 +13,7 @@ package enum ReleaseListFile {
     package enum Column: String, CaseIterable, Sendable {
         case platform, version, build, releasedAt, model
 
-        /// The accepted names, including those in other spreadsheets and exports.
+        /// The accepted names of the column, including names in other spreadsheets and exports.
         private var names: [String] {
             switch self {
             case .platform: ["platform"]
@@ -58,16 +58,9 @@ package enum ReleaseListFile {
         let position: SourcePosition
     }
 
-    /// Reads a release list.
+    /// Reads a release list, with the position of each release.
     ///
     /// - Throws: `PolicyFileError` with every mistake of the list.
-    package static func read(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError)
-        -> [Release]
-    {
-        try listed(bytes, named: fileName).map(\.release)
-    }
-
-    /// Reads a list, with the position of each release.
     package static func listed(
         _ bytes: some Collection<UInt8>, named fileName: String, mapping: Mapping = Mapping()
     ) throws(PolicyFileError) -> [ListedRelease] {
@@ -83,27 +76,23 @@ package enum ReleaseListFile {
         }
         let start = SourcePosition(file: fileName, line: 1, column: 1)
         guard let header = rows.first else {
-            throw PolicyFileError(mistakes: [
-                PolicyFileMistake(
-                    "the list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)
-            ])
+            throw PolicyFileError(
+                "the list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)
         }
         // First find the columns. Rows can't be read without columns.
         var columns: [Column: Int] = [:]
         let headerNames = Set(header.map { Column.letters($0.text) })
         for (name, column) in mapping.columns.sorted(by: { $0.key < $1.key }) where !headerNames.contains(name) {
-            mistakes.append(
-                PolicyFileMistake(
-                    "the first row has no column `\(name.shortened)` for `\(column.rawValue)`; map `\(column.rawValue)` to another column",
-                    at: start))
+            mistakes.add(
+                "the first row has no column `\(name.shortened)` for `\(column.rawValue)`; map `\(column.rawValue)` to another column",
+                at: start)
         }
         // A file without a column of a release list may be secret, so the message doesn't quote it.
         guard header.contains(where: { mapping[$0.text] != nil || Column(header: $0.text) != nil }) else {
             let columns = mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns of the mapping"
-            throw PolicyFileError(mistakes: [
-                PolicyFileMistake(
-                    "this doesn't look like a release list; check the path, or begin it with \(columns)", at: start)
-            ]).withoutExcerpts
+            throw PolicyFileError(
+                "this doesn't look like a release list; check the path, or begin it with \(columns)", at: start
+            ).withoutExcerpts
         }
         let mapped = Set(mapping.columns.values)
         for (index, cell) in header.enumerated() {
@@ -114,20 +103,17 @@ package enum ReleaseListFile {
             guard let column = recognizedColumn else {
                 if !mapping.isEmpty { continue }
                 let advice = Spelling.advice(for: cell.text, among: Column.allCases.map(\.rawValue))
-                mistakes.append(
-                    PolicyFileMistake("the column `\(cell.text.shortened)` is unknown; \(advice)", at: cell.position))
+                mistakes.add("the column `\(cell.text.shortened)` is unknown; \(advice)", at: cell.position)
                 continue
             }
             if columns[column] != nil {
-                mistakes.append(
-                    PolicyFileMistake("the column `\(column.rawValue)` occurs twice; keep one", at: cell.position))
+                mistakes.add("the column `\(column.rawValue)` occurs twice; keep one", at: cell.position)
             } else {
                 columns[column] = index
             }
         }
         for column in [Column.platform, .releasedAt] where columns[column] == nil {
-            mistakes.append(
-                PolicyFileMistake("the column `\(column.rawValue)` is missing; add it to the first row", at: start))
+            mistakes.add("the column `\(column.rawValue)` is missing; add it to the first row", at: start)
         }
         guard mistakes.isEmpty else { throw PolicyFileError(mistakes: mistakes) }
 
@@ -135,10 +121,9 @@ package enum ReleaseListFile {
         var missingColumns: Set<VersionKey> = []
         for row in rows.dropFirst() {
             if row.count > header.count {
-                mistakes.append(
-                    PolicyFileMistake(
-                        "this row has \(row.count) cells under \(header.count) columns; put texts with commas in quotes",
-                        at: row[header.count].position))
+                mistakes.add(
+                    "this row has \(row.count) cells under \(header.count) columns; put texts with commas in quotes",
+                    at: row[header.count].position)
             }
             func cell(_ column: Column) -> Cell? {
                 guard let index = columns[column], row.indices.contains(index), !row[index].text.isEmpty else {
@@ -152,7 +137,7 @@ package enum ReleaseListFile {
             ) -> Value? {
                 guard let cell = cell(column) else { return nil }
                 if let value = read(cell.text) { return value }
-                mistakes.append(PolicyFileMistake(advice(cell.text), at: cell.position, code: code))
+                mistakes.add(advice(cell.text), at: cell.position, code: code)
                 return nil
             }
             func malformed(_ text: String) -> String {
@@ -160,7 +145,7 @@ package enum ReleaseListFile {
             }
             let rowPosition = row.first?.position ?? start
             if cell(.platform) == nil {
-                mistakes.append(PolicyFileMistake("this row has no `platform`; write one", at: rowPosition))
+                mistakes.add("this row has no `platform`; write one", at: rowPosition)
             }
             let platform = value(
                 .platform, { Platform(rawValue: $0) ?? (mapping.isEmpty ? nil : PlatformName.meant(by: $0)) },
@@ -179,15 +164,14 @@ package enum ReleaseListFile {
             let column: Column = platform.versionKey == .bundleVersion ? .build : .version
             if columns[column] == nil {
                 if missingColumns.insert(platform.versionKey).inserted {
-                    mistakes.append(
-                        PolicyFileMistake(
-                            "the column `\(column.rawValue)` is missing: on \(platform.rawValue) the App Store reports \(platform.versionKey.inApplesWords); add it",
-                            at: start))
+                    mistakes.add(
+                        "the column `\(column.rawValue)` is missing: on \(platform.rawValue) the App Store reports \(platform.versionKey.inApplesWords); add it",
+                        at: start)
                 }
                 continue
             }
             if cell(column) == nil {
-                mistakes.append(PolicyFileMistake(missing(platform.versionKey, on: platform), at: rowPosition))
+                mistakes.add(missing(platform.versionKey, on: platform), at: rowPosition)
             }
             guard let releasedAt else { continue }
             releases.append(
@@ -243,17 +227,13 @@ package enum ReleaseListFile {
                     }
                 }
                 if !isClosed {
-                    throw PolicyFileError(mistakes: [
-                        PolicyFileMistake("a quote isn't closed; write `\"` where the text ends", at: start)
-                    ])
+                    throw PolicyFileError("a quote isn't closed; write `\"` where the text ends", at: start)
                 }
                 while rest.first == " " || rest.first == "\t" { _ = advance() }
                 if let next = rest.first, next != ",", next != "\n" {
-                    mistakes.append(
-                        PolicyFileMistake(
-                            "there is text after a closing quote; write `\"\"` for a quote inside a text",
-                            at: position())
-                    )
+                    mistakes.add(
+                        "there is text after a closing quote; write `\"\"` for a quote inside a text",
+                        at: position())
                 }
             }
             while let next = rest.first, next != ",", next != "\n" {

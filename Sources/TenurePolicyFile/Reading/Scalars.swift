@@ -5,7 +5,7 @@ import TenureJSON
 /// Functions that read scalars of a policy. If the text has the wrong format, they report a mistake and return nil.
 extension Part {
     /// Reports a mistake, leaves this part out, and returns nil.
-    private func refuse<Value>(_ reading: inout Reading, _ message: String, code: String = "mistake") -> Value? {
+    func refuse<Value>(_ reading: inout Reading, _ message: String, code: String = "mistake") -> Value? {
         reading.report(message, at: position, breaking: path, code: code)
         return nil
     }
@@ -173,8 +173,8 @@ extension Release.Moment {
 
 /// Names of platforms that people and other systems use, such as `iPadOS` or `MAC_OS`.
 enum PlatformName {
-    /// The platforms of common names that the App Store doesn't use.
-    private static let others: [String: Platform] = [
+    /// The platforms by their common names that the App Store doesn't use.
+    private static let commonNames: [String: Platform] = [
         "ipados": .iOS, "iphone": .iOS, "ipad": .iOS, "iphoneos": .iOS,
         "mac": .macOS, "osx": .macOS, "mac os x": .macOS, "mac os": .macOS, "maccatalyst": .macOS, "catalyst": .macOS,
         "os x": .macOS, "appletv": .tvOS, "tv": .tvOS, "watch": .watchOS, "xros": .visionOS, "vision": .visionOS,
@@ -184,12 +184,12 @@ enum PlatformName {
     /// (`MAC_OS`).
     static func meant(by name: String) -> Platform? {
         let letters = name.lowercased().filter { !"_ ".contains($0) }
-        return Platform.allCases.first { $0.rawValue.lowercased() == letters } ?? others[letters]
+        return Platform.allCases.first { $0.rawValue.lowercased() == letters } ?? commonNames[letters]
     }
 
     /// Returns the message about a text that isn't the name of a platform.
     static func advice(for name: String) -> String {
-        guard let platform = others[name.lowercased()] else {
+        guard let platform = commonNames[name.lowercased()] else {
             return "`\(name.shortened)` isn't a platform; "
                 + Spelling.advice(for: name, among: Platform.allCases.map(\.rawValue))
         }

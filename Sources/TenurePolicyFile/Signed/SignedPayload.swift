@@ -21,8 +21,8 @@ package struct SignedPayload: Sendable {
     /// Verifies an untrusted text.
     ///
     /// - Parameters:
-    ///   - type: the `typ` of its header.
-    ///   - keys: the public keys, one of which must have signed it.
+    ///   - type: the `typ` in the header of the text.
+    ///   - keys: the public keys, one of which must have signed the text.
     ///   - maximumSize: the maximum size of the text in bytes.
     package init(
         _ text: some Collection<UInt8>, type: String, keys: [PinnedKey], maximumSize: Int

@@ -32,8 +32,8 @@ package struct SignedPolicy: Sendable, Hashable {
     /// Verifies an untrusted text.
     ///
     /// - Parameters:
-    ///   - keys: the public keys that the app pins; one of them must have signed it. There are two during a change of
-    ///     keys.
+    ///   - keys: the public keys that the app pins, one of which must have signed the policy. An app pins two keys
+    ///     while the developer changes the key.
     ///   - bundleID: the bundle ID that the policy must have; nil for the policy that is part of the app.
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
@@ -46,8 +46,10 @@ package struct SignedPolicy: Sendable, Hashable {
         }
         do {
             let policy = try SignedPolicy(payload: Data(signed.payload), text: signed.text)
-            let found = policy.policy.app.bundleID
-            if let bundleID, found != bundleID { throw SignedPolicyError.wrongApp(found: found, wanted: bundleID) }
+            let actualID = policy.policy.app.bundleID
+            if let bundleID, actualID != bundleID {
+                throw SignedPolicyError.wrongApp(found: actualID, wanted: bundleID)
+            }
             return policy
         } catch let error as PolicyFileError {
             throw .invalidPolicy(error)

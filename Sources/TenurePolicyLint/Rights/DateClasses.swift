@@ -12,7 +12,7 @@ struct DateClasses {
         let representative: Date?
         /// The beginning of the period, inclusive; nil for the first period.
         let from: Date?
-        /// The end of the period, exclusive; nil if it has no end.
+        /// The end of the period, exclusive; nil if the period has no end.
         let until: Date?
     }
 
@@ -61,7 +61,7 @@ struct DateClasses {
         self.classes = classes + [Class(representative: nil, from: nil, until: nil)]
     }
 
-    /// Describes classes for a message; nil if they are all classes.
+    /// Describes the classes with these indexes for a message; nil if these are all classes.
     func inWords(_ chosen: Set<Int>) -> String? {
         guard chosen.count < classes.count else { return nil }
         // Join consecutive classes.

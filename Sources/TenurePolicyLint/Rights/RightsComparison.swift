@@ -5,8 +5,8 @@ import TenurePolicyFile
 /// Finds the rights that existing customers would lose if a new policy replaces the old one.
 ///
 /// Acquisitions that both policies treat alike form a class: they have the same platform, and their versions and dates
-/// prove the same and are within the same limits of honors. For one member of each class, `decide` is called with both
-/// policies.
+/// prove the same eras and are within the same limits of honors. For one member of each class, `decide` is called with
+/// both policies.
 struct RightsComparison: Sendable {
     private let old: Policy
     private let new: Policy
@@ -80,7 +80,7 @@ struct RightsComparison: Sendable {
         guard !versions.classes.isEmpty else { return [] }
         // For each lost right, the classes of versions, each with its classes of dates.
         var cells: [Key: [Int: Set<Int>]] = [:]
-        var order: [Key] = []
+        var keysInOrder: [Key] = []
         for version in versions.classes.indices {
             for date in dates.classes.indices {
                 let evidence = evidence(
@@ -88,12 +88,12 @@ struct RightsComparison: Sendable {
                     date: dates.classes[date].representative)
                 for (entitlement, fate) in fates(of: evidence) {
                     let key = Key(entitlement: entitlement, fate: fate)
-                    if cells[key] == nil { order.append(key) }
+                    if cells[key] == nil { keysInOrder.append(key) }
                     cells[key, default: [:]][version, default: []].insert(date)
                 }
             }
         }
-        return order.flatMap { key -> [Loss] in
+        return keysInOrder.flatMap { key -> [Loss] in
             // Classes of versions that lose the same on the same dates are reported together.
             var versionsOfDates: [(dates: Set<Int>, versions: [Int])] = []
             for (version, lostDates) in (cells[key] ?? [:]).sorted(by: { $0.key < $1.key }) {

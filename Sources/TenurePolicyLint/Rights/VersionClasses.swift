@@ -33,7 +33,7 @@ struct VersionClasses {
     }
 
     /// Collects the versions of the releases or, if there is no list, the versions in the policies. Groups versions
-    /// that prove the same.
+    /// that prove the same eras.
     ///
     /// - Parameter existing: the builds or versions of all releases; nil if there is no list.
     init(timelines: [Timeline], platform: Platform?, existing: Set<AppVersion>? = nil) {
@@ -78,7 +78,7 @@ struct VersionClasses {
         }
     }
 
-    /// Describes classes for a message; nil if they are all classes.
+    /// Describes the classes with these indexes for a message; nil if these are all classes.
     func inWords(_ chosen: [Int]) -> String? {
         guard chosen.count < classes.count else { return nil }
         let indices = chosen.flatMap { classes[$0].points }.sorted()
@@ -98,7 +98,7 @@ struct VersionClasses {
         return ([text] + unknown).joined(separator: " or ")
     }
 
-    /// Describes versions and the gaps between them, which are indices in `points`, as ranges such as "a build from 37 to below 120".
+    /// Describes the points with these indexes as ranges, such as "a build from 37 to below 120".
     private func ranges(_ indices: [Int]) -> [String] {
         indices.runs.map { run in
             let first = points[run.lowerBound]

@@ -20,7 +20,7 @@ extension LintRule {
                 // Skip boundaries that other rules report.
                 !releases.contains(where: { $0.version == version || $0.build == version })
             else { continue }
-            // Skip numbers that are never compared: another rule reports them.
+            // Skip numbers that are never compared, because another rule reports these numbers.
             guard change.platform.decidesByList || change.platform.timeline.versionsRise else { continue }
             let numbers = releases.compactMap(\.originalAppVersion)
             let below = numbers.filter { $0 < version }.max().map { "\($0)" } ?? "none"
@@ -48,7 +48,7 @@ extension LintRule {
                     : .suggestion(
                         "write `\(key): \"\(first)\"`, or add the missing release to the list",
                         .write(.text(first), at: change.path + [.key(key)])),
-                "add the release to the list, with the \(key) that it really has")
+                "add the release to the list, with its real \(key)")
         }
     }
 }

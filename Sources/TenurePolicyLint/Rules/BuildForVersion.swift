@@ -19,12 +19,13 @@ extension LintRule {
                 change.lostEntitlements.isEmpty
                 ? "customers who come later still count as `\(change.before.name.shortened)`"
                 : "anyone who installs a version below `\(version)` gets \(inWords(change.lostEntitlements)) for nothing"
-            if let meant = releases.first(where: { $0.build == version }) {
+            if let intendedRelease = releases.first(where: { $0.build == version }) {
                 report.add(
                     at: path,
-                    "`\(version)` is a build: the release list has it with version \(meant.numberInWords). On macOS the App Store reports versions, so \(consequence)",
+                    "`\(version)` is a build: the release list has it with version \(intendedRelease.numberInWords). On macOS the App Store reports versions, so \(consequence)",
                     fix: .suggestion(
-                        "write `version: \"\(meant.numberInWords)\"`", .write(.text(meant.numberInWords), at: path)),
+                        "write `version: \"\(intendedRelease.numberInWords)\"`",
+                        .write(.text(intendedRelease.numberInWords), at: path)),
                     "give the version in which that build shipped")
                 continue
             }
@@ -39,7 +40,7 @@ extension LintRule {
                     at: path, severity: .warning,
                     "`\(version)` looks like a build\(isBuildElsewhere ? ", and another platform begins with the same one" : ""). On macOS the App Store reports the marketing version, such as 2.0: if it is a build, \(consequence)",
                     fix:
-                        "give the CFBundleShortVersionString of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
+                        "give the CFBundleShortVersionString of the first release of `\(change.after.name.shortened)`; if `\(version)` is that number, add a release list with that release"
                 )
             }
         }

@@ -38,8 +38,8 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Returns what customers of a release lose because the policy's list lacks it, and whether a purchase date keeps
-    /// it for them; nil if they lose nothing.
+    /// Returns what customers of a release lose because the policy's list lacks it, and whether customers with a known
+    /// purchase date keep everything; nil if no customer loses anything.
     fileprivate func loss(
         without release: Release, _ number: AppVersion, on platform: LintPlatform
     ) -> (lost: [String], datesHelp: Bool)? {

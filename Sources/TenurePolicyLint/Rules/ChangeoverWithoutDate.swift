@@ -15,7 +15,7 @@ extension LintRule {
             if index == 0 {
                 report.add(
                     at: ["eras", 0, "changeover"],
-                    "`\(era.name.shortened)` is the first era: no change leads to it, and its window does nothing",
+                    "`\(era.name.shortened)` is the first era: no change leads to this era, and its window has no effect",
                     fix: .suggestion("remove `changeover`", .remove(["eras", 0, "changeover"])),
                     "move `changeover` to the era that follows")
             } else if !undated.isEmpty {

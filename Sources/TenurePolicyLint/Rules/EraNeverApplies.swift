@@ -3,7 +3,7 @@ import TenureJSON
 import TenurePolicyFile
 
 /// Finds an era to which no customer can belong:
-/// - The era ends where it begins.
+/// - The era ends at the instant at which it begins.
 /// - The era can't be separated from the next era: both have the same version, and there is no date.
 /// - The era is before the first era on all platforms.
 ///

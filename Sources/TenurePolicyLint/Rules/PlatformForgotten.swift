@@ -26,7 +26,8 @@ extension LintRule {
                 let proof =
                     first.map { "the release list has releases for \(name) since \($0.releasedAt.text)" }
                     ?? "another era mentions \(name)"
-                // Don't report a middle era, such as a promotion on one platform: it usually isn't on all platforms.
+                // Don't report a middle era, such as a promotion on one platform. Such an era usually isn't on all
+                // platforms.
                 let isLast = index == subject.eras.count - 1
                 let givesAway = before.isEmpty ? "" : " and gets \(inWords(before.map(\.name))) for nothing"
                 let consequence =
@@ -41,7 +42,7 @@ extension LintRule {
                         ? .suggestion(
                             "write `\(name): new`: the first release there came after \(subject.name(index)) had begun",
                             .write(.plain("new"), at: path + ["begins", .key(name)])) : nil,
-                    "say under `begins` where it began on \(name); it is `new` if the app came to \(name) with \(subject.name(index))"
+                    "write under `begins` where \(subject.name(index)) began on \(name), or `new` if the app came to \(name) with \(subject.name(index))"
                 )
             }
         }

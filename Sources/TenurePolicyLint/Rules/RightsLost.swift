@@ -158,7 +158,7 @@ extension LintSubject {
         }
         let missing = (before.honors ?? []).filter { !(now.honors ?? []).contains($0) }
         guard !missing.isEmpty else { return nil }
-        // Replace the honors of the same eras, and keep the others.
+        // Replace the honors of these eras, and keep the honors of other eras.
         let kept = (now.honors ?? []).filter { honor in !missing.contains { $0.era == honor.era } }
         return .suggestion(
             "keep the honor of \(inWords(Array(Set(missing.map(\.era))).sorted())) as it was",
@@ -179,7 +179,7 @@ extension LintSubject {
 
     private func advice(on entitlement: String, under old: Policy) -> LintFix {
         isNamed(entitlement)
-            ? "keep what gave `\(entitlement.shortened)`: where eras begin, the changeover windows, honors, products and `inDoubt`"
+            ? "keep everything that gave `\(entitlement.shortened)`: the beginnings of eras, the changeover windows, honors, products and `inDoubt`"
             : "restore the entitlement under its old name; a new name can be added beside it"
     }
 }

@@ -16,26 +16,27 @@ extension LintRule {
             let path = change.path + [.key(VersionKey.bundleVersion.rawValue)]
             let releases = change.platform.listedReleases
             if releases.contains(where: { $0.build == version }) { continue }
-            if let meant = releases.first(where: { $0.version == version }) {
-                let isReused = releases.contains { $0.build == meant.build && $0.version != version }
+            if let intendedRelease = releases.first(where: { $0.version == version }) {
+                let isReused = releases.contains { $0.build == intendedRelease.build && $0.version != version }
                 report.add(
                     at: path,
-                    "`\(version)` is a marketing version: the release list has it with build \(meant.numberInWords). On \(platform) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
+                    "`\(version)` is a marketing version: the release list has it with build \(intendedRelease.numberInWords). On \(platform) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
                     fix: .suggestion(
-                        "write `build: \"\(meant.numberInWords)\"`", .write(.text(meant.numberInWords), at: path)),
+                        "write `build: \"\(intendedRelease.numberInWords)\"`",
+                        .write(.text(intendedRelease.numberInWords), at: path)),
                     isReused && change.date != nil
                         ? .suggestion(
                             "remove `build` and write `buildNumbers: restarted`, so that the date decides",
                             .remove(path), .write(.plain("restarted"), at: ["buildNumbers"])) : nil,
                     isReused
-                        ? "let the date decide, without a build: earlier releases have build \(meant.numberInWords) too"
+                        ? "let the date decide, without a build: earlier releases have build \(intendedRelease.numberInWords) too"
                         : "give the build in which that version shipped")
             } else if releases.isEmpty, let (kind, condition) = change.suspicion(of: version) {
                 report.add(
                     at: path, severity: .warning,
                     "`\(version)` looks like \(kind), and on \(platform) the App Store reports the build (CFBundleVersion): \(condition), \(change.misjudged(by: "`\(version)`"))",
                     fix:
-                        "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
+                        "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if `\(version)` is that number, add a release list with that release"
                 )
             }
         }

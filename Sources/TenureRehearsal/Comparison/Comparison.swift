@@ -30,8 +30,8 @@ package struct Comparison: Sendable {
     ///
     /// - Parameters:
     ///   - promises: the promises that apply today.
-    ///   - kept: the promises that would apply under the new policy. They are the same as `promises`, unless publishing
-    ///     the new policy ends some of them.
+    ///   - kept: the promises that would apply under the new policy. The same as `promises`, unless publishing the new
+    ///     policy ends some promises.
     func effects(
         on evidence: Evidence, promises: [Promise] = [], keeping kept: [Promise]? = nil
     ) -> [Effect] {

@@ -4,9 +4,9 @@ package import TenureCore
 ///
 /// Every rehearsal uses `customerEffects`. So a file, a database and a publication give the same numbers.
 package struct CustomerEffects: Sendable, Hashable {
-    /// The effects if each promise ends that repeats a right of the old policy.
+    /// The effects if promises end. Only the promises of entitlements that the old policy doesn't grant are kept.
     ///
-    /// Other promises are kept. For example, version 1 of the policy granted `cloud`, version 2 doesn't, and a promise
+    /// For example, version 1 of the policy granted `cloud`, version 2 doesn't, and a promise
     /// keeps it for the customer. If version 3 ended this promise, version 3 would seem to take `cloud`.
     package let ifPromisesEnd: [Effect]
     /// The effects if every promise is kept.

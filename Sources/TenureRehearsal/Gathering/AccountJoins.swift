@@ -1,4 +1,5 @@
-/// The Apple Accounts that belong to one customer, because the exported lines have the same `id` for them.
+/// The Apple Accounts that belong to one customer, because the exported lines have the same `id` for all of these
+/// accounts.
 ///
 /// Nearly every `id` has one account, and nearly every account has one `id`. Only the exceptions are stored, to save
 /// memory.

@@ -11,7 +11,7 @@ final class SpillFolder {
     private static let bufferSize = 16 * 1024
 
     private let path: String
-    /// Whether the temporary folder exists. It is created with the first file.
+    /// Whether the temporary folder exists. The folder is created with the first file.
     private var isMade = false
     /// The last records of each bucket, which aren't in its file yet.
     private var buffers: [Int: [UInt8]] = [:]

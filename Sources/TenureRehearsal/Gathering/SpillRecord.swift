@@ -43,8 +43,8 @@ struct SpillRecord {
         for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index))) }
     }
 
-    /// Reads the entry or alias at `position`, and moves `position` to the next one. Nil at the end, or if the encoding
-    /// is invalid.
+    /// Reads the entry or alias at `position`, and moves `position` to the next entry or alias. Nil at the end of the
+    /// bytes, or if the encoding is invalid.
     init?(_ bytes: [UInt8], at position: inout Int) {
         guard let length = Self.length(of: bytes, at: position), position + 4 + length <= bytes.count else {
             return nil

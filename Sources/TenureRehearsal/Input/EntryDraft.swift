@@ -48,7 +48,7 @@ struct EntryDraft {
         if let environment, environment != artifactEnvironment {
             return Rejection(
                 .wrongEnvironment,
-                "it was signed in \(artifactEnvironment.rawValue), but the line's earlier artifacts were signed in \(environment.rawValue)"
+                "this artifact was signed in \(artifactEnvironment.rawValue), but the line's earlier artifacts were signed in \(environment.rawValue)"
             )
         }
         do throws(Rejection) {
@@ -76,7 +76,9 @@ struct EntryDraft {
                 for purchase in more { addName(.purchase, purchase.originalTransactionID) }
                 if proof.id == nil, more.isEmpty { addName(byContent: verified.signedContentDigest) }
             case .notification:
-                return Rejection(.wrongKind, "it is a notification; write the signed transaction in it instead")
+                return Rejection(
+                    .wrongKind,
+                    "this artifact is a notification; write the signed transaction in the notification instead")
             }
         } catch {
             return error

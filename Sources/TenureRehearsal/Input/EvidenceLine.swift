@@ -1,4 +1,5 @@
 import TenureAppStore
+import TenureCore
 import TenureJSON
 
 /// The unverified contents of one line. `Docs/rehearsal.md` describes the format.
@@ -28,7 +29,8 @@ struct EvidenceLine {
     /// Whether the line has all purchases of its customer; nil if the line has no `purchasesAreComplete`.
     private(set) var purchasesAreComplete: Bool?
 
-    /// The maximum length of a line in bytes. It has room for the largest receipt and as many bytes of transactions.
+    /// The maximum length of a line in bytes. Such a line has room for the largest receipt and as many bytes of
+    /// transactions.
     static let maximumSize = 8 << 20
     /// The maximum length of an `id` in bytes.
     private static let maximumIDLength = 256
@@ -49,7 +51,7 @@ struct EvidenceLine {
     /// Adds the only artifact of a line: a JWS, or a receipt in Base64.
     private mutating func add(_ bytes: ArraySlice<UInt8>) {
         // Base64 has no period.
-        let isJWS = bytes.first(UInt8(ascii: "."), from: bytes.startIndex) != nil
+        let isJWS = bytes.firstIndex(of: UInt8(ascii: "."), from: bytes.startIndex) != nil
         parts = [Part(content: isJWS ? .jws : .receipt, bytes: bytes, name: nil)]
     }
 

@@ -67,12 +67,12 @@ package final class EvidenceSource {
         return pread(file.fileDescriptor, &magic, 2, 0) == 2 && magic == [0x1F, 0x8B]
     }
 
-    /// The size in bytes from which the position in a compressed file shows the progress. `gzip` reads 256 KB at once
-    /// and is that far ahead of the lines. In a smaller file, that is more than one percent.
+    /// The smallest size in bytes at which the position in a compressed file shows the progress. `gzip` reads 256 KB at
+    /// once, so its position is up to 256 KB ahead of the lines. In a smaller file, 256 KB are more than one percent.
     static let smallestMeasured = 100 * 256 << 10
 
-    /// The position in the file on the disk, up to which it was read; nil if that doesn't tell how many of the lines
-    /// were read.
+    /// The position in the file on the disk up to which the file was read; nil if the position doesn't show how many of
+    /// the lines were read.
     var position: Int? {
         guard let file, let size, child == nil || size >= Self.smallestMeasured else { return nil }
         return Int(lseek(file.fileDescriptor, 0, SEEK_CUR))

@@ -1,4 +1,4 @@
-import Foundation
+import TenureCore
 
 /// Some lines of the input, for one task.
 struct LineBatch: Sendable {
@@ -19,13 +19,13 @@ struct LineBatch: Sendable {
     func forEach(_ body: (Int, ArraySlice<UInt8>) -> Void) {
         var number = firstLine
         if !head.isEmpty {
-            body(number, head[...].trimmed)
+            body(number, head[...].trimmingASCIIWhitespace)
             number += 1
         }
         var start = bytes.startIndex
         while start < bytes.endIndex {
-            let end = bytes.first(.newline, from: start) ?? bytes.endIndex
-            body(number, bytes[start..<end].trimmed)
+            let end = bytes.firstIndex(of: .newline, from: start) ?? bytes.endIndex
+            body(number, bytes[start..<end].trimmingASCIIWhitespace)
             number += 1
             start = end + 1
         }
@@ -34,26 +34,4 @@ struct LineBatch: Sendable {
 
 extension UInt8 {
     static let newline = UInt8(ascii: "\n")
-}
-
-extension ArraySlice<UInt8> {
-    /// Returns the position of the next byte with this value. `memchr` is many times as fast as a loop.
-    func first(_ byte: UInt8, from start: Int) -> Int? {
-        withUnsafeBytes { buffer in
-            let offset = start - startIndex
-            guard offset >= 0, offset < buffer.count, let base = buffer.baseAddress,
-                let found = memchr(base + offset, Int32(byte), buffer.count - offset)
-            else { return nil }
-            return startIndex + (UnsafeRawPointer(found) - base)
-        }
-    }
-
-    /// The bytes without the ASCII blanks at both ends.
-    fileprivate var trimmed: ArraySlice<UInt8> {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-        var slice = self
-        while let first = slice.first, isBlank(first) { slice = slice.dropFirst() }
-        while let last = slice.last, isBlank(last) { slice = slice.dropLast() }
-        return slice
-    }
 }

@@ -19,7 +19,8 @@ struct LineReader: Sendable {
         var faults: [LineFault] = []
     }
 
-    /// Parses a line, and verifies each artifact in it. A rejected artifact doesn't prevent the use of the others.
+    /// Parses a line, and verifies each artifact in it. A rejected artifact doesn't prevent the use of the line's other
+    /// artifacts.
     func read(_ line: ArraySlice<UInt8>) -> Reading {
         var reading = Reading()
         do throws(LineFault) {
@@ -44,8 +45,8 @@ struct LineReader: Sendable {
     private func verify(_ part: EvidenceLine.Part) throws(Rejection) -> VerifiedArtifact {
         switch part.content {
         case .jws: return try verifier.verifyEvidence(part.bytes, now: now)
-        // Unlike a sync, accept app transactions from the App Store Server API. They aren't bound to a device, but a
-        // rehearsal gives no one access.
+        // Unlike a sync, accept app transactions from the App Store Server API. Such app transactions aren't bound to a
+        // device, but a rehearsal gives no one access.
         case .appTransaction:
             let bytes = Array(part.bytes)
             return .appTransaction(try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: now))

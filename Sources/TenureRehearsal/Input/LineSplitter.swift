@@ -1,3 +1,5 @@
+import TenureCore
+
 /// Divides a stream of bytes into batches of whole lines. The use of memory is limited, even for very long lines.
 ///
 /// Bytes are copied only for lines that continue in the next chunk.
@@ -36,7 +38,7 @@ struct LineSplitter {
             if chunk.starts(with: Self.byteOrderMark) { chunk = chunk.dropFirst(Self.byteOrderMark.count) }
         }
         if isSkipping {
-            guard let newline = chunk.first(.newline, from: chunk.startIndex) else { return [] }
+            guard let newline = chunk.firstIndex(of: .newline, from: chunk.startIndex) else { return [] }
             isSkipping = false
             chunk = chunk[(newline + 1)...]
         }
@@ -55,7 +57,9 @@ struct LineSplitter {
     /// Returns the line that began in an earlier chunk and ends in this chunk. Empty if there is no such line, or if
     /// the line is too long.
     private mutating func takeHead(from chunk: inout ArraySlice<UInt8>, _ batches: inout [LineBatch]) -> [UInt8] {
-        guard !unfinishedLine.isEmpty, let newline = chunk.first(.newline, from: chunk.startIndex) else { return [] }
+        guard !unfinishedLine.isEmpty, let newline = chunk.firstIndex(of: .newline, from: chunk.startIndex) else {
+            return []
+        }
         defer {
             unfinishedLine = []
             chunk = chunk[(newline + 1)...]
@@ -76,7 +80,7 @@ struct LineSplitter {
         while true {
             var end = start
             var lines = head.isEmpty ? 0 : 1
-            while lines < Self.maximumLines, let newline = chunk.first(.newline, from: end),
+            while lines < Self.maximumLines, let newline = chunk.firstIndex(of: .newline, from: end),
                 newline - end <= maximumLineLength
             {
                 end = newline + 1
@@ -87,7 +91,7 @@ struct LineSplitter {
                 nextLine += lines
                 head = []
                 start = end
-            } else if let newline = chunk.first(.newline, from: start) {
+            } else if let newline = chunk.firstIndex(of: .newline, from: start) {
                 skip(&batches)
                 start = newline + 1
             } else {

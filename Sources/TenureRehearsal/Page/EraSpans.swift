@@ -14,7 +14,7 @@ struct EraSpans {
     private let first: String
     /// The beginnings with a date, in the order of the policy.
     private let beginnings: [Beginning]
-    /// The eras without a date for their beginning on this platform. They have no position in the chart.
+    /// The eras without a date for their beginning on this platform. Such eras have no position in the chart.
     private let undatedEras: [String]
 
     /// Collects the eras of a platform; nil if `platform` is nil, or if the policy doesn't have the platform.

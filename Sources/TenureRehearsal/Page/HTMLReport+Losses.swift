@@ -51,7 +51,7 @@ extension HTMLReport {
         for example in examples {
             var facts = [names[example]]
             if let version = example.originalAppVersion {
-                let noun = example.platform.map { $0.versionKey == .bundleVersion ? "build" : "version" } ?? "version"
+                let noun = example.platform?.versionKey.rawValue ?? "version"
                 facts.append("\(noun) \(version)")
             }
             if let date = example.originalPurchaseDate { facts.append("got the app on \(CivilDay(of: date).inWords)") }

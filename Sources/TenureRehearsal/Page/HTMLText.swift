@@ -41,8 +41,12 @@ extension String {
 }
 
 extension Double {
-    /// The number as a coordinate, rounded to two decimals.
-    var svg: String {
+    /// The number as a coordinate.
+    var svg: String { withTwoDecimals }
+
+    /// The number with at most two decimals, such as `12`, `-0.5` or `3.25`. Numbers of 10,000,000,000 or more, and
+    /// values that aren't numbers, are `0`: they would break a drawing.
+    var withTwoDecimals: String {
         let hundredths = (self * 100).rounded()
         guard hundredths.isFinite, abs(hundredths) < 1e12 else { return "0" }
         let whole = Int(hundredths)

@@ -24,7 +24,7 @@ enum Part: String, CaseIterable {
 
 extension Counts {
     /// Returns the number of customers in a part. Each customer is in one part. Customers who lose the entitlement are
-    /// in `loses`, not in the part of their new outcome. That includes those with a right that now ends earlier
+    /// in `loses`, not in the part of their new outcome. That includes customers with a right that now ends earlier
     /// (`shortened`), although they are still granted the entitlement.
     func count(_ part: Part) -> Int {
         switch part {

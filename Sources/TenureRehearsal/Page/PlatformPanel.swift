@@ -145,7 +145,7 @@ struct PlatformPanel {
 
     /// The rows by version as HTML, with a line where an era begins.
     private var versions: String {
-        let noun = platform.map { $0.versionKey == .bundleVersion ? "Build" : "Version" } ?? "Version"
+        let noun = (platform?.versionKey.rawValue ?? "version").capitalized
         let largest = rows.map(\.counts.total).max() ?? 1
         var markup =
             "<div class=\"rows\"><div class=\"row head\"><span>\(noun)</span><span>Customers</span><span></span></div>"

@@ -81,10 +81,10 @@ struct TimeScale {
             "<line class=\"axis\" x1=\"\(left.svg)\" y1=\"\(y.svg)\" x2=\"\((left + width).svg)\" y2=\"\(y.svg)\"/>"
         let yearWidth = step / Double(unit) * 12
         // A year needs 38 units. If there is less room, only every second year is shown, and so on.
-        let every = max(1, Int((38 / yearWidth).rounded(.up)))
+        let yearsPerTick = max(1, Int((38 / yearWidth).rounded(.up)))
         for number in 0..<(count * unit) {
             let month = first.advanced(by: number)
-            guard month.month == 1, month.year % every == 0 else { continue }
+            guard month.month == 1, month.year % yearsPerTick == 0 else { continue }
             let x = left + Double(number) / Double(unit) * step
             svg += "<line class=\"axis\" x1=\"\(x.svg)\" y1=\"\(y.svg)\" x2=\"\(x.svg)\" y2=\"\((y + 4).svg)\"/>"
             guard x + 26 <= left + width + 8 else { continue }

@@ -43,7 +43,8 @@ struct CriticalInstants: Sendable {
         return 2 * index + (index < instants.count && instants[index] == date ? 1 : 0)
     }
 
-    /// Returns the class of a date for `PlainFacts.key`. It includes the month, by which reports group customers.
+    /// Returns the class of a date for `PlainFacts.key`. The class includes the month, by which reports group
+    /// customers.
     func `class`(of date: Date?) -> UInt64 {
         guard let date else { return .max }
         return UInt64(position(of: date)) << 32 | UInt64(UInt32(bitPattern: Month(of: date).index))

@@ -3,20 +3,18 @@ import TenureStore
 
 /// The kinds of customers that a rehearsal has found so far, by the key of their plain facts (`PlainFacts`).
 ///
-/// For example, Ada and Ben each got build 37 on iOS in March 2014, and bought nothing. They differ only in IDs and in
-/// dates between the same boundaries, so they have the same key, and the policy decides about them once. A million
-/// customers have only a few thousand different keys.
+/// For example, Ada and Ben each got build 37 on iOS in March 2014, and bought nothing. These customers differ only in
+/// IDs and in dates between the same boundaries, so they have the same key, and the policy decides once for all of
+/// them. A million customers have only a few thousand different keys.
 ///
-/// This is a hash table with open addressing over the keys' bytes. It is used for every customer, and hashing arrays in
-/// a `Dictionary` would take more time than all other work.
+/// This is a hash table with open addressing over the keys' bytes. The table is used for every customer, and hashing
+/// arrays in a `Dictionary` would take more time than all other work.
 struct CustomerKinds: Sendable {
     /// What all customers with the same key have in common.
     struct Kind: Sendable {
         let customerEffects: CustomerEffects
         /// Where the report counts these customers.
         let place: Place
-        /// The classes of examples that these customers can join.
-        let chances: ExampleRanks.Chances
     }
 
     private(set) var all: [Kind] = []

@@ -107,7 +107,10 @@ struct PageEvaluator: Sendable {
             guard let (customer, customerEffects) = try evaluated(realm, publicID, facts) else { return }
             outcome.tally.offer(customer, customerEffects.ifPromisesEnd)
             // After each new example, only customers with a lower rank can become examples.
-            ranks[index] = min(highest, ExampleRanks(of: outcome.tally).highest(of: kind(at: index).chances))
+            ranks[index] = min(
+                highest,
+                ExampleRanks(of: outcome.tally)
+                    .highest(for: customerEffects.ifPromisesEnd, on: customer.place.platform))
         }
 
         /// Returns the index of a kind in `times`; nil if neither earlier pages nor this page found the kind.
@@ -123,7 +126,8 @@ struct PageEvaluator: Sendable {
 
         /// Computes and stores the rank up to which customers of a kind can become examples.
         private mutating func rank(at index: Int) -> UInt64 {
-            let highest = initialRanks.highest(of: kind(at: index).chances)
+            let kind = kind(at: index)
+            let highest = initialRanks.highest(for: kind.customerEffects.ifPromisesEnd, on: kind.place.platform)
             ranks[index] = highest
             return highest
         }
@@ -134,11 +138,7 @@ struct PageEvaluator: Sendable {
             hash: UInt64
         ) throws(StoreError) {
             guard let (customer, customerEffects) = try evaluated(realm, publicID, facts) else { return }
-            let kind = CustomerKinds.Kind(
-                customerEffects: customerEffects, place: customer.place,
-                chances: ExampleRanks.Chances(
-                    customerEffects.ifPromisesEnd, on: customer.place.platform, among: outcome.tally.byEntitlement.count
-                ))
+            let kind = CustomerKinds.Kind(customerEffects: customerEffects, place: customer.place)
             keyBuffer.withUnsafeBytes { buffer in
                 outcome.newKinds.add(kind, as: UnsafeRawBufferPointer(rebasing: buffer[..<keySize]), hash: hash)
             }

@@ -8,7 +8,8 @@ struct Headline: Sendable, Hashable {
     enum Level: String, Sendable, Hashable {
         /// Customers lose something, or the rehearsal fails.
         case stop
-        /// Something changes, or the policy may have a mistake, and a person should confirm it.
+        /// Customers gain something, the policy may have a mistake, or customers have unusual evidence. A person should
+        /// confirm the result.
         case check
         /// No customer gains or loses anything, and nothing is unusual.
         case go
@@ -56,11 +57,12 @@ struct Headline: Sendable, Hashable {
             return (isDoubtful ? .check : .go, "Of \(customers), \(shares.listed)")
         }
         if tally.gaining > 0 {
-            let most = report.entitlements.max { $0.tally.counts.gains < $1.tally.counts.gains }
-            let what = most.map { $0.tally.counts.gains == tally.gaining ? "`\($0.name)`" : "something" } ?? "something"
+            let mostGained = report.entitlements.max { $0.tally.counts.gains < $1.tally.counts.gains }
+            let gain =
+                mostGained.map { $0.tally.counts.gains == tally.gaining ? "`\($0.name)`" : "something" } ?? "something"
             return (
                 .check,
-                "No customer loses anything, and \(tally.gaining.grouped) of \(customers) would gain \(what): check that you intend this"
+                "No customer loses anything, and \(tally.gaining.grouped) of \(customers) would gain \(gain): check that you intend this"
             )
         }
         let result =
@@ -97,14 +99,14 @@ struct Headline: Sendable, Hashable {
             .map { (name: $0.key, losses: $0.value, count: $0.value.reduce(0) { $0 + $1.count }) }
             .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
         var parts = entitlements.prefix(maximumEntitlements).map { name, losses, count -> String in
-            guard let most = losses.first else { return "" }
+            guard let largest = losses.first else { return "" }
             let customers = count.grouped("customer")
             return losses.count == 1
-                ? "\(customers) \(most.place) would lose `\(name)`"
-                : "\(customers) (\(most.count.grouped) of them \(most.place)) would lose `\(name)`"
+                ? "\(customers) \(largest.place) would lose `\(name)`"
+                : "\(customers) (\(largest.count.grouped) of them \(largest.place)) would lose `\(name)`"
         }
-        let rest = entitlements.count - parts.count
-        if rest > 0 { parts.append("others would lose \(rest.grouped("other entitlement"))") }
+        let omitted = entitlements.count - parts.count
+        if omitted > 0 { parts.append("others would lose \(omitted.grouped("other entitlement"))") }
         switch parts.count {
         case 0: return "\(losing) would lose something"
         case 1: return parts[0]
@@ -141,7 +143,7 @@ struct PlatformLoss: Sendable {
 extension VersionRange {
     /// Returns the range for a sentence, such as `builds 100–119` or `version 1.9`.
     func phrase(on platform: Platform?) -> String {
-        let noun = platform.map { $0.versionKey == .bundleVersion ? "build" : "version" } ?? "version"
+        let noun = platform?.versionKey.rawValue ?? "version"
         let (first, last) = (lowest.description.shortened, highest.description.shortened)
         return lowest == highest ? "\(noun) \(first)" : "\(noun)s \(first)–\(last)"
     }

@@ -60,10 +60,7 @@ extension FailCondition.Measurement {
 extension Double {
     /// The percentage as text, such as `5%` or `3.25%`. A small percentage above zero isn't rounded to 0.
     package var percent: String {
-        let hundredths = Int((Swift.min(Swift.max(self, 0), 1e9) * 100).rounded())
-        if hundredths == 0, self > 0 { return "<0.01%" }
-        let (whole, rest) = (hundredths / 100, hundredths % 100)
-        if rest == 0 { return "\(whole)%" }
-        return rest % 10 == 0 ? "\(whole).\(rest / 10)%" : "\(whole).\(rest < 10 ? "0" : "")\(rest)%"
+        let bounded = Swift.min(Swift.max(self, 0), 1e9)
+        return bounded > 0 && bounded < 0.005 ? "<0.01%" : "\(bounded.withTwoDecimals)%"
     }
 }

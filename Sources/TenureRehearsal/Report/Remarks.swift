@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 extension RehearsalReport {
     /// Unusual facts about the customers, in sentences.
@@ -33,10 +34,10 @@ extension RehearsalReport {
         let names =
             identifies
             ? " (\(anonymous.prefix(3).map { "`\($0.id)`" }.joined(separator: ", "))\(count > 3 ? ", …" : ""))" : ""
-        let most = anonymous.map(\.accounts).max() ?? 0
+        let maximumAccounts = anonymous.map(\.accounts).max() ?? 0
         return count == 1
-            ? "1 `id`\(names) is shared by \(most.grouped) Apple Accounts, so it doesn't identify a customer and is ignored"
-            : "\(count.grouped) `id`s\(names) are each shared by up to \(most.grouped) Apple Accounts, so they don't identify customers and are ignored"
+            ? "1 `id`\(names) is shared by \(maximumAccounts.grouped) Apple Accounts, so it doesn't identify a customer and is ignored"
+            : "\(count.grouped) `id`s\(names) are each shared by up to \(maximumAccounts.grouped) Apple Accounts, so they don't identify customers and are ignored"
     }
 }
 
@@ -47,6 +48,6 @@ extension Date {
         let minutes = Int((timeIntervalSince(day.midnight) / 60).rounded(.down))
         guard minutes > 0, minutes < 24 * 60 else { return day.inWords }
         let (hour, minute) = (minutes / 60, minutes % 60)
-        return "\(day.inWords), \(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute) UTC"
+        return "\(day.inWords), \(hour.padded(to: 2)):\(minute.padded(to: 2)) UTC"
     }
 }

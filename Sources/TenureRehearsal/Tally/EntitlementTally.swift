@@ -7,7 +7,7 @@ package struct EntitlementTally: Sendable, Hashable {
     private(set) var reasons: [OutcomeReason: Int] = [:]
     /// Customers with a change, by the answers before and after.
     private(set) var transitions: [Transition: Int] = [:]
-    /// Some customers of each class. The order in which customers are counted doesn't affect them.
+    /// Some customers of each class. The order in which customers are counted doesn't affect the examples.
     package private(set) var examples: [ExampleClass: Examples] = [:]
     /// Customers who lose the entitlement, by cause.
     private(set) var losses: [LossCause: LossGroup] = [:]
@@ -79,6 +79,7 @@ package enum ExampleClass: Sendable, Hashable {
     case outcome(Decision.Outcome)
     case change(Change)
 
-    /// The maximum number of examples of the class. It is higher for losses, because developers check them one by one.
+    /// The maximum number of examples of the class. The number is higher for losses, because developers check losses
+    /// one by one.
     var limit: Int { self == .change(.loses) ? 100 : 10 }
 }

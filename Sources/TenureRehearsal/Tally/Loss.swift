@@ -70,7 +70,7 @@ struct VersionRange: Sendable, Hashable {
         highest = version
     }
 
-    /// Returns the range from the lowest to the highest version of both.
+    /// Returns the range from the lowest to the highest version of both ranges.
     func joined(with other: VersionRange?) -> VersionRange {
         guard let other else { return self }
         var joined = self

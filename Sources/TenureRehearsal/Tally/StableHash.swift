@@ -4,7 +4,7 @@
 /// there are too many. So the report doesn't depend on the order of the customers. Tables of customers use it too.
 ///
 /// The algorithm is FNV-1a over words instead of bytes, with a shift after each word, and the final mixing of
-/// SplitMix64. It isn't cryptographically secure.
+/// SplitMix64. The hash isn't cryptographically secure.
 struct StableHash: Sendable {
     private var state: UInt64
 

@@ -15,7 +15,7 @@ package struct Tally: Sendable, Hashable {
 
     /// All customers.
     package private(set) var customers = 0
-    /// Customers who gain an entitlement. They may lose another entitlement.
+    /// Customers who gain an entitlement. Some of these customers may lose another entitlement.
     package private(set) var gaining = 0
     /// Customers who lose an entitlement.
     package private(set) var losing = 0

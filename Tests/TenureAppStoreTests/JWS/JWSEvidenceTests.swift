@@ -201,7 +201,7 @@ import Testing
         let device = try #require(UUID(uuidString: "7EDEA87D-98F0-42D0-9682-49CA81022F73"))
         let hash = DeviceVerification.hash(nonce: nonce, deviceVerificationID: device)
         #expect(
-            ParsedCertificate.hexadecimal(hash)
+            hash.hexadecimal.uppercased()
                 == "303CB59B8D9F33694147F8FCC8AD2CB6BBB71FE5907C76B82C34797DD412BF11085A26CCECCEBA177963293D6A7FBC63")
     }
 

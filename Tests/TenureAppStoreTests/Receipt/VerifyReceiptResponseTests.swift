@@ -4,7 +4,14 @@ import Testing
 
 struct VerifyReceiptResponseTests {
     private func response(_ json: String) throws -> VerifyReceiptResponse {
-        try VerifyReceiptResponse(parsing: Array(json.utf8))
+        try response(Array(json.utf8))
+    }
+
+    private func response(_ file: [UInt8]) throws -> VerifyReceiptResponse {
+        guard case .verifyReceiptResponse(let response) = try AppStoreArtifact(recognizing: file) else {
+            throw Rejection(.wrongKind, "the file isn't a response of verifyReceipt")
+        }
+        return response
     }
 
     @Test func `a verifyReceipt response may have numbers as texts and texts as numbers`() throws {
@@ -54,7 +61,7 @@ struct VerifyReceiptResponseTests {
         let deep = #"{"status":0,"receipt":"# + String(repeating: "[", count: 100_000)
         #expect(throws: Rejection.self) { try response(deep) }
         let rejection = #expect(throws: Rejection.self) {
-            try VerifyReceiptResponse(parsing: Array(repeating: 0x20, count: VerifyReceiptResponse.maximumSize + 1))
+            try response(Array(repeating: 0x20, count: VerifyReceiptResponse.maximumSize + 1))
         }
         #expect(rejection?.code == .tooLarge)
     }

@@ -179,3 +179,13 @@ import X509
                 == .untrustedChain)
     }
 }
+
+/// Parses the certificates of a chain, and checks the whole chain.
+private func trustedChain(
+    leaf: [UInt8], intermediate: [UInt8], anchors: TrustAnchors, purpose: ChainPurpose
+) throws(Rejection) -> TrustedChain {
+    let leaf = try ParsedCertificate(der: leaf)
+    let intermediate = try ParsedCertificate(der: intermediate)
+    let anchor = try intermediate.anchor(among: anchors, purpose: purpose)
+    return try trustedChain(leaf: leaf, intermediate: intermediate, anchor: anchor, purpose: purpose)
+}

@@ -1,5 +1,5 @@
 /// Information of the Advanced Commerce API in a transaction or in renewal info.
-public struct AdvancedCommerceInfo: Sendable, Hashable {
+public struct AdvancedCommerceInfo: Sendable, Hashable, FieldObject {
     /// Apple's consistency token of the subscription. Only in renewal info.
     public let consistencyToken: String?
     /// The texts that the customer reads.
@@ -18,9 +18,7 @@ public struct AdvancedCommerceInfo: Sendable, Hashable {
     public let taxExclusivePrice: Int64?
     /// The tax rate, as a decimal number.
     public let taxRate: String?
-}
 
-extension AdvancedCommerceInfo: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         consistencyToken = try read("consistencyToken")
         descriptors = try read(object: "descriptors")
@@ -35,14 +33,12 @@ extension AdvancedCommerceInfo: FieldObject {
 }
 
 /// The developer's description of the product.
-public struct AdvancedCommerceDescriptors: Sendable, Hashable {
+public struct AdvancedCommerceDescriptors: Sendable, Hashable, FieldObject {
     /// The text for logs.
     public let description: String?
     /// The name that the customer reads.
     public let displayName: String?
-}
 
-extension AdvancedCommerceDescriptors: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         description = try read("description")
         displayName = try read("displayName")

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// One SKU of the developer in a purchase through the Advanced Commerce API. A purchase may have several items.
-public struct AdvancedCommerceItem: Sendable, Hashable {
+public struct AdvancedCommerceItem: Sendable, Hashable, FieldObject {
     /// The developer's ID of the item.
     public let sku: String?
     /// The text for logs.
@@ -18,9 +18,7 @@ public struct AdvancedCommerceItem: Sendable, Hashable {
     public let revocationDate: Date?
     /// The coming increase of the item's price. Only in renewal info.
     public let priceIncreaseInfo: AdvancedCommercePriceIncrease?
-}
 
-extension AdvancedCommerceItem: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         sku = try read("SKU")
         description = try read("description")
@@ -34,7 +32,7 @@ extension AdvancedCommerceItem: FieldObject {
 }
 
 /// The offer under which an item was sold.
-public struct AdvancedCommerceOffer: Sendable, Hashable {
+public struct AdvancedCommerceOffer: Sendable, Hashable, FieldObject {
     /// The length of one period of the offer, as an ISO 8601 duration.
     public let period: String?
     /// The number of periods for which the offer applies.
@@ -43,9 +41,7 @@ public struct AdvancedCommerceOffer: Sendable, Hashable {
     public let price: Int64?
     /// Why the offer was made.
     public let reason: Open<AdvancedCommerceOfferReason>?
-}
 
-extension AdvancedCommerceOffer: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         period = try read("period")
         periodCount = try read("periodCount")
@@ -55,7 +51,7 @@ extension AdvancedCommerceOffer: FieldObject {
 }
 
 /// A refund of an item, full or in part. An item may be refunded several times.
-public struct AdvancedCommerceRefund: Sendable, Hashable {
+public struct AdvancedCommerceRefund: Sendable, Hashable, FieldObject {
     /// The refunded amount, in thousandths of the currency's unit.
     public let refundAmount: Int64?
     /// When Apple refunded the item.
@@ -64,9 +60,7 @@ public struct AdvancedCommerceRefund: Sendable, Hashable {
     public let refundReason: Open<AdvancedCommerceRefundReason>?
     /// How much was refunded: everything, the unused time, or another amount.
     public let refundType: Open<AdvancedCommerceRefundType>?
-}
 
-extension AdvancedCommerceRefund: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         refundAmount = try read("refundAmount")
         refundDate = try read("refundDate")
@@ -76,16 +70,14 @@ extension AdvancedCommerceRefund: FieldObject {
 }
 
 /// A coming increase of an item's price.
-public struct AdvancedCommercePriceIncrease: Sendable, Hashable {
+public struct AdvancedCommercePriceIncrease: Sendable, Hashable, FieldObject {
     /// The items that depend on this item.
     public let dependentSKUs: [String]?
     /// The new price, in thousandths of the currency's unit.
     public let price: Int64?
     /// The state of the price increase: scheduled, pending or accepted.
     public let status: Open<AdvancedCommercePriceIncreaseStatus>?
-}
 
-extension AdvancedCommercePriceIncrease: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         dependentSKUs = try read("dependentSKUs")
         price = try read("price")

@@ -1,7 +1,7 @@
 import Foundation
 public import TenureJSON
 
-/// The properties that the four kinds of signed payload share, so that `AppStoreVerifier` can verify all of them.
+/// The properties that the four kinds of signed payload share, so that `AppStoreVerifier` can verify all kinds.
 protocol AppStorePayload: Sendable, Hashable {
     static var kind: JWSKind { get }
     /// The fields that Apple documents for the payload.

@@ -3,7 +3,7 @@ public import TenureCore
 import TenureJSON
 
 /// The contents of an app transaction, signed by the App Store.
-public struct AppTransactionPayload: Sendable, Hashable {
+public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
     /// The environment in which the App Store signed the app transaction.
     public let receiptType: Open<AppStoreEnvironment>?
     /// The app's Apple ID (adam ID). Missing outside of production.
@@ -16,7 +16,7 @@ public struct AppTransactionPayload: Sendable, Hashable {
     public let versionExternalIdentifier: Int64?
     /// When the app transaction was signed.
     public let receiptCreationDate: Date?
-    /// When the account first got the app. It is the same after restores and on all devices.
+    /// When the account first got the app. The date is the same after restores and on all devices.
     public let originalPurchaseDate: Date?
     /// CFBundleVersion of the build that was first acquired, on macOS CFBundleShortVersionString.
     public let originalApplicationVersion: String?
@@ -37,9 +37,7 @@ public struct AppTransactionPayload: Sendable, Hashable {
 
     /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
-}
 
-extension AppTransactionPayload: AppStorePayload {
     static var kind: JWSKind { .appTransaction }
 
     /// Every field that Apple documents for this payload, for readers and minters.
@@ -63,9 +61,7 @@ extension AppTransactionPayload: AppStorePayload {
         revocationDate = try read("revocationDate")
         tape = read.tape
     }
-}
 
-extension AppTransactionPayload {
     /// When the App Store signed the payload.
     public var signedDate: Date? { receiptCreationDate }
     /// The environment as the payload writes it.

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The commitment of a subscription that is billed monthly for a longer time.
-public struct CommitmentInfo: Sendable, Hashable {
+public struct CommitmentInfo: Sendable, Hashable, FieldObject {
     /// The number of this installment, from 1.
     public let billingPeriodNumber: Int64?
     /// The number of installments of the commitment.
@@ -10,9 +10,7 @@ public struct CommitmentInfo: Sendable, Hashable {
     public let commitmentExpiresDate: Date?
     /// The price of the commitment, in thousandths of the currency's unit.
     public let commitmentPrice: Int64?
-}
 
-extension CommitmentInfo: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         billingPeriodNumber = try read("billingPeriodNumber")
         totalBillingPeriods = try read("totalBillingPeriods")
@@ -22,7 +20,7 @@ extension CommitmentInfo: FieldObject {
 }
 
 /// What happens to a commitment at its renewal.
-public struct RenewalCommitmentInfo: Sendable, Hashable {
+public struct RenewalCommitmentInfo: Sendable, Hashable, FieldObject {
     /// The product ID with which the subscription continues after the commitment.
     public let commitmentAutoRenewProductID: String?
     /// Whether another commitment follows this commitment.
@@ -33,9 +31,7 @@ public struct RenewalCommitmentInfo: Sendable, Hashable {
     public let commitmentRenewalDate: Date?
     /// The price of the next commitment, in thousandths of the currency's unit.
     public let commitmentRenewalPrice: Int64?
-}
 
-extension RenewalCommitmentInfo: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         commitmentAutoRenewProductID = try read("commitmentAutoRenewProductId")
         commitmentAutoRenewStatus = try read("commitmentAutoRenewStatus")

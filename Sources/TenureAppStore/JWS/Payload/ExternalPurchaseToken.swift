@@ -2,7 +2,7 @@ public import Foundation
 public import TenureCore
 
 /// The token of a purchase outside of the App Store, in a notification about such a purchase.
-public struct ExternalPurchaseToken: Sendable, Hashable {
+public struct ExternalPurchaseToken: Sendable, Hashable, FieldObject {
     /// The ID of the token: a UUID, in Sandbox with the prefix `SANDBOX_`.
     public let externalPurchaseID: String?
     /// When the App Store made the token.
@@ -15,9 +15,7 @@ public struct ExternalPurchaseToken: Sendable, Hashable {
     public let tokenExpirationDate: Date?
     /// Which fee of Apple applies to the purchase. Only tokens for custom links have this field.
     public let tokenType: Open<ExternalPurchaseTokenType>?
-}
 
-extension ExternalPurchaseToken: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         externalPurchaseID = try read("externalPurchaseId")
         tokenCreationDate = try read("tokenCreationDate")
@@ -26,9 +24,7 @@ extension ExternalPurchaseToken: FieldObject {
         tokenExpirationDate = try read("tokenExpirationDate")
         tokenType = try read("tokenType")
     }
-}
 
-extension ExternalPurchaseToken {
     /// The environment in which the token was made. The token has no field for it, but the IDs of Sandbox have a
     /// prefix.
     public var environment: AppStoreEnvironment {

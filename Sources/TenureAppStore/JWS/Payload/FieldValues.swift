@@ -35,7 +35,7 @@ extension Int64: FieldValue {
             guard !isTooLarge, !overflows else { return nil }
             value = sum
         }
-        // Add the digits as a negative number: `Int64.min` has no positive counterpart.
+        // The digits were added as a negative number, because `Int64.min` has no positive counterpart.
         guard isNegative || value > .min else { return nil }
         self = isNegative ? value : -value
     }

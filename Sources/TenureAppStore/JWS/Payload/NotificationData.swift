@@ -1,7 +1,7 @@
 public import TenureCore
 
 /// The part of a notification that is about one transaction or subscription.
-public struct NotificationData: Sendable, Hashable {
+public struct NotificationData: Sendable, Hashable, FieldObject {
     /// The app's Apple ID (adam ID). Absent in a test notification of Sandbox.
     public let appAppleID: Int64?
     /// `CFBundleIdentifier` of the app.
@@ -18,9 +18,7 @@ public struct NotificationData: Sendable, Hashable {
     public let status: Open<SubscriptionStatus>?
     /// Why the customer asked for a refund.
     public let consumptionRequestReason: Open<ConsumptionRequestReason>?
-}
 
-extension NotificationData: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         appAppleID = try read("appAppleId")
         bundleID = try read("bundleId")
@@ -34,7 +32,7 @@ extension NotificationData: FieldObject {
 }
 
 /// The part of a notification that is about the app itself.
-public struct NotificationAppData: Sendable, Hashable {
+public struct NotificationAppData: Sendable, Hashable, FieldObject {
     /// The app's Apple ID (adam ID); absent in Sandbox.
     public let appAppleID: Int64?
     /// `CFBundleIdentifier` of the app.
@@ -43,9 +41,7 @@ public struct NotificationAppData: Sendable, Hashable {
     public let environment: Open<AppStoreEnvironment>?
     /// The app transaction in its server variant, as a nested JWS.
     public let signedAppTransactionInfo: String?
-}
 
-extension NotificationAppData: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         appAppleID = try read("appAppleId")
         bundleID = try read("bundleId")

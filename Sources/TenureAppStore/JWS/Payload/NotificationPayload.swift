@@ -2,14 +2,14 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// An App Store Server Notification, version 2. It has one of the four parts `data`, `summary`, `externalPurchaseToken`
-/// and `appData`, or a newer part that this library doesn't know.
-public struct NotificationPayload: Sendable, Hashable {
+/// An App Store Server Notification, version 2. The notification has one of the four parts `data`, `summary`,
+/// `externalPurchaseToken` and `appData`, or a newer part that this library doesn't know.
+public struct NotificationPayload: Sendable, Hashable, AppStorePayload {
     /// The event, such as `DID_RENEW`.
     public let notificationType: Open<NotificationType>?
     /// Details of the event, such as `VOLUNTARY`.
     public let subtype: Open<NotificationSubtype>?
-    /// The ID of the notification. It is the same in every attempt to deliver it.
+    /// The ID of the notification, which is the same in every attempt to deliver the notification.
     public let notificationUUID: String?
     /// The version of the format, such as `2.0`.
     public let version: String?
@@ -26,9 +26,7 @@ public struct NotificationPayload: Sendable, Hashable {
 
     /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
-}
 
-extension NotificationPayload: AppStorePayload {
     static var kind: JWSKind { .notification }
 
     /// Every field that Apple documents for this payload, for readers and minters.
@@ -46,9 +44,7 @@ extension NotificationPayload: AppStorePayload {
         appData = try read(object: "appData")
         tape = read.tape
     }
-}
 
-extension NotificationPayload {
     /// The first object in the notification that contains an app. Nil if there is no such object.
     ///
     /// The object is used only if the notification has none of the four known parts. Apple adds new parts, and a
@@ -66,8 +62,8 @@ extension NotificationPayload {
         if let data { return (data.bundleID, data.appAppleID, data.environment?.rawValue) }
         if let summary { return (summary.bundleID, summary.appAppleID, summary.environment?.rawValue) }
         if let token = externalPurchaseToken { return (token.bundleID, token.appAppleID, token.environment.rawValue) }
-        let rest = appData ?? unknownPart
-        return (rest?.bundleID, rest?.appAppleID, rest?.environment?.rawValue)
+        let appPart = appData ?? unknownPart
+        return (appPart?.bundleID, appPart?.appAppleID, appPart?.environment?.rawValue)
     }
 
     var bundleID: String? { part.bundleID }

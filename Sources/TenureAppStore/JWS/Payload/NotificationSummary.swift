@@ -1,7 +1,7 @@
 public import TenureCore
 
 /// The part of a notification that is about a renewal extension for all subscribers.
-public struct NotificationSummary: Sendable, Hashable {
+public struct NotificationSummary: Sendable, Hashable, FieldObject {
     /// The environment of the App Store that signed the notification.
     public let environment: Open<AppStoreEnvironment>?
     /// The app's Apple ID (adam ID); absent in Sandbox.
@@ -18,9 +18,7 @@ public struct NotificationSummary: Sendable, Hashable {
     public let succeededCount: Int64?
     /// The number of subscriptions that couldn't be extended.
     public let failedCount: Int64?
-}
 
-extension NotificationSummary: FieldObject {
     init(reading read: FieldReader) throws(Rejection) {
         environment = try read("environment")
         appAppleID = try read("appAppleId")

@@ -2,8 +2,9 @@ public import Foundation
 public import TenureCore
 import TenureJSON
 
-/// The App Store's information about the next renewal of a subscription. It doesn't contain the app's bundle ID.
-public struct RenewalInfoPayload: Sendable, Hashable {
+/// The App Store's information about the next renewal of a subscription. Renewal info doesn't contain the app's bundle
+/// ID.
+public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
     /// The subscription's ID. Use renewal info only together with a verified transaction with the same ID.
     public let originalTransactionID: String?
     /// The product ID of the current period, or of the last period.
@@ -59,9 +60,7 @@ public struct RenewalInfoPayload: Sendable, Hashable {
 
     /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
-}
 
-extension RenewalInfoPayload: AppStorePayload {
     static var kind: JWSKind { .renewalInfo }
 
     /// Every field that Apple documents for this payload, for readers and minters.
@@ -96,9 +95,7 @@ extension RenewalInfoPayload: AppStorePayload {
         deviceVerificationNonce = try read("deviceVerificationNonce")
         tape = read.tape
     }
-}
 
-extension RenewalInfoPayload {
     /// Renewal info doesn't contain the app's bundle ID.
     var bundleID: String? { nil }
     var environmentName: String? { environment?.rawValue }

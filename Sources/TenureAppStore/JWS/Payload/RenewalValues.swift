@@ -32,12 +32,12 @@ public enum PriceIncreaseStatus: Int64, Sendable, Hashable, CaseIterable {
 public enum SubscriptionStatus: Int64, Sendable, Hashable, CaseIterable {
     /// Entitles the customer. A refund of an older period doesn't change this state.
     case active = 1
-    /// Doesn't entitle.
+    /// Doesn't entitle the customer.
     case expired = 2
-    /// The charge failed and is tried again. Doesn't entitle.
+    /// The charge failed and is tried again. Doesn't entitle the customer.
     case billingRetry = 3
-    /// The charge failed. Entitles until `gracePeriodExpiresDate`.
+    /// The charge failed. Entitles the customer until `gracePeriodExpiresDate`.
     case gracePeriod = 4
-    /// The current period was refunded, or is no longer shared by the family. Doesn't entitle.
+    /// The current period was refunded, or is no longer shared by the family. Doesn't entitle the customer.
     case revoked = 5
 }

@@ -3,7 +3,7 @@ public import TenureCore
 import TenureJSON
 
 /// The contents of one in-app transaction, signed by the App Store. Fields that don't apply are absent.
-public struct TransactionPayload: Sendable, Hashable {
+public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     /// The ID of the subscription's first transaction. For a one-time purchase, its transaction ID.
     public let originalTransactionID: String?
     /// The ID of this transaction, which is unique in its environment.
@@ -18,7 +18,7 @@ public struct TransactionPayload: Sendable, Hashable {
     public let subscriptionGroupIdentifier: String?
     /// When the product was bought. For a renewal, the start of its period, which may be after the signing date.
     public let purchaseDate: Date?
-    /// When the account first bought the product. It is the same after restores and renewals.
+    /// When the account first bought the product. The date is the same after restores and renewals.
     public let originalPurchaseDate: Date?
     /// When the period of an auto-renewable subscription ends; nil for other products.
     public let expiresDate: Date?
@@ -32,7 +32,7 @@ public struct TransactionPayload: Sendable, Hashable {
     public let inAppOwnershipType: Open<OwnershipType>?
     /// When the App Store signed the payload.
     public let signedDate: Date?
-    /// When the purchase was refunded, or when Family Sharing of it ended; nil if neither happened.
+    /// When the purchase was refunded, or when the family no longer shared the purchase; nil otherwise.
     public let revocationDate: Date?
     /// Why Apple refunded the purchase: a problem with the app, or another reason.
     public let revocationReason: Open<RevocationReason>?
@@ -40,7 +40,7 @@ public struct TransactionPayload: Sendable, Hashable {
     public let revocationType: Open<RevocationType>?
     /// The refunded part in thousandths of a percent: 50000 is 50 %.
     public let revocationPercentage: Int64?
-    /// Whether the subscription was replaced by an upgrade. If so, it grants nothing anymore.
+    /// Whether the subscription was replaced by an upgrade. If so, this transaction grants nothing anymore.
     public let isUpgraded: Bool?
     /// The kind of offer that applied: introductory, promotional, offer code or win-back.
     public let offerType: Open<OfferType>?
@@ -77,9 +77,7 @@ public struct TransactionPayload: Sendable, Hashable {
 
     /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
-}
 
-extension TransactionPayload: AppStorePayload {
     static var kind: JWSKind { .transaction }
 
     /// Every field that Apple documents for this payload, for readers and minters.
@@ -123,8 +121,6 @@ extension TransactionPayload: AppStorePayload {
         deviceVerificationNonce = try read("deviceVerificationNonce")
         tape = read.tape
     }
-}
 
-extension TransactionPayload {
     var environmentName: String? { environment?.rawValue }
 }

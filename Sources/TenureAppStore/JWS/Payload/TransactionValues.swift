@@ -4,7 +4,7 @@ public enum ProductType: String, Sendable, Hashable, CaseIterable {
     case autoRenewable = "Auto-Renewable Subscription"
     /// Bought once. Grants permanently, and can be shared with the family.
     case nonConsumable = "Non-Consumable"
-    /// Bought again and again, such as coins. It entitles to nothing (rule F1 of Docs/decision-rules.md).
+    /// Bought again and again, such as coins. A consumable grants nothing (rule F1 of Docs/decision-rules.md).
     case consumable = "Consumable"
     /// Grants for a length that the App Store doesn't know: the policy states it.
     case nonRenewing = "Non-Renewing Subscription"

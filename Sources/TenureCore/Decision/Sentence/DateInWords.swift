@@ -16,7 +16,7 @@ extension Date {
     var inWords: String { day?.inWords ?? "an unknown date" }
 
     /// The date as the end of a right: "until June 10, 2015" if the right ends during that day, "through June 9, 2015"
-    /// if it ends at midnight after June 9.
+    /// if the right ends at midnight after June 9.
     ///
     /// - Parameter isOfDay: whether the end may be a day in the policy. The policy's `until` includes its whole day in
     ///   every time zone, so such a right ends at noon UTC of the next day.

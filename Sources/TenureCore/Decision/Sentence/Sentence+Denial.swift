@@ -107,7 +107,7 @@ extension Sentence {
         var leading: Finding?
         var rank = Int.max
         for finding in decision.findings {
-            let new: Int? =
+            let findingRank: Int? =
                 switch finding {
                 case .supportRevocation: 0
                 case .appRefunded, .licenseEnded, .honorEnded: 1
@@ -122,7 +122,7 @@ extension Sentence {
                 case .noPurchase: 8
                 default: nil
                 }
-            if let new, new < rank { (leading, rank) = (finding, new) }
+            if let findingRank, findingRank < rank { (leading, rank) = (finding, findingRank) }
         }
         return leading
     }

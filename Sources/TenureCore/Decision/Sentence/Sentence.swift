@@ -2,7 +2,8 @@ import Foundation
 package import TenureJSON
 
 extension Decision {
-    /// A sentence that support can send to the customer. It uses the first language of each title in the policy.
+    /// A sentence that support can send to the customer. Each title in the sentence is in its first language in the
+    /// policy.
     public var sentence: String { sentence(in: []) }
 
     /// A text that support can send to the customer: the answer, its reason, and what the customer can do next.

@@ -32,8 +32,7 @@ struct SentenceFacts {
                 guard let acquisition = context.acquisition(index), let text = acquisition.version?.description,
                     text.utf8.count <= Self.maximumVersionLength
                 else { continue }
-                let isBuild = acquisition.originalPlatform?.versionKey == .bundleVersion
-                version = (text, isBuild ? "build" : "version", eras)
+                version = (text, acquisition.originalPlatform?.versionKey.rawValue ?? "version", eras)
             case .date(let date, let eras): self.date = (date, eras)
             case .changeover(_, let eras): changeoverEras = eras
             case .preorder(let date): preorder = date
@@ -111,7 +110,7 @@ struct SentenceFacts {
     /// Returns the first and the last day on which the app had to be acquired for the era's honor.
     ///
     /// Returns nil if the purchase date is unknown, or if the era has several honors or no such days. Also returns nil
-    /// if the customer's day is within them, because then the time of day decided.
+    /// if the customer's day is one of these days, because then the time of day decided.
     func window(ofHonoring era: Int) -> (first: CivilDay?, last: CivilDay?)? {
         guard policy.eras.indices.contains(era), let day = date.map({ CivilDay(of: $0.date) }) else { return nil }
         let honors = (entitlement?.honors ?? []).filter { $0.era == policy.eras[era].name }
