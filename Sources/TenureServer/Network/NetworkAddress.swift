@@ -49,7 +49,8 @@ public struct NetworkAddress: Sendable, Hashable {
         self.low = isIPv4 ? low & 0xFFFF_FFFF : low
     }
 
-    private init(high: UInt64, low: UInt64, isIPv4: Bool) {
+    /// - Parameter low: The last 64 bits of an IPv6 address, or the 32 bits of an IPv4 address.
+    init(high: UInt64, low: UInt64, isIPv4: Bool) {
         self.high = high
         self.low = low
         self.isIPv4 = isIPv4

@@ -69,7 +69,7 @@ struct WebhookSender: Sendable {
     static func refusal(of addresses: [SocketAddress], for target: WebhookTarget) -> String? {
         guard !addresses.isEmpty else { return "the host `\(target.host)` has no address" }
         if !target.isEncrypted {
-            let isLoopback = addresses.allSatisfy { PublicAddress.isLoopback($0) }
+            let isLoopback = addresses.allSatisfy { NetworkAddress($0)?.isLoopback == true }
             return isLoopback ? nil : "`\(target.host)` isn't loopback, and the URL has no TLS; use https"
         }
         guard !target.allowsPrivate else { return nil }
