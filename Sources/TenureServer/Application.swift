@@ -42,7 +42,7 @@ package func serve(
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
     OpenFiles.raiseLimit()
-    CertificateReloading.ignoreSignalUntilRunning()
+    SecretReloading.ignoreSignalUntilRunning()
     let application = try await buildApplication(
         configuration: configuration, store: store, logger: logger, onServerRunning: onServerRunning)
     try await run(application, configuration, logger: logger)
@@ -63,7 +63,7 @@ package func serve(
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
     OpenFiles.raiseLimit()
-    CertificateReloading.ignoreSignalUntilRunning()
+    SecretReloading.ignoreSignalUntilRunning()
     let application = try await buildApplication(
         apps, reread: reread, logger: logger, onServerRunning: onServerRunning)
     try await run(application, apps.common, logger: logger)
@@ -123,11 +123,8 @@ extension TenureService {
         if let router { routes = router } else { routes = try self.router() }
         let certificate = try configuration.serverCertificate()
         var services = databaseServices(logger: logger) + (try configuredServices(logger: logger))
-        let links = content?.s3
-        if let links { services.append(S3SecretReloading(links: links, logger: logger)) }
         services.append(
-            CertificateReloading(
-                certificate: certificate, metrics: metrics, logger: logger, alsoReloadsBucket: links != nil))
+            SecretReloading(certificate: certificate, bucket: content?.s3, metrics: metrics, logger: logger))
         return try configuration.application(
             routes.responder(), metrics, certificate, services: services, logger: logger,
             onServerRunning: onServerRunning)

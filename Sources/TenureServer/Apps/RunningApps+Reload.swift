@@ -24,7 +24,8 @@ extension RunningApps {
         // Only one reload runs at a time.
         while isReloading.exchange(true) { try await Task.sleep(for: .milliseconds(20)) }
         defer { isReloading.withLock { $0 = false } }
-        reloadCertificate()
+        // Even if the configuration has a mistake, an expired certificate can be replaced.
+        certificate?.reload(sharedMetrics, logger)
         let old = configuration
         let reading = await reread?() ?? AppsReading(old, mistakes: [], warnings: [])
         guard reading.mistakes.isEmpty, let fresh = reading.configuration else {
@@ -72,17 +73,5 @@ extension RunningApps {
         return Reload(
             added: added.map(\.name), removed: removed,
             reloaded: fresh.apps.map(\.name).filter { old[$0] != nil }, warnings: reading.warnings)
-    }
-
-    /// Reloads the certificate even if the configuration has a mistake, so that an expired certificate can be replaced.
-    private func reloadCertificate() {
-        do throws(ServiceError) {
-            try certificate?.reload()
-            reportCertificate()
-        } catch {
-            logger.error(
-                "the new TLS certificate is invalid; the previous one stays in use",
-                metadata: ["detail": "\(error.description)"])
-        }
     }
 }

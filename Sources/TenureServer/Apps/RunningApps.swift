@@ -73,11 +73,6 @@ final class RunningApps: Sendable {
     /// Stores why an app isn't running; nil if the app is running or isn't configured anymore.
     func record(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
 
-    /// Sets the metric of the date on which the certificate expires.
-    func reportCertificate() {
-        if let end = certificate?.expiry { sharedMetrics.usesCertificate(until: end) }
-    }
-
     /// Returns the metrics of an app. The first call for an app creates them; they are kept if the app starts again.
     func metrics(of name: String) -> ServiceMetrics {
         state.withLock { state in
