@@ -115,8 +115,7 @@ struct NotificationService: Sendable {
                 .nothingVerified, "the notification was rejected: \(rejection.detail)",
                 problems: [
                     ArtifactProblem(
-                        artifact: NotificationRequest.CodingKeys.signedPayload.rawValue,
-                        code: rejection.code.rawValue, detail: rejection.detail)
+                        artifact: "signedPayload", code: rejection.code.rawValue, detail: rejection.detail)
                 ])
         }
     }
