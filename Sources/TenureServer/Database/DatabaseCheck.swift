@@ -59,7 +59,7 @@ package struct DatabaseCheck: Sendable {
             for finding in integrityFindings { report(finding) }
             let policies = try transaction.policies()
             for policy in policies { check(policy) }
-            let derivation = DatabaseDerivation(trust: trust, policies: policies)
+            let derivation = Derivation(trust: trust, policies: policies)
             let total = try transaction.customerCount()
             var last = Int64.min
             while case let batch = try transaction.allCustomers(after: last, limit: 200), !batch.isEmpty {
@@ -83,7 +83,7 @@ package struct DatabaseCheck: Sendable {
 
         /// Checks a row of `customers`. A customer who was merged into another (`isLiving` is false) has no facts.
         private mutating func check(
-            _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: DatabaseDerivation
+            _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: Derivation
         ) throws(StoreError) {
             // Can the customer's row be read?
             do {
@@ -137,5 +137,20 @@ extension Artifact {
         // RFC 7515: the signature covers everything before the second period.
         guard let end = bytes.lastIndex(of: UInt8(ascii: ".")) else { return false }
         return Array(SHA256.hash(data: bytes[..<end])) == sha256
+    }
+}
+
+extension CustomerFacts {
+    /// Returns the names of the parts in which these facts differ from `otherFacts`, for a message.
+    fileprivate func differences(from otherFacts: CustomerFacts) -> [String] {
+        var words: [String] = []
+        if proofs != otherFacts.proofs { words.append("proofs of the app") }
+        if purchases != otherFacts.purchases { words.append("purchases") }
+        if renewals != otherFacts.renewals { words.append("renewals") }
+        if purchasesAreComplete != otherFacts.purchasesAreComplete { words.append("whether all purchases are known") }
+        if isUnbound != otherFacts.isUnbound { words.append("whether the customer is unbound") }
+        if promises != otherFacts.promises { words.append("promises") }
+        if support != otherFacts.support { words.append("grants and revocations") }
+        return words
     }
 }

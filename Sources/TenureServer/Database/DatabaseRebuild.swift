@@ -43,7 +43,7 @@ package struct DatabaseRebuild: Sendable {
         isTrial: Bool, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
     ) async throws(StoreError) -> Outcome {
-        let derivation = DatabaseDerivation(trust: trust, policies: try await store.read { try $0.policies() })
+        let derivation = Derivation(trust: trust, policies: try await store.read { try $0.policies() })
         let total = try await store.read { try $0.customerCount() }
         var outcome = Outcome()
         var handled: Int64 = 0
@@ -71,7 +71,7 @@ package struct DatabaseRebuild: Sendable {
 
     /// Rebuilds customers in parallel, so that the database flushes several transactions to the disk at once.
     private func rebuild(
-        _ customers: [(number: Int64, publicID: String)], _ derivation: DatabaseDerivation, _ isTrial: Bool
+        _ customers: [(number: Int64, publicID: String)], _ derivation: Derivation, _ isTrial: Bool
     ) async throws(StoreError) -> [CustomerResult] {
         do {
             return try await withThrowingTaskGroup(of: (Int, CustomerResult).self) { group in
@@ -93,7 +93,7 @@ package struct DatabaseRebuild: Sendable {
 
     /// Rebuilds one customer.
     private func rebuild(
-        _ number: Int64, _ publicID: String, _ derivation: DatabaseDerivation, _ isTrial: Bool
+        _ number: Int64, _ publicID: String, _ derivation: Derivation, _ isTrial: Bool
     ) async throws(StoreError) -> CustomerResult {
         do throws(StoreError) {
             if isTrial {

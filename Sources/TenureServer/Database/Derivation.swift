@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenurePolicyFile
 import TenureStore
 
 /// Derives a customer's facts from their rows in the database. It verifies each artifact and notification again, as of
@@ -11,8 +12,8 @@ import TenureStore
 struct Derivation: Sendable {
     let verifier: AppStoreVerifier
 
-    /// Returns the customer's facts. If an artifact can't be verified, throws `damaged` with its name: the bytes were
-    /// changed, or the trust anchor isn't configured here.
+    /// Returns the customer's facts. If an artifact can't be verified, throws `damaged` with the artifact's name:
+    /// its bytes were changed, or its trust anchor isn't configured here.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try facts(
             of: rows.artifacts, rows.notifications, ofCustomer: rows.customer.publicID)
@@ -20,6 +21,8 @@ struct Derivation: Sendable {
         for support in rows.support { facts.add(support.grant) }
         facts.purchasesAreComplete = rows.purchasesAreComplete
         facts.isUnbound = rows.isUnbound
+        // When a member has the maximum number of artifacts, the database stores only the facts of further artifacts.
+        if rows.isFull { facts.add(rows.customer.facts) }
         return facts
     }
 
@@ -120,5 +123,16 @@ struct Derivation: Sendable {
             proven.proofs.append(verified.proof)
             proven.purchases += verified.purchases
         }
+    }
+}
+
+extension Derivation {
+    /// Creates the derivation for a database, under the given trust anchors. The last policy that can be read identifies
+    /// the app for which artifacts must be signed.
+    init(trust: TrustConfiguration, policies: [StoredPolicy]) {
+        let app = policies.reversed().lazy.compactMap { try? PolicyFile.read($0.compiled, named: "policy").app }.first
+        self.init(
+            verifier: AppStoreVerifier(
+                app: AppIdentity(bundleID: app?.bundleID, appAppleID: app?.appleID), trust: trust))
     }
 }
