@@ -267,13 +267,11 @@ extension ServiceError {
     fileprivate init(listening error: any Error, _ configuration: ServiceConfiguration) {
         let (host, port) = (configuration.host, configuration.port)
         switch error {
-        case let error as ServiceError: self = error
-        case let error as StoreError: self.init(error)
         case let error as IOError where error.errnoCode == EADDRINUSE: self = .portInUse(host: host, port: port)
         case let error as IOError:
             self = .cannotListen(
                 host: host, port: port, detail: String(cString: strerror(error.errnoCode)).lowercased())
-        default: self = .failed("\(error)")
+        default: self.init(wrapping: error)
         }
     }
 }

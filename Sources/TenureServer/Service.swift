@@ -117,13 +117,6 @@ struct TenureService: Sendable {
             environments: configuration.appStore.map { _ in Array(configuration.anchors.keys) })
     }
 
-    /// Reports the metrics of several apps, with this service's access rules.
-    func metricsRoute(of sources: [MetricsSource]) -> MetricsRoute {
-        MetricsRoute(
-            sources: sources, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey),
-            now: configuration.now)
-    }
-
     /// Creates all routes of one app, with their handlers and middleware.
     func router() throws(ServiceError) -> Router<ServiceContext> {
         // The handlers.
@@ -151,7 +144,9 @@ struct TenureService: Sendable {
         let keys = SigningKeysRoute(keys: signingKeys, now: configuration.now)
         let health = HealthRoutes(store: store)
 
-        let metricsRoute = metricsRoute(of: [metricsSource(of: nil)])
+        let metricsRoute = MetricsRoute(
+            sources: [metricsSource(of: nil)], access: configuration.metrics,
+            adminKey: AdminKey(configuration.adminKey), now: configuration.now)
         let description = try OpenAPIDocument.json()
 
         let router = configuration.emptyRouter(metrics)

@@ -44,7 +44,7 @@ struct AppRunner: Service {
             } catch is CancellationError {
                 return
             } catch {
-                report(error as? ServiceError ?? .failed("\(error)"), &reported)
+                report(ServiceError(wrapping: error), &reported)
             }
         }
     }

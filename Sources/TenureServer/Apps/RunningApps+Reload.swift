@@ -43,7 +43,8 @@ extension RunningApps {
         do throws(ServiceError) {
             for (name, app) in running {
                 guard let configuration = fresh[name] else { continue }
-                replacements.append((name, app, try await replacement(of: app, configuredAs: configuration)))
+                let replacement = try await makeApp(configuration, app.service.store, registeringWebhooks: false)
+                replacements.append((name, app, replacement))
             }
             // Webhooks are registered only now that no app has a mistake, because from then on messages are queued for
             // them.

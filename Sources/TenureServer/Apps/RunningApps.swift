@@ -180,21 +180,13 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// Creates the service of a running app for another configuration, on the database that is open already. The app
-    /// keeps running as it is until `useConfiguration` uses the result.
-    func replacement(
-        of running: RunningApp, configuredAs app: AppConfiguration
-    ) async throws(ServiceError) -> RunningApp {
-        try await makeApp(app, running.service.store, registeringWebhooks: false)
-    }
-
     /// Opens the database of an app and creates the app's service. Closes the database if that fails.
     private func open(_ app: AppConfiguration) async throws(ServiceError) -> RunningApp {
         let store: Store
         do {
             store = try await app.openStore?(app.configuration) ?? TenureService.openStore(app.configuration)
         } catch {
-            throw ServiceError(opening: error)
+            throw ServiceError(wrapping: error)
         }
         do throws(ServiceError) {
             return try await makeApp(app, store, registeringWebhooks: true)
@@ -205,8 +197,12 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// Creates the service and the routes of an app on its open database.
-    private func makeApp(
+    /// Creates the service and the routes of an app on its open database. An app that is already running stays
+    /// unchanged until `useConfiguration` replaces it with the result.
+    ///
+    /// - Parameter registeringWebhooks: Whether to store the configured webhooks in the database, so that changes queue
+    ///   messages for them.
+    func makeApp(
         _ app: AppConfiguration, _ store: Store, registeringWebhooks: Bool
     ) async throws(ServiceError) -> RunningApp {
         BodyBudget.process.allow(bodiesOf: app.configuration.limits.bodySize)
@@ -241,16 +237,5 @@ final class RunningApps: Sendable {
         guard let refusal else { return }
         try? await app.service.store.close()
         throw .app(name: name, refusal)
-    }
-}
-
-extension ServiceError {
-    /// Explains why a database can't be opened.
-    fileprivate init(opening error: any Error) {
-        switch error {
-        case let error as ServiceError: self = error
-        case let error as StoreError: self.init(error)
-        default: self = .failed("\(error)")
-        }
     }
 }

@@ -59,6 +59,15 @@ public enum ServiceError: Error, Sendable, Hashable {
         self = .database(error.description)
     }
 
+    /// Creates the error for any reason why the service doesn't start or has stopped.
+    init(wrapping error: any Error) {
+        switch error {
+        case let error as ServiceError: self = error
+        case let error as StoreError: self.init(error)
+        default: self = .failed("\(error)")
+        }
+    }
+
     /// Combines mistakes into one error; nil if there are no mistakes.
     init?(_ mistakes: [ServiceError]) {
         guard let first = mistakes.first else { return nil }

@@ -65,12 +65,8 @@ struct ActivePolicy: Sendable {
             let recorded = try await store.read { try $0.policies() }
             versions = PolicyVersions(try Self.inEffect(publication, among: recorded), askedAt: askedAt)
             try versions.add(recorded)
-        } catch let error as StoreError {
-            throw ServiceError(error)
-        } catch let error as ServiceError {
-            throw error
         } catch {
-            throw .failed("\(error)")
+            throw ServiceError(wrapping: error)
         }
     }
 
