@@ -57,7 +57,8 @@ public func serve(
     try await serve(AppsConfiguration(apps), reread: nil, logger: logger, onServerRunning: onServerRunning)
 }
 
-/// Runs several apps. On SIGHUP, and when the owner calls the reload route, `reread` reads their configuration again.
+/// Runs several apps. On SIGHUP, and when the process's owner calls the reload route, `reread` reads the configuration of
+/// the apps again. The owner has the admin key that is set outside of `apps`.
 package func serve(
     _ apps: AppsConfiguration, reread: AppsReading.Reader?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -76,7 +77,8 @@ private func run(
     do {
         var group = ServiceGroupConfiguration(
             services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        // Requests that take longer are aborted: a client that never reads must not keep the service from ending.
+        // Requests that take longer are aborted, because a client that never reads its response must not keep the service
+        // from ending.
         group.maximumGracefulShutdownDuration = .seconds(configuration.timeouts.shutdown)
         try await ServiceGroup(configuration: group).run()
     } catch is CancellationError {
@@ -86,8 +88,9 @@ private func run(
     }
 }
 
-/// Creates the service with several apps. Each app gets the same parts as a single app, and `AppsResponder` passes it
-/// the requests below its path. Apps that can't start yet are started later, but at least one app must start now.
+/// Creates the service with several apps. Each app has the same parts as a single app, and `AppsResponder` passes the
+/// requests below the app's path to the app. Apps that can't start yet are started later, but at least one app must start
+/// now.
 func buildApplication(
     _ apps: AppsConfiguration, reread: AppsReading.Reader? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -231,7 +234,7 @@ extension ServiceConfiguration {
 
 /// The event loops of the process, half as many as cores. Responses are made on Swift's own threads, as many as cores.
 /// With more event loops, the threads compete for cores: on two cores, one loop served 15 % more customers per second
-/// than two. The event loops live as long as the process, so no code has to end them.
+/// than two. No code ends the event loops, because they are needed as long as the process runs.
 private let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
 
 /// Closes the database when the service ends. Logs how many requests were aborted by the shutdown timeout.
@@ -245,7 +248,8 @@ private struct DatabaseClosing: Service {
         await withTaskCancellationHandler {
             try? await gracefulShutdown()
         } onCancel: {
-            // The shutdown timeout is over. The requests are counted now, because aborted ones aren't counted later.
+            // The shutdown timeout is over. The requests in progress are counted now, because the service is about to
+            // abort them.
             let requests = metrics.requestsInFlight
             guard requests > 0 else { return }
             logger.warning(

@@ -48,8 +48,8 @@ struct CustomerChanges: Sendable {
     /// Adds the refusal to the audit trail.
     private func checkRealm(of customer: CustomerName, for change: CustomerChange, by holder: KeyHolder) async throws {
         guard case .publicID(let id) = customer,
-            let known = try await customers.store.read({ try $0.customer(named: id) }),
-            !customers.realms.contains(known.realm)
+            let storedCustomer = try await customers.store.read({ try $0.customer(named: id) }),
+            !customers.realms.contains(storedCustomer.realm)
         else { return }
         let refusal = ChangeOutcome.Refusal.noSuchCustomer
         let entry = AuditEntry(

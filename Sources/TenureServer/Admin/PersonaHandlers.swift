@@ -54,8 +54,8 @@ struct PersonaHandlers: Sendable {
         let policy = policies.current
         let platform = try body.platform.map { name throws(Problem) in
             guard let platform = Platform(rawValue: name) else {
-                let known = Platform.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Problem(.malformedRequest, "unknown `platform` `\(name.prefix(64))`; use one of \(known)")
+                let platforms = Platform.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Problem(.malformedRequest, "unknown `platform` `\(name.prefix(64))`; use one of \(platforms)")
             }
             return platform
         }

@@ -69,10 +69,10 @@ struct CustomerHistory: Sendable {
 
     /// Adds the history to an update of a customer.
     ///
-    /// - Parameter known: The customer to update; nil for a new one.
-    func add(to update: inout CustomerUpdate, of known: Customer?) {
+    /// - Parameter storedCustomer: The customer to update; nil for a new one.
+    func add(to update: inout CustomerUpdate, of storedCustomer: Customer?) {
         update.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
-        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: known))
+        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: storedCustomer))
         if isComplete { update.completePurchases() }
     }
 

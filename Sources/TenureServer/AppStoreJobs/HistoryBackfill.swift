@@ -53,9 +53,9 @@ struct HistoryBackfill: Sendable {
             let updated = try await store.update(
                 job.customer, naming: history.identities, at: now, adding: history.size
             ) {
-                known -> (CustomerUpdate, Result<Void, Problem>) in
-                var update = CustomerUpdate(of: known)
-                history.add(to: &update, of: known)
+                storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
+                var update = CustomerUpdate(of: storedCustomer)
+                history.add(to: &update, of: storedCustomer)
                 do throws(Problem) {
                     _ = try policies.decide(&update, in: environment, at: now)
                     return (update, .success(()))

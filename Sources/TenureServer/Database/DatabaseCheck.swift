@@ -61,10 +61,10 @@ package struct DatabaseCheck: Sendable {
             for policy in policies { check(policy) }
             let derivation = Derivation(trust: trust, policies: policies)
             let total = try transaction.customerCount()
-            var last = Int64.min
-            while case let batch = try transaction.allCustomers(after: last, limit: 200), !batch.isEmpty {
+            var lastNumber = Int64.min
+            while case let batch = try transaction.allCustomers(after: lastNumber, limit: 200), !batch.isEmpty {
                 for customer in batch {
-                    last = customer.number
+                    lastNumber = customer.number
                     try check(customer.number, customer.publicID, isLiving: customer.isLiving, derivation)
                     outcome.customers += 1
                     progress(outcome.customers, total)
@@ -81,7 +81,8 @@ package struct DatabaseCheck: Sendable {
             }
         }
 
-        /// Checks a row of `customers`. A customer who was merged into another (`isLiving` is false) has no facts.
+        /// Checks one customer: the row of `customers`, and the customer's other rows. A customer who was merged into
+        /// another customer (`isLiving` is false) has no facts, so only the row of `customers` is checked.
         private mutating func check(
             _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: Derivation
         ) throws(StoreError) {
@@ -128,7 +129,7 @@ package struct DatabaseCheck: Sendable {
 }
 
 extension Artifact {
-    /// Whether the signed part of the artifact still has the stored hash.
+    /// Whether the signed part of the artifact still has the hash that was stored with the artifact.
     var hasItsDigest: Bool {
         if kind == .receipt {
             guard let content = UnverifiedReceipt.content(of: bytes) else { return false }

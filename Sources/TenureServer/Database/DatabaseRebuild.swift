@@ -32,8 +32,8 @@ package struct DatabaseRebuild: Sendable {
         case stopped(DatabaseFinding)
     }
 
-    /// Rebuilds while the service runs. Artifacts are verified outside of transactions. Each customer with other facts
-    /// is written in a short transaction.
+    /// Rebuilds the facts of all customers while the service runs. Artifacts are verified outside of transactions. Each
+    /// customer with other facts than before is written in a short transaction.
     ///
     /// - Parameters:
     ///   - isTrial: Whether to count the changes only, and write nothing.
@@ -47,11 +47,10 @@ package struct DatabaseRebuild: Sendable {
         let total = try await store.read { try $0.customerCount() }
         var outcome = Outcome()
         var handled: Int64 = 0
-        var last = Int64.min
+        var lastNumber = Int64.min
         while true {
-            let after = last
-            let batch = try await store.read { try $0.allCustomers(after: after, limit: 64) }
-            guard let end = batch.last else { return outcome }
+            let batch = try await store.read { [lastNumber] in try $0.allCustomers(after: lastNumber, limit: 64) }
+            guard let last = batch.last else { return outcome }
             let customers = batch.filter(\.isLiving).map { (number: $0.number, publicID: $0.publicID) }
             for result in try await rebuild(customers, derivation, isTrial) {
                 outcome.customers += 1
@@ -63,7 +62,7 @@ package struct DatabaseRebuild: Sendable {
                     report(finding)
                 }
             }
-            last = end.number
+            lastNumber = last.number
             handled += Int64(batch.count)
             progress(handled, total)
         }

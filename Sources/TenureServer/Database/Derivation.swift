@@ -78,7 +78,8 @@ struct Derivation: Sendable {
     }
 
     /// Verifies the entries of all members of a customer, page by page, before the transaction that separates the members
-    /// again. Other requests have to wait for that transaction, so it verifies only the entries that arrived since.
+    /// again. Other requests have to wait for that transaction, so the transaction itself verifies only the entries that
+    /// arrived after these pages.
     func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.read({ try $0.members(of: customer) }) {
@@ -98,7 +99,8 @@ struct Derivation: Sendable {
         return rederivation
     }
 
-    /// A rederivation without verified entries: the transaction that uses it verifies all entries that it needs.
+    /// A rederivation without verified entries: the transaction that uses the rederivation verifies all the entries that
+    /// the transaction needs.
     var rederivation: Rederivation {
         Rederivation { entries throws(StoreError) in
             try facts(of: entries.artifacts, entries.notifications, ofCustomer: entries.publicID)

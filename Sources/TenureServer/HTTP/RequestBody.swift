@@ -107,10 +107,10 @@ private struct Exact<Body: AdminRequest>: Decodable {
     let body: Body
 
     init(from decoder: any Decoder) throws {
-        let known = Body.CodingKeys.allCases.map(\.stringValue)
-        let names = try decoder.container(keyedBy: AnyCodingKey.self).allKeys.map(\.stringValue)
-        if let unknown = names.sorted().first(where: { !known.contains($0) }) {
-            let fields = known.map { "`\($0)`" }.joined(separator: ", ")
+        let fieldNames = Body.CodingKeys.allCases.map(\.stringValue)
+        let sentNames = try decoder.container(keyedBy: AnyCodingKey.self).allKeys.map(\.stringValue)
+        if let unknown = sentNames.sorted().first(where: { !fieldNames.contains($0) }) {
+            let fields = fieldNames.map { "`\($0)`" }.joined(separator: ", ")
             throw Problem(.malformedRequest, "there is no field `\(unknown.prefix(64))`; the fields are \(fields)")
         }
         body = try Body(from: decoder)

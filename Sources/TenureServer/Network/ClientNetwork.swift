@@ -10,6 +10,7 @@ struct ClientNetwork: Hashable {
         (address.isIPv4 ? [32] : [64, 48]).map { ClientNetwork(base: address.prefix($0), length: $0) }
     }
 
-    /// The limit of this network if one address has `limit`. A /48 has four times as much, but at most half of `total`.
+    /// Returns the limit of this network, if one address has the limit `limit`. A /48 has four times that limit, but at
+    /// most half of `total`.
     func share(of limit: Int, total: Int) -> Int { length == 48 ? min(4 * limit, max(1, total / 2)) : limit }
 }

@@ -39,7 +39,7 @@ final class ServerCertificate: Sendable {
         }
     }
 
-    /// The TLS settings of the server. For each new connection, they use the certificate of that moment.
+    /// The TLS settings of the server. Each new connection uses the certificate that was loaded last.
     var configuration: TLSConfiguration {
         var configuration = contents.configuration
         configuration.sslContextCallback = { [self] _, promise in

@@ -44,13 +44,13 @@ struct NotificationService: Sendable {
         let environment = contents.notification.realm.environment
         let (policies, entitlementComparer) = (policies, entitlementComparer)
         let reception = try await policies.upToDate {
-            try await store.receive(contents.notification, about: contents.identities, at: now) { known in
-                var update = contents.update(of: known)
+            try await store.receive(contents.notification, about: contents.identities, at: now) { storedCustomer in
+                var update = contents.update(of: storedCustomer)
                 // If `decide` fails because another process just published a policy, the notification is still stored.
                 // The customer's entitlements are then decided below.
                 if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
                     update.entitlementChange =
-                        (try? entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now))
+                        (try? entitlementComparer?.entitlementChange(of: storedCustomer, decisions: decisions, at: now))
                         ?? .later
                 }
                 return update
@@ -64,12 +64,13 @@ struct NotificationService: Sendable {
         }
         let customerNow = try await policies.upToDate {
             let updated = try await store.update(customer, naming: contents.identities, at: now) {
-                known -> (CustomerUpdate, Result<Void, Problem>) in
-                var update = CustomerUpdate(of: known)
+                storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
+                var update = CustomerUpdate(of: storedCustomer)
                 do throws(Problem) {
                     let decisions = try policies.decide(&update, in: environment, at: now).decisions
                     update.entitlementChange =
-                        try entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
+                        try entitlementComparer?.entitlementChange(of: storedCustomer, decisions: decisions, at: now)
+                        ?? .later
                     return (update, .success(()))
                 } catch {
                     return (update, .failure(error))

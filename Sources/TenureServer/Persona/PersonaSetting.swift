@@ -25,10 +25,10 @@ extension AppProof {
     /// A date is an instant as in RFC 3339, or a day, which means its midnight in UTC. Only receipts of volume
     /// purchases have an expiration date, so settings with an expiration date give the proof of a receipt.
     init(settings: [String: String], signed: Date) throws(PersonaMistake) {
-        let known = PersonaSetting.allCases.map(\.rawValue)
-        if let unknown = settings.keys.sorted().first(where: { !known.contains($0) }) {
+        let names = PersonaSetting.allCases.map(\.rawValue)
+        if let unknown = settings.keys.sorted().first(where: { !names.contains($0) }) {
             throw PersonaMistake(
-                detail: "there is no setting `\(unknown.prefix(64))`; use one of \(known.joined(separator: ", "))")
+                detail: "there is no setting `\(unknown.prefix(64))`; use one of \(names.joined(separator: ", "))")
         }
         let values = PersonaValues(settings: settings)
         let platform = try values.text(.originalPlatform).map { name throws(PersonaMistake) in

@@ -44,7 +44,8 @@ struct ActivePolicy: Sendable {
     /// The SHA-256 of a compiled policy.
     static func digest(of compiled: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: compiled)) }
 
-    /// Publishes `policy` if the database has no policy yet. Otherwise, the last published policy stays in effect.
+    /// Publishes `policy` if the database has no policy yet. Otherwise, the last published policy stays in effect. Throws
+    /// if a policy has mistakes, or if the database fails.
     init(
         _ policy: Policy, in store: Store, at now: Date, staleness: Swift.Duration = Self.defaultStaleness
     ) async throws(ServiceError) {
@@ -84,7 +85,7 @@ struct ActivePolicy: Sendable {
     /// Whether the database was last asked for the policy in effect less than `staleness` ago.
     var isFresh: Bool { ContinuousClock.now - versions.lastAsked < staleness }
 
-    /// Asks the database for the policy in effect, unless that was done a moment ago.
+    /// Asks the database for the policy in effect, unless this process asked less than `staleness` ago.
     func refresh() async throws {
         if !isFresh { try await refreshNow() }
     }
@@ -104,7 +105,7 @@ struct ActivePolicy: Sendable {
     /// Runs `body` under the policy in effect. Runs it again if another process published a policy in the meantime, or
     /// if a promise refers to a version that this process hasn't read yet.
     ///
-    /// A second run of `body` must have no effect in addition to the first run's.
+    /// So `body` may run several times, and must have the same effect as if it ran once.
     func upToDate<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await refresh()
         for _ in 0..<3 {

@@ -20,9 +20,11 @@ struct CustomerRoute: Sendable {
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let now = now()
         let token = try access.token(of: request, now: now)
-        let known =
+        let storedCustomer =
             if let lookUp { try lookUp(token.customer) } else { try await store.lookUp(token.customer) }
-        guard let known, known.realm == token.realm, let customer = try await store.customerForResponse(known) else {
+        guard let storedCustomer, storedCustomer.realm == token.realm,
+            let customer = try await store.customerForResponse(storedCustomer)
+        else {
             throw Problem.accessTokenRefused
         }
         let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)

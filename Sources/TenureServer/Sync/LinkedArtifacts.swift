@@ -32,14 +32,14 @@ struct LinkedArtifacts: Sendable {
 
     /// Links the verified artifacts of a sync.
     ///
-    /// - Parameter known: The stored customer with the artifacts' identities; nil for a new customer. The customer's
+    /// - Parameter storedCustomer: The stored customer with the artifacts' identities; nil for a new customer. The customer's
     ///   stored proofs and purchases link artifacts too.
-    init(_ verified: VerifiedArtifacts, known: Customer? = nil) {
+    init(_ verified: VerifiedArtifacts, storedCustomer: Customer? = nil) {
         rejected = verified.rejected
         // Accept a leading app transaction or receipt at once. A leading transaction is accepted below, with the other
         // transactions.
         let leader = ArtifactLinks.Leader(of: verified)
-        var links = ArtifactLinks(leading: leader, known: known)
+        var links = ArtifactLinks(leading: leader, storedCustomer: storedCustomer)
         var receipt = verified.receipt
         switch leader {
         case .appTransaction(let appTransaction): add(appTransaction, on: verified.hashedDevice)
@@ -226,9 +226,9 @@ private struct ArtifactLinks {
         }
     }
 
-    /// - Parameter known: The stored customer with the artifacts' identities; nil for a new customer.
-    init(leading leader: Leader, known: Customer?) {
-        knownProofs = known?.facts.proofs ?? []
+    /// - Parameter storedCustomer: The stored customer with the artifacts' identities; nil for a new customer.
+    init(leading leader: Leader, storedCustomer: Customer?) {
+        knownProofs = storedCustomer?.facts.proofs ?? []
         switch leader {
         case .appTransaction(let artifact):
             appTransactionID = artifact.payload.appTransactionID
@@ -249,7 +249,7 @@ private struct ArtifactLinks {
             isOnDevice = false
             originalPurchaseDate = nil
         }
-        if let known { add(known.facts.purchases) }
+        if let storedCustomer { add(storedCustomer.facts.purchases) }
     }
 
     /// Whether a transaction is linked. If so, its IDs link further artifacts.

@@ -65,8 +65,8 @@ final class SyncService: Sendable {
         // 3. In one transaction, which the database may run twice: find the customer, decide, save.
         let plan = CustomerUpdatePlan(
             naming: linked.identities, in: realm, at: now, adding: verified.size, proving: linked.acquisition)
-        let decide = { @Sendable (known: Customer?) -> (CustomerUpdate, Result<Outcome, Problem>) in
-            self.decide(on: known, adding: verified, linked, in: realm, now: now)
+        let decide = { @Sendable (storedCustomer: Customer?) -> (CustomerUpdate, Result<Outcome, Problem>) in
+            self.decide(on: storedCustomer, adding: verified, linked, in: realm, now: now)
         }
         var saved: SavedCustomer?
         if plan.mayFitOneTransaction {
@@ -126,17 +126,19 @@ final class SyncService: Sendable {
     /// Decides what a customer may use with the new artifacts. Returns what the artifacts add to the customer.
     ///
     /// - Parameters:
-    ///   - known: The stored customer; nil for a new one.
+    ///   - storedCustomer: The stored customer; nil for a new one.
     ///   - alone: The artifacts as they are linked without the stored customer. If they are bound, they are linked
     ///     again, because the customer's stored facts may link more of them.
     private func decide(
-        on known: Customer?, adding verified: VerifiedArtifacts, _ alone: LinkedArtifacts, in realm: Realm, now: Date
+        on storedCustomer: Customer?, adding verified: VerifiedArtifacts, _ alone: LinkedArtifacts, in realm: Realm,
+        now: Date
     ) -> (CustomerUpdate, Result<Outcome, Problem>) {
-        let linked = alone.isBound && known != nil ? LinkedArtifacts(verified, known: known) : alone
-        var update = CustomerUpdate(of: known)
+        let linked =
+            alone.isBound && storedCustomer != nil ? LinkedArtifacts(verified, storedCustomer: storedCustomer) : alone
+        var update = CustomerUpdate(of: storedCustomer)
         update.add(
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
-        update.identify(by: linked.identities + linked.namedIdentities.searchableIdentities(beyond: known))
+        update.identify(by: linked.identities + linked.namedIdentities.searchableIdentities(beyond: storedCustomer))
         if alone.isBound, let device = verified.hashedDevice {
             let getsEntitlementToken = verified.appTransaction?.isOnDevice == true
             update.addUse(
@@ -146,9 +148,9 @@ final class SyncService: Sendable {
         // The first device of a customer asks for the history, even if the customer is known from unbound artifacts or
         // a notification.
         if asksAppStore, alone.isBound, realm.environment != .xcode {
-            if known == nil {
+            if storedCustomer == nil {
                 update.jobs.insert(.history)
-            } else if known?.facts.purchasesAreComplete != true {
+            } else if storedCustomer?.facts.purchasesAreComplete != true {
                 update.jobsForNewDevice.insert(.history)
             }
         }
@@ -156,7 +158,7 @@ final class SyncService: Sendable {
             let (evidence, decisions) = try policies.decide(&update, in: realm.environment, at: now)
             // If this process has no webhooks, `later` lets a process with webhooks compare the customer.
             update.entitlementChange =
-                try entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
+                try entitlementComparer?.entitlementChange(of: storedCustomer, decisions: decisions, at: now) ?? .later
             let outcome = Outcome(
                 evidence: evidence, decisions: decisions, rejected: linked.rejected,
                 acceptedCount: linked.artifacts.count)

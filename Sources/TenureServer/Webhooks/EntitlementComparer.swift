@@ -25,16 +25,16 @@ struct EntitlementComparer: Sendable {
     /// that this process hasn't read yet.
     ///
     /// - Parameters:
-    ///   - known: The customer before the update; nil for a new one.
+    ///   - storedCustomer: The customer before the update; nil for a new one.
     ///   - decisions: The decisions after the update.
     func entitlementChange(
-        of known: Customer?, decisions: [Decision], at now: Date
+        of storedCustomer: Customer?, decisions: [Decision], at now: Date
     ) throws(Problem) -> EntitlementChange {
         let before: SentEntitlements =
-            if let sent = known?.sentEntitlements {
+            if let sent = storedCustomer?.sentEntitlements {
                 sent
-            } else if let known {
-                SentEntitlements(try policies.decide(known.facts, known.evidence, at: now))
+            } else if let storedCustomer {
+                SentEntitlements(try policies.decide(storedCustomer.facts, storedCustomer.evidence, at: now))
             } else {
                 SentEntitlements()
             }

@@ -58,8 +58,8 @@ public struct Webhook: Sendable, Hashable {
         } else if let mistake = mistakeOfURL {
             detail = mistake
         } else if let unknown = events.first(where: { Message.Kind(rawValue: $0) == nil }) {
-            let known = Message.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            detail = "there is no event `\(unknown)`; use some of \(known)"
+            let allEvents = Message.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            detail = "there is no event `\(unknown)`; use some of \(allEvents)"
         } else if !eachCustomer, !events.isEmpty, !events.contains(Message.Kind.policyPublished.rawValue) {
             detail = """
                 with `eachCustomer: false`, the webhook gets no message about a publication; add `policy.published` to `events`
