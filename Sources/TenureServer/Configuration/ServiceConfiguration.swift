@@ -49,7 +49,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// The key for the App Store Server API; nil if the service doesn't use it.
     public var appStore: AppStoreSettings?
-    /// The seconds until the service searches again for customers with a missing history, after it found none.
+    /// The seconds until the service searches again for customers with a missing history, after a search found none.
     package var appStoreIdle: TimeInterval = 5
     /// The share of Apple's rate limits that the service uses. Only a local App Store allows a share above 1.
     package var appStoreRateShare: Double = 1
@@ -103,9 +103,10 @@ public struct ServiceConfiguration: Sendable {
         /// The maximum number of concurrent connections, never more than the process may open. If there are more, the
         /// service closes the least important one; see `Connections`.
         public var connections = 16_384
-        /// The maximum number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many, but at most half of `connections`.
-        /// For loopback and declared proxies, the number limits the concurrent requests of one client instead. The
-        /// default is high, because a mobile carrier may use one address for all of its customers.
+        /// The maximum number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many,
+        /// but at most half of `connections`. Connections from loopback and from declared proxies have no such limit.
+        /// Behind a declared proxy, the number limits the concurrent requests of one client instead. The default is high,
+        /// because a mobile carrier may use one address for all of its customers.
         public var connectionsPerAddress = 256
         /// The bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0 for no
         /// limit. The default is the same as in Apache's `mod_reqtimeout`.
@@ -143,7 +144,7 @@ public struct ServiceConfiguration: Sendable {
         public init() {}
     }
 
-    /// A token bucket: how many requests may come on average, and at once.
+    /// The size of a token bucket: how many requests a client may send on average, and at once.
     public struct Rate: Sendable, Hashable {
         /// A rate without a limit.
         public static let unlimited = Rate(perSecond: 0, burst: 0)

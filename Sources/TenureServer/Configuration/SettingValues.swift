@@ -4,7 +4,7 @@ import Foundation
 package struct SettingValues: Sendable {
     /// The values of each setting, by its name. Only lists have several values.
     private var texts: [String: [String]] = [:]
-    /// The mistakes, one line each, with their place.
+    /// The mistakes in values. Each is one line that begins with the place of the value, such as an option's name.
     package private(set) var mistakes: [String] = []
 
     /// The webhook endpoints.

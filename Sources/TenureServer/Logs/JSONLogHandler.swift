@@ -17,7 +17,7 @@ package struct JSONLogHandler: LogHandler {
         self.write = write
     }
 
-    /// Creates a handler that writes to standard error. It writes each line in one call, so that lines of several
+    /// Creates a handler that writes to standard error. The handler writes each line in one call, so that lines of several
     /// threads don't mix.
     package static func standardError() -> JSONLogHandler {
         JSONLogHandler { line in

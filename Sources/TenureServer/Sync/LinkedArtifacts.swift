@@ -8,9 +8,9 @@ import TenureStore
 
 /// The artifacts of a sync that belong to one customer, and what they prove together.
 ///
-/// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So one artifact leads. Any
-/// other artifact is accepted only if signed fields link it to the leading artifact, directly or through further
-/// artifacts.
+/// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So one of the artifacts
+/// is the leading artifact. Any other artifact is accepted only if signed fields link it to the leading artifact, directly
+/// or through further artifacts.
 struct LinkedArtifacts: Sendable {
     private(set) var artifacts: [Artifact] = []
     private(set) var proofs: [AppProof] = []
@@ -32,8 +32,8 @@ struct LinkedArtifacts: Sendable {
 
     /// Links the verified artifacts of a sync.
     ///
-    /// - Parameter storedCustomer: The stored customer with the artifacts' identities; nil for a new customer. The customer's
-    ///   stored proofs and purchases link artifacts too.
+    /// - Parameter storedCustomer: The stored customer with the artifacts' identities; nil for a new customer. The stored
+    ///   proofs and purchases of this customer link artifacts too.
     init(_ verified: VerifiedArtifacts, storedCustomer: Customer? = nil) {
         rejected = verified.rejected
         // Accept a leading app transaction or receipt at once. A leading transaction is accepted below, with the other
@@ -185,7 +185,7 @@ extension Artifact {
 
 /// The signed facts that link the artifacts of one sync to one customer.
 ///
-/// Copies of signed artifacts circulate, so an artifact without a link to the others isn't accepted.
+/// Copies of signed artifacts circulate, so an artifact without a link to the other artifacts isn't accepted.
 private struct ArtifactLinks {
     /// The ID of one account's acquisition of the app. Different IDs are different customers.
     private(set) var appTransactionID: String?
@@ -199,8 +199,9 @@ private struct ArtifactLinks {
     /// The proofs that are stored for this customer already.
     private let knownProofs: [AppProof]
 
-    /// The artifact that the others are compared with: the app transaction, otherwise a transaction that was signed for
-    /// this device, otherwise the receipt, otherwise a transaction, preferably with an `appTransactionId`.
+    /// The leading artifact, with which all other artifacts are compared: the app transaction, otherwise a transaction
+    /// that was signed for this device, otherwise the receipt, otherwise a transaction, preferably with an
+    /// `appTransactionId`.
     enum Leader {
         case appTransaction(SyncArtifact<AppTransactionPayload>)
         case receipt(SyncArtifact<ReceiptPayload>)
@@ -274,9 +275,9 @@ private struct ArtifactLinks {
     /// Whether a receipt is linked. If so, its purchases link further artifacts.
     ///
     /// A receipt is linked if a linked artifact has one of its purchases, or if it was linked to the stored customer
-    /// before. It is also linked if it was made on this device, and its purchase date of the app is the leading artifact's
-    /// date. Equal dates alone are no link: many people bought the app in the same second, and copies of their receipts
-    /// circulate.
+    /// before. A receipt is also linked if it was made on this device, and has the same purchase date of the app as the
+    /// leading artifact. Equal dates alone are no link: many people bought the app in the same second, and copies of their
+    /// receipts circulate.
     mutating func accepts(_ receipt: SyncArtifact<ReceiptPayload>) -> Bool {
         let purchases = receipt.verified.purchases
         guard

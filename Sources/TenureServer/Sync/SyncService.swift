@@ -127,27 +127,29 @@ final class SyncService: Sendable {
     ///
     /// - Parameters:
     ///   - storedCustomer: The stored customer; nil for a new one.
-    ///   - alone: The artifacts as they are linked without the stored customer. If they are bound, they are linked
-    ///     again, because the customer's stored facts may link more of them.
+    ///   - linkedAlone: The artifacts as they are linked without the stored customer. If these artifacts are bound, all
+    ///     artifacts are linked again, because the customer's stored facts may link more of them.
     private func decide(
-        on storedCustomer: Customer?, adding verified: VerifiedArtifacts, _ alone: LinkedArtifacts, in realm: Realm,
+        on storedCustomer: Customer?, adding verified: VerifiedArtifacts, _ linkedAlone: LinkedArtifacts,
+        in realm: Realm,
         now: Date
     ) -> (CustomerUpdate, Result<Outcome, Problem>) {
         let linked =
-            alone.isBound && storedCustomer != nil ? LinkedArtifacts(verified, storedCustomer: storedCustomer) : alone
+            linkedAlone.isBound && storedCustomer != nil
+            ? LinkedArtifacts(verified, storedCustomer: storedCustomer) : linkedAlone
         var update = CustomerUpdate(of: storedCustomer)
         update.add(
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
         update.identify(by: linked.identities + linked.namedIdentities.searchableIdentities(beyond: storedCustomer))
-        if alone.isBound, let device = verified.hashedDevice {
+        if linkedAlone.isBound, let device = verified.hashedDevice {
             let getsEntitlementToken = verified.appTransaction?.isOnDevice == true
             update.addUse(
                 of: DeviceUse(device: device, getsEntitlementToken: getsEntitlementToken, limit: deviceLimit))
         }
-        if linked.isComplete, alone.isBound { update.completePurchases() }
-        // The first device of a customer asks for the history, even if the customer is known from unbound artifacts or
-        // a notification.
-        if asksAppStore, alone.isBound, realm.environment != .xcode {
+        if linked.isComplete, linkedAlone.isBound { update.completePurchases() }
+        // The App Store is asked for the history of a new customer. It is also asked when a new device of a stored customer
+        // syncs and the database may lack purchases: for example, a notification may have created the customer.
+        if asksAppStore, linkedAlone.isBound, realm.environment != .xcode {
             if storedCustomer == nil {
                 update.jobs.insert(.history)
             } else if storedCustomer?.facts.purchasesAreComplete != true {
@@ -177,9 +179,9 @@ final class SyncService: Sendable {
     /// Saves artifacts as an unbound customer if nothing proves that they belong to the sender. The decisions depend on
     /// these artifacts alone.
     ///
-    /// Other people may have copies of signed artifacts. So the refunds, expirations and revocations of the customers
-    /// with the artifacts' identities apply too. The rights of those customers don't apply, except promises for the same
-    /// acquisition of the app.
+    /// Other people may have copies of signed artifacts. So the decisions also consider the refunds, expirations and
+    /// revocations of the customers with the artifacts' identities. The decisions don't consider the rights of those
+    /// customers, except promises for the same acquisition of the app.
     private func answerUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
@@ -209,8 +211,8 @@ final class SyncService: Sendable {
 
     /// The response if no artifact is accepted.
     ///
-    /// - Parameter mayBeAcceptedLater: Whether a rejected artifact may be accepted later, so that the client should send all
-    ///   of them again.
+    /// - Parameter mayBeAcceptedLater: Whether a rejected artifact may be accepted later, so that the client should send
+    ///   all artifacts again.
     private static func nothingVerified(_ rejected: [RejectedArtifact], mayBeAcceptedLater: Bool) -> Problem {
         if mayBeAcceptedLater {
             return Problem(

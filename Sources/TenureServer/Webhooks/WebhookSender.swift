@@ -104,7 +104,7 @@ struct WebhookSender: Sendable {
         } catch {
             response = .failure(error)
         }
-        // Closes the connection, however much of the body is left.
+        // Closes the connection without reading the rest of the response's body.
         try? await client.shutdown()
         let head = try response.get()
         return .status(Int(head.status.code), retryAfter: head.headers.first(name: "Retry-After"))
@@ -118,7 +118,8 @@ struct WebhookSender: Sendable {
         configuration.httpVersion = .http1Only
         // The service counts and delays attempts itself.
         configuration.connectionPool.retryConnectionEstablishment = false
-        // The client connects to this address instead of asking DNS. A literal address is used as written.
+        // The client connects to this address instead of asking DNS. If the URL has an address instead of a host name, the
+        // client connects to that address, which is the same one.
         if let checked = address.ipAddress { configuration.dnsOverride = [target.host: checked] }
         return configuration
     }
