@@ -57,8 +57,8 @@ public func serve(
     try await serve(AppsConfiguration(apps), reread: nil, logger: logger, onServerRunning: onServerRunning)
 }
 
-/// Runs several apps. On SIGHUP, and when the process's owner calls the reload route, `reread` reads the configuration of
-/// the apps again. The owner has the admin key that is set outside of `apps`.
+/// Runs several apps. On SIGHUP, and when the process's owner calls the reload route, `reread` reads the configuration
+/// of the apps again. The owner has the admin key that is set outside of `apps`.
 package func serve(
     _ apps: AppsConfiguration, reread: AppsReading.Reader?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -77,8 +77,8 @@ private func run(
     do {
         var group = ServiceGroupConfiguration(
             services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        // Requests that take longer are aborted, because a client that never reads its response must not keep the service
-        // from ending.
+        // Requests that take longer are aborted, because a client that never reads its response must not keep the
+        // service from ending.
         group.maximumGracefulShutdownDuration = .seconds(configuration.timeouts.shutdown)
         try await ServiceGroup(configuration: group).run()
     } catch is CancellationError {
@@ -89,8 +89,8 @@ private func run(
 }
 
 /// Creates the service with several apps. Each app has the same parts as a single app, and `AppsResponder` passes the
-/// requests below the app's path to the app. Apps that can't start yet are started later, but at least one app must start
-/// now.
+/// requests below the app's path to the app. Apps that can't start yet are started later, but at least one app must
+/// start now.
 func buildApplication(
     _ apps: AppsConfiguration, reread: AppsReading.Reader? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }

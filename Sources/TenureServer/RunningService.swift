@@ -46,8 +46,8 @@ package func withService<Result: Sendable>(
             }
             throw ServiceError.failed("clients couldn't connect before the service ended; its log says why")
         }
-        // The task that calls `body` returns the result. The task that runs the service returns nil when the service has
-        // ended.
+        // The task that calls `body` returns the result. The task that runs the service returns nil when the service
+        // has ended.
         var result: Result?
         while let ended = try await tasks.next() { result = ended ?? result }
         guard let result else {

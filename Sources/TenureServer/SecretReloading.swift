@@ -4,8 +4,8 @@ import ServiceLifecycle
 import UnixSignals
 
 /// Reloads the TLS certificate and the secrets of the bucket on SIGHUP, until the service ends. If neither is
-/// configured, the signal has no effect, except at a terminal: there, the signal means that the terminal was closed, and
-/// ends the process.
+/// configured, the signal has no effect, except at a terminal: there, the signal means that the terminal was closed,
+/// and ends the process.
 struct SecretReloading: Service {
     let certificate: ServerCertificate?
     let bucket: S3Links?

@@ -33,8 +33,8 @@ struct TenureService: Sendable {
     /// - Parameters:
     ///   - transport: Sends requests to the App Store; nil for `HTTPTransport`.
     ///   - downloads: Counts the downloads of several apps together; nil to count the downloads of this service alone.
-    ///   - registeringWebhooks: Whether to store the configured webhooks in the database, so that changes queue messages
-    ///     for them.
+    ///   - registeringWebhooks: Whether to store the configured webhooks in the database, so that changes queue
+    ///     messages for them.
     init(
         _ configuration: ServiceConfiguration, store: Store? = nil, appStore transport: AppStoreTransport? = nil,
         downloads: Downloads? = nil, metrics: ServiceMetrics = ServiceMetrics(), registeringWebhooks: Bool = true

@@ -51,7 +51,7 @@ extension ServiceConfiguration {
 
     /// The mistake if the database is missing although it should exist, or exists although it should be created.
     var findingOfDatabase: ServiceError? {
-        // The service asks a database server whether the database exists when it opens the database.
+        // Whether a database exists on a server is found only when the service opens the database.
         guard let databaseFile else { return nil }
         let exists = hasDatabase
         if createsDatabase {
@@ -117,7 +117,7 @@ extension ServiceConfiguration {
         return withoutKeysFolder.findingsExceptKeys.filter { $0 != .noKeysFolder }
     }
 
-    /// The mistake if the folder of a file is missing or not writable; otherwise none.
+    /// The mistake if the folder of a file is missing or not writable; empty if there is no mistake.
     private static func folderFinding(_ folder: String, for file: String) -> [ServiceError] {
         let folder = folder.isEmpty ? "." : folder
         var isFolder: ObjCBool = false

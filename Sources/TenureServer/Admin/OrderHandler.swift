@@ -68,8 +68,8 @@ struct OrderHandler: Sendable {
 }
 
 extension CustomerFacts {
-    /// Whether signed evidence contains this ID. The search also compares the ID with the app's user IDs, and a user ID
-    /// may be the same number by chance.
+    /// Whether signed evidence contains this ID. The search also finds customers with a user ID of the app, which may
+    /// be the same number by chance.
     fileprivate func prove(_ identity: Identity) -> Bool {
         switch identity.kind {
         case .appTransactionID: proofs.contains { $0.id == .appTransaction(identity.value) }

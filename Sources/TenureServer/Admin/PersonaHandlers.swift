@@ -97,27 +97,27 @@ struct PersonaHandlers: Sendable {
         let signingKeys = self.personas.keys.current
         // The key is checked before a persona is stored, because an outdated key couldn't sign the persona's token.
         try signingKeys.requireNewestKey()
-        let recorded = personas.map {
+        let stored = personas.map {
             StoredPersona(persona: Persona(name: $0.name, proof: $0.proof), createdAt: now, expiresAt: expires)
         }
-        let taken = try await self.personas.store.write(at: now, locking: [.personas]) {
-            try $0.create(recorded, replacing: replacing, actor: holder.name)
+        let takenNames = try await self.personas.store.write(at: now, locking: [.personas]) {
+            try $0.create(stored, replacing: replacing, actor: holder.name)
         }
-        guard taken.isEmpty else {
+        guard takenNames.isEmpty else {
             throw Problem(
                 .conflict,
                 """
-                these personas exist already: \(taken.map { "`\($0)`" }.joined(separator: ", ")); revoke them, or \
+                these personas exist already: \(takenNames.map { "`\($0)`" }.joined(separator: ", ")); revoke them, or \
                 send `"replace": true`
                 """, reason: "nameTaken")
         }
-        return try zip(recorded, personas).map { recorded, persona in
-            let token = PersonaToken(persona: recorded, bundleID: self.personas.bundleID)
-            return answer(for: recorded, what: persona.what, token: try token.signed(by: signingKeys))
+        return try zip(stored, personas).map { stored, persona in
+            let token = PersonaToken(persona: stored, bundleID: self.personas.bundleID)
+            return answer(for: stored, what: persona.what, token: try token.signed(by: signingKeys))
         }
     }
 
-    /// Returns the persona for a response, with what the current policy decides for it.
+    /// Returns the persona for a response, with the outcomes that the current policy has for this persona.
     private func answer(
         for recorded: StoredPersona, what: String? = nil, token: String? = nil
     ) -> PersonaAnswer {

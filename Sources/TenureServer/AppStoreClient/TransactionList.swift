@@ -60,7 +60,8 @@ struct PageTrail: Sendable {
     }
 
     private let maximumPages: Int
-    private var seenTokens: Set<String> = []
+    /// The tokens of all pages after the first.
+    private var tokens: Set<String> = []
     private var count = 0
 
     /// - Parameter maximumPages: The most pages to read.
@@ -72,7 +73,7 @@ struct PageTrail: Sendable {
     mutating func ending(hasMore: Bool, next: String?) -> Ending? {
         count += 1
         guard hasMore else { return .lastPage }
-        guard let next, !next.isEmpty, seenTokens.insert(next).inserted else { return .circle }
+        guard let next, !next.isEmpty, tokens.insert(next).inserted else { return .circle }
         return count < maximumPages ? nil : .tooLong
     }
 }

@@ -9,7 +9,8 @@ struct NotificationHistoryReader: Sendable {
     let environment: AppStoreEnvironment
     /// The seconds of history that are fetched, sorted and delivered together.
     var window: TimeInterval = 86_400
-    /// The most pages in memory. A window with more pages is halved, down to one second, which is delivered in pieces.
+    /// The most pages in memory. A window with more pages is halved. A window of one second isn't halved further, so
+    /// its notifications are delivered in pieces.
     var maximumPages = 100
     /// The most pages of one second: a million notifications. A price increase notifies all subscribers at once.
     var maximumPagesOfASecond = 50_000
@@ -116,7 +117,8 @@ struct NotificationHistoryReader: Sendable {
         }
     }
 
-    /// Sorts by the unverified date. The receiver accepts any order.
+    /// Sorts notifications by the unverified date of their signature. A false date does no harm, because the receiver
+    /// accepts notifications in any order.
     private static func inOrder(_ payloads: [[UInt8]]) -> [[UInt8]] {
         payloads.enumerated().map { index, jws in
             (signed: (try? UnverifiedJWS(jws))?.signedDate ?? .distantPast, index: index, jws: jws)

@@ -17,7 +17,7 @@ public struct AppConfiguration: Sendable {
         self.configuration = configuration
     }
 
-    /// Returns the first mistake in apps that run together, or nil.
+    /// Returns the first mistake in apps that are to run in one process; nil if there is no mistake.
     public static func mistake(in apps: [AppConfiguration]) -> ServiceError? {
         guard !apps.isEmpty else { return .apps("there is no app; add one below `apps`") }
         for app in apps {
@@ -37,8 +37,8 @@ public struct AppConfiguration: Sendable {
         }
         for (index, app) in apps.enumerated() {
             guard let path = app.configuration.databaseFile else { continue }
-            let others = apps[..<index].compactMap(\.configuration.databaseFile)
-            guard let other = others.first(where: { SQLiteDatabase.areSame($0, path) }) else { continue }
+            let previousFiles = apps[..<index].compactMap(\.configuration.databaseFile)
+            guard let other = previousFiles.first(where: { SQLiteDatabase.areSame($0, path) }) else { continue }
             return .apps("`\(other)` and `\(path)` are one file (a hard link); use different databases")
         }
         if let duplicate = firstDuplicate(apps, { resolvedPath($0.configuration.folderOfKeys) }) {
@@ -57,14 +57,15 @@ public struct AppConfiguration: Sendable {
         }
     }
 
-    /// Returns the path with all symbolic links resolved, so that two spellings of it are equal. A URL stays as it is.
+    /// Returns the path with all symbolic links resolved, so that two spellings of one path become equal. A URL is
+    /// returned unchanged.
     private static func resolvedPath(_ path: String) -> String {
         path.contains("://") ? path : URL(fileURLWithPath: path).resolvingSymlinksInPath().standardized.path
     }
 
     /// The first value that two apps have.
     private static func firstDuplicate(_ apps: [AppConfiguration], _ value: (AppConfiguration) -> String) -> String? {
-        var seen: Set<String> = []
-        return apps.map(value).first { !seen.insert($0).inserted }
+        var values: Set<String> = []
+        return apps.map(value).first { !values.insert($0).inserted }
     }
 }

@@ -67,7 +67,7 @@ final class RunningApps: Sendable {
     /// The running app with this name; nil if the app isn't running.
     subscript(name: String) -> RunningApp? { state.withLock { $0.running[name] } }
 
-    /// Why the app isn't running; nil if the app is running or wasn't started yet.
+    /// Returns why the app isn't running; nil if the app is running or wasn't started yet.
     func failure(of name: String) -> ServiceError? { state.withLock { $0.failures[name] } }
 
     /// Stores why an app isn't running; nil if the app is running or isn't configured anymore.

@@ -10,7 +10,8 @@ public struct S3Settings: Sendable, Hashable {
         case virtualHost = "virtual-host"
     }
 
-    /// The URL of the S3 service, `https://host`, with a port if necessary. Empty for the endpoint of AWS in the region.
+    /// The URL of the S3 service, `https://host`, with a port if necessary. Empty for the endpoint of AWS in the
+    /// region.
     public var endpoint = ""
     /// The region for signatures, such as `eu-central-1`.
     public var region: String

@@ -79,7 +79,8 @@ public struct ServiceConfiguration: Sendable {
     public var rateLimits = RateLimits()
     /// How long devices and clients may use a token.
     public var tokenLifetimes = TokenLifetimes()
-    /// The number of devices of one customer above which the service stores an event for support. It has no other effect.
+    /// The number of devices of one customer above which the service stores an event for support. It has no other
+    /// effect.
     public var deviceLimit = 20
 
     /// Which clients may read `/metrics`.
@@ -103,10 +104,10 @@ public struct ServiceConfiguration: Sendable {
         /// The maximum number of concurrent connections, never more than the process may open. If there are more, the
         /// service closes the least important one; see `Connections`.
         public var connections = 16_384
-        /// The maximum number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many,
-        /// but at most half of `connections`. Connections from loopback and from declared proxies have no such limit.
-        /// Behind a declared proxy, the number limits the concurrent requests of one client instead. The default is high,
-        /// because a mobile carrier may use one address for all of its customers.
+        /// The maximum number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as
+        /// many, but at most half of `connections`. Connections from loopback and from declared proxies have no such
+        /// limit. Behind a declared proxy, the number limits the concurrent requests of one client instead. The default
+        /// is high, because a mobile carrier may use one address for all of its customers.
         public var connectionsPerAddress = 256
         /// The bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0 for no
         /// limit. The default is the same as in Apache's `mod_reqtimeout`.
@@ -135,7 +136,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// How often one client may send requests. A mobile carrier may use one address for all of its customers.
     public struct RateLimits: Sendable, Hashable {
-        /// The rate for one IPv4 address or one /64 of IPv6. The response to further requests is 429 with `Retry-After`.
+        /// The rate for one IPv4 address or one /64 of IPv6. The response to further requests is 429 with
+        /// `Retry-After`.
         public var perAddress = Rate(perSecond: 5000, burst: 50_000)
         /// The rate for one access token, from any address.
         public var perToken = Rate(perSecond: 1000, burst: 10_000)
@@ -193,8 +195,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
-    /// A clock that replaces the system's clock in tests with a local App Store. It is allowed only on loopback and with
-    /// test authorities in `anchors`, because anyone who sets the clock decides which rights have ended.
+    /// A clock that replaces the system's clock in tests with a local App Store. It is allowed only on loopback and
+    /// with test authorities in `anchors`, because anyone who sets the clock decides which rights have ended.
     public var clock: FileClock? {
         didSet { if let clock { now = { clock.now } } }
     }

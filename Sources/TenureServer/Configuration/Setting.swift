@@ -21,8 +21,8 @@ package struct Setting: Sendable {
         case flag
         /// One of these names.
         case choice([String])
-        /// A list. In a file, it is a sequence. On the command line, each element is one option. In the environment, commas
-        /// separate the elements.
+        /// A list. In a file, it is a sequence. On the command line, each element is one option. In the environment,
+        /// commas separate the elements.
         indirect case list(Kind)
         /// A structure, such as a list of mappings, which can be set only in a file.
         case structure

@@ -58,7 +58,7 @@ struct ContentRepresentation {
         }
     }
 
-    /// The bytes that the request asks for. `If-Range` with another tag means that the client's part is of an older
+    /// The bytes that the request asks for. `If-Range` with another tag means that the client has a part of another
     /// file, so the client gets the whole file.
     private func range(of request: Request) -> ByteRange {
         // Ranges are for GET only.

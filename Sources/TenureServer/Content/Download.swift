@@ -13,7 +13,7 @@ final class Download: Sendable {
     private let slot: Downloads.Slot
     private let metrics: ServiceMetrics
 
-    /// The size of a chunk in bytes. Larger chunks aren't faster, and smaller ones are slower.
+    /// The size of a chunk in bytes. With larger chunks, downloads aren't faster; with smaller chunks, they are slower.
     private static let chunkSize = 256 * 1024
 
     init(_ file: ContentFile, _ range: Range<Int64>, slot: Downloads.Slot, metrics: ServiceMetrics) {
@@ -37,7 +37,7 @@ final class Download: Sendable {
                 metrics.sentDownload(bytes: count)
                 // When this call returns, the event loop has handled the chunk.
                 try await channel.eventLoop.submit {}.get()
-                // A writer suspends while the connection has no room.
+                // Writing nothing suspends this task while the connection has no room.
                 if !channel.isWritable { try await writer.write(ByteBuffer()) }
             }
             try await writer.finish(nil)

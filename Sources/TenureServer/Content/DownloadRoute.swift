@@ -33,7 +33,7 @@ struct DownloadRoute: Sendable {
         switch representation.answer(to: request) {
         case .withoutBytes(let response): return response
         case .bytes(let range, var response):
-            // HEAD has no body, so it doesn't count as a download.
+            // The response to HEAD has no body, so it isn't counted as a download.
             guard request.method == .get else { return response }
             let slot: Downloads.Slot
             do throws(DownloadRejection) {

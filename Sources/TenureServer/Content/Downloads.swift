@@ -2,8 +2,8 @@ import Foundation
 import TenureAPI
 import TenureCore
 
-/// Counts and limits the downloads in progress. They may use a fixed share of the connections, so that many downloads
-/// don't block syncs, notifications and health checks.
+/// Counts and limits the downloads in progress. Downloads may use only a share of the connections, so that many
+/// downloads don't block syncs, notifications and health checks.
 final class Downloads: Sendable {
     private let state = Locked(State())
     private let limit: Int
@@ -21,7 +21,7 @@ final class Downloads: Sendable {
         let number: Int64
     }
 
-    /// One download. It ends when its last reference is released.
+    /// One download in progress. The download is counted until the last reference to this object is released.
     final class Slot: Sendable {
         private let downloads: Downloads
         private let customer: Customer
@@ -39,7 +39,7 @@ final class Downloads: Sendable {
         limitPerCustomer = perCustomer
     }
 
-    /// Begins a download if the limits allow it. It lasts until the slot is released.
+    /// Begins a download if the limits allow one more. The download is counted until the slot is released.
     func begin(for customer: Customer) -> Result<Slot, DownloadRejection> {
         state.withLock { state in
             let count = state.counts[customer, default: 0]

@@ -64,7 +64,8 @@ struct S3Presigner: Sendable {
         url(ofObject: digest.description, lifetime: Int(lifetime), at: now)
     }
 
-    /// Returns a URL for the object with this name below the prefix. It works from `now` on, for `lifetime` seconds.
+    /// Returns a URL for the object with this name below the prefix. The URL is valid for `lifetime` seconds from `now`
+    /// on.
     func url(ofObject name: String, lifetime: Int, at now: Date) -> String {
         let path = path + name.percentEncoded(keeping: "/")
         // Such as `20130524T000000Z`.
@@ -76,7 +77,7 @@ struct S3Presigner: Sendable {
         ]
         if let sessionToken { query.append(("X-Amz-Security-Token", sessionToken.revealed)) }
         let parameters = query.map { "\($0.0)=\($0.1.percentEncoded())" }
-        // The names of these values are those of the specification.
+        // The specification calls these values by the same names.
         let canonicalRequest = [
             "GET", path, parameters.sorted().joined(separator: "&"), "host:\(host)", "", "host", "UNSIGNED-PAYLOAD",
         ].joined(separator: "\n")

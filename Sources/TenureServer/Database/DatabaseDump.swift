@@ -18,8 +18,8 @@ package struct DatabaseDump: Sendable {
         self.store = store
     }
 
-    /// Passes the lines of one snapshot of the database to `sink`, in pieces of about 64 KB. Other processes may write to
-    /// the database meanwhile.
+    /// Passes the lines of one snapshot of the database to `sink`, in pieces of about 64 KB. Other processes may write
+    /// to the database meanwhile.
     ///
     /// - Parameter progress: Called with the number of customers written so far, and of all customers.
     /// - Returns: The number of lines.
@@ -50,8 +50,8 @@ package struct DatabaseDump: Sendable {
         }
     }
 
-    /// Returns the number of lines of each table, and the hash of these lines in the order of the dump. After a copy into
-    /// another database, equal results for both databases show that the copy is complete.
+    /// Returns the number of lines of each table, and the hash of these lines in the order of the dump. After a copy
+    /// into another database, equal results for both databases show that the copy is complete.
     package static func sums(in session: any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum] {
         let walk = try DatabaseWalk(session)
         var hashes = Dictionary(uniqueKeysWithValues: walk.tableNames.map { ($0, (lines: 0, hash: SHA256())) })

@@ -77,9 +77,9 @@ struct Derivation: Sendable {
         }
     }
 
-    /// Verifies the entries of all members of a customer, page by page, before the transaction that separates the members
-    /// again. Other requests have to wait for that transaction, so the transaction itself verifies only the entries that
-    /// arrived after these pages.
+    /// Verifies the entries of all members of a customer, page by page, before the transaction that separates the
+    /// members again. Other requests have to wait for that transaction, so the transaction itself verifies only the
+    /// entries that arrived after these pages.
     func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.read({ try $0.members(of: customer) }) {
@@ -99,8 +99,8 @@ struct Derivation: Sendable {
         return rederivation
     }
 
-    /// A rederivation without verified entries: the transaction that uses the rederivation verifies all the entries that
-    /// the transaction needs.
+    /// A rederivation without verified entries: the transaction that uses the rederivation verifies all the entries
+    /// that the transaction needs.
     var rederivation: Rederivation {
         Rederivation { entries throws(StoreError) in
             try facts(of: entries.artifacts, entries.notifications, ofCustomer: entries.publicID)
@@ -129,8 +129,8 @@ struct Derivation: Sendable {
 }
 
 extension Derivation {
-    /// Creates the derivation for a database, under the given trust anchors. The last policy that can be read identifies
-    /// the app for which artifacts must be signed.
+    /// Creates the derivation for a database, under the given trust anchors. The last policy that can be read
+    /// identifies the app for which artifacts must be signed.
     init(trust: TrustConfiguration, policies: [StoredPolicy]) {
         let app = policies.reversed().lazy.compactMap { try? PolicyFile.read($0.compiled, named: "policy").app }.first
         self.init(

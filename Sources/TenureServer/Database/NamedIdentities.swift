@@ -55,8 +55,8 @@ struct NamedIdentities: Sendable, Hashable {
 
     /// Returns the identities by which support finds the customer: account tokens, and the orders of new transactions.
     ///
-    /// - Parameter storedCustomer: The customer as stored; nil for a new one. The orders of this customer's transactions
-    ///   are stored already, so they are left out.
+    /// - Parameter storedCustomer: The customer as stored; nil for a new one. The orders of this customer's
+    ///   transactions are stored already, so they are left out.
     func searchableIdentities(beyond storedCustomer: Customer?) -> [Identity] {
         let transactions = orders.isEmpty ? [] : Set(storedCustomer?.facts.purchases.map(\.transactionID) ?? [])
         return accountTokens + orders.filter { !transactions.contains($0.transactionID) }.map(\.identity)

@@ -38,8 +38,8 @@ struct NotificationContents: Sendable {
     /// The identities that find the customer; empty for a notification about no customer, such as a test.
     var identities: [Identity] { namedIdentities.identities }
 
-    /// Verifies a stored notification again, as of the date at which it was received. Throws if the notification can't be
-    /// verified anymore.
+    /// Verifies a stored notification again, as of the date at which it was received. Throws if the notification can't
+    /// be verified anymore.
     init(
         _ stored: StoredNotification, receivedAt: Date, verifiedBy verifier: AppStoreVerifier
     ) throws(Rejection) {
@@ -52,8 +52,8 @@ struct NotificationContents: Sendable {
         // The list of artifacts is empty, because the database stores the whole notification instead.
         update.add([], proving: proofs, purchases: purchases, renewals: renewals)
         update.identify(by: identities + namedIdentities.searchableIdentities(beyond: storedCustomer))
-        // A parent withdrew their consent. Webhooks report this to the app's server, which has to lock out the child. The
-        // customer keeps the purchases.
+        // A parent withdrew their consent. Webhooks report this to the app's server, which has to lock out the child.
+        // The customer keeps the purchases.
         if notification.type == NotificationType.rescindConsent.rawValue {
             update.messages.append(Message(.customerConsentRescinded, ["notification": notification.uuid]))
         }

@@ -55,9 +55,9 @@ struct EntitlementToken {
 
     /// Writes the right to an entitlement.
     ///
-    /// Rights from subscriptions have an end. A refund or support can end every other right, and the device learns of that
-    /// only when it syncs. So `refreshAfter` says when the device should sync. Until the device has synced, it keeps the
-    /// right. Without a nonce, all rights end with the token.
+    /// Rights from subscriptions have an end. A refund or support can end every other right, and the device learns of
+    /// that only when it syncs. So `refreshAfter` says when the device should sync. Until the device has synced, it
+    /// keeps the right. Without a nonce, all rights end with the token.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.object(decision.entitlement) { json in
             let limit = nonce == nil ? end : nil

@@ -1,8 +1,8 @@
 import TenurePolicyFile
 import TenureStore
 
-/// The reason why the service doesn't start, or why it stopped. The message of an error is one line. Only the messages of
-/// `brokenPolicy` and `several` have more lines, one for each mistake.
+/// The reason why the service doesn't start, or why it stopped. The message of an error is one line. Only the messages
+/// of `brokenPolicy` and `several` have more lines, one for each mistake.
 public enum ServiceError: Error, Sendable, Hashable {
     /// The port is below 0 or above 65535.
     case invalidPort(Int)

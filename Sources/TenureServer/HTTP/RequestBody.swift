@@ -32,7 +32,7 @@ extension Request {
                 "the body may be compressed; send it with `Transfer-Encoding: chunked`, or without that header")
         }
         let tooLarge = Problem(.tooLarge, "the body is too large; send at most \(limit) bytes")
-        // If the length is known in advance, the client doesn't have to send the body.
+        // If the header has the length of the body, the service doesn't have to read the body.
         if let length = headers[.contentLength].flatMap({ UInt64($0) }), length > limit { throw tooLarge }
         var buffer = ByteBuffer()
         let (budget, channel) = (context.bodies, context.channel)
@@ -97,7 +97,8 @@ extension HTTPFields {
     }
 }
 
-/// The body of a request to the admin API. Unknown fields are mistakes: `untill` would make a grant permanent.
+/// The body of a request to the admin API. Unknown fields are mistakes: for example, without this rule, a grant with
+/// the misspelled field `untill` would be permanent.
 protocol AdminRequest: Decodable {
     associatedtype CodingKeys: CodingKey & CaseIterable
 }

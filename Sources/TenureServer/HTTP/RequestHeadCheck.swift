@@ -65,8 +65,8 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// Inserts a `RequestHeadCheck` after the decoder. Hummingbird adds our handlers later in the pipeline, where it would
-/// be too late.
+/// Inserts a `RequestHeadCheck` after the decoder. Hummingbird adds the service's handlers only after the handler that
+/// moves `Host` out of the headers, where the check would be too late.
 final class RequestHeadCheckInstaller: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 

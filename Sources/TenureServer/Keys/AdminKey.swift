@@ -15,7 +15,8 @@ struct AdminKey: Sendable {
     /// Whether the request has this key.
     func matches(_ request: Request) -> Bool { request.adminKey.map { matches($0) } ?? false }
 
-    /// Whether `secret` is this key. Compares digests, so that the time of the comparison reveals nothing about the key.
+    /// Whether `secret` is this key. Compares digests, so that the time of the comparison reveals nothing about the
+    /// key.
     func matches(_ secret: KeySecret) -> Bool { secret.digest == digest }
 }
 

@@ -55,8 +55,8 @@ struct KeyAgreement: Sendable {
         let agreement = KeyAgreement(
             store: store, folder: folder, fingerprint: accessToken.fingerprint, firstKey: current.id)
         if let other = try await agreement.conflict(storing: current) {
-            // The keys that were created just now can be removed, because no app trusts them. After any other error they
-            // stay in the folder, because the database may already have their fingerprints.
+            // The keys that were created just now can be removed, because no app trusts them. After any other error
+            // they stay in the folder, because the database may already have their fingerprints.
             for name in missing { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
             throw .otherKeys(
                 "the keys in `\(folder)` aren't those of the database's other processes; "
@@ -68,8 +68,8 @@ struct KeyAgreement: Sendable {
     /// The fix if this process has other keys than the database, for an error message.
     private static func remedy(_ storedKeys: SharedKeys, _ folder: String) -> String {
         """
-        copy `\(SigningKeyStore.fileName)` and `\(AccessTokenKey.fileName)` from `\(storedKeys.place)` to `\(folder)`. If they \
-        are lost, stop all processes, and run `tenure database accept-keys`
+        copy `\(SigningKeyStore.fileName)` and `\(AccessTokenKey.fileName)` from `\(storedKeys.place)` to `\(folder)`. \
+        If they are lost, stop all processes, and run `tenure database accept-keys`
         """
     }
 

@@ -29,8 +29,8 @@ package struct OfflineRoot: Sendable {
         file = SecretFile(path: path)
     }
 
-    /// Creates the root unless the file exists already. Returns the root's public key, which apps pin, as a JSON Web Key.
-    /// Throws `ServiceError.keyFile` if the file can't be read or written.
+    /// Creates the root unless the file exists already. Returns the root's public key, which apps pin, as a JSON Web
+    /// Key. Throws `ServiceError.keyFile` if the file can't be read or written.
     package func create() throws -> String {
         let contents = Contents(privateKey: Secret(P256.Signing.PrivateKey().pemRepresentation))
         let bytes = try Self.bytes(of: contents)

@@ -106,8 +106,8 @@ extension SigningKeyFile {
         }
         guard let key = root.publicKey else { throw SigningKeyError.notAKey }
         if let list = RootRevocations(text, signedBy: key) {
-            // A list of revoked keys can't install a new root: the new root hasn't signed the key in use, so the service
-            // would stop issuing tokens.
+            // A list of revoked keys can't install a new root: the new root hasn't signed the key in use, so the
+            // service would stop issuing tokens.
             guard root == self.root else { throw SigningKeyError.listOfNewRoot }
             return try install(list, text: text, by: key, at: now)
         }

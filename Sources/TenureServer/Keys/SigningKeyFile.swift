@@ -29,8 +29,8 @@ struct SigningKeyFile: Hashable, Sendable {
 
     /// The private key of the last of `keys`, in PEM. Older private keys aren't kept.
     var privateKey: Secret<String>
-    /// The key in use, and all older keys that apps may trust or that signed tokens which may still be valid. The oldest
-    /// key is first, and the key in use is last.
+    /// The key in use, and all older keys that apps may trust or that signed tokens which may still be valid. The
+    /// oldest key is first, and the key in use is last.
     var keys: [Key]
     /// Statements in which each of the last keys vouches for the next key, oldest first. An app that pinned one of
     /// these keys trusts the key in use.

@@ -25,8 +25,8 @@ final class SigningKeys: Sendable {
     /// Reads the keys.
     ///
     /// - Parameters:
-    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not create a key,
-    ///     because their apps trust the missing key and would reject the new one.
+    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not create a
+    ///     key, because their apps trust the missing key and would reject the new one.
     ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
     ///   - lastUsed: Where the keys were when a process last used them, if that is known.
     init(
@@ -76,8 +76,8 @@ final class SigningKeys: Sendable {
         refresh()
     }
 
-    /// Why the file can't be read now; nil if the file can be read. While the file can't be read, the previous keys stay
-    /// in use.
+    /// Why the file can't be read now; nil if the file can be read. While the file can't be read, the previous keys
+    /// stay in use.
     var failure: ServiceError? {
         refresh()
         return state.withLock { $0.problem }

@@ -3,9 +3,10 @@ import TenureCore
 
 /// The memory that all request bodies together may take while they are received.
 ///
-/// When the memory is full, the slowest of the oldest bodies is dropped, so that slow senders don't block other senders. A
-/// quarter of the memory is kept for small bodies: notifications, and bodies up to 64 KiB such as most syncs. Large bodies
-/// can't use that quarter. A small body is dropped for a large body only if both are from the same client.
+/// When the memory is full, the slowest of the oldest bodies is dropped, so that slow senders don't block other
+/// senders. A quarter of the memory is kept for small bodies: notifications, and bodies up to 64 KiB such as most
+/// syncs. Large bodies can't use that quarter. A small body is dropped for a large body only if both are from the same
+/// client.
 final class BodyBudget: Sendable {
     private let state: Locked<State>
 
@@ -47,8 +48,8 @@ final class BodyBudget: Sendable {
     fileprivate static let smallBody = 64 * 1024
     /// The age in nanoseconds below which a body is never called slow.
     fileprivate static let oldAge: UInt64 = 2_000_000_000
-    /// The minimum size in bytes of a body to drop. Dropping a smaller body gains little. If the smaller body is slow, its
-    /// connection is soon closed anyway, because of `Limits.bodyRate`.
+    /// The minimum size in bytes of a body to drop. Dropping a smaller body gains little. If the smaller body is slow,
+    /// its connection is soon closed anyway, because of `Limits.bodyRate`.
     fileprivate static let minimumVictimSize = 4096
     /// The number of small bodies, and of large bodies, that are compared to find the slowest: the oldest of each.
     fileprivate static let maximumCompared = 64
@@ -89,8 +90,8 @@ final class BodyBudget: Sendable {
     var droppedBodies: UInt64 { state.withLock { $0.droppedBodies } }
 }
 
-/// How much memory bodies may take, how much memory is reserved, and the bodies for which it is reserved. All sizes are in
-/// bytes.
+/// How much memory bodies may take, how much memory is reserved, and the bodies for which it is reserved. All sizes are
+/// in bytes.
 private struct State {
     /// The memory that all bodies together may take.
     var limit: Int
@@ -151,8 +152,8 @@ private struct State {
         return reservedByClient[client, default: 0] + count <= limit / 4
     }
 
-    /// Returns the slowest of `candidates`, which the caller drops. Nil if all candidates are too young, or not slower than
-    /// the body that needs the memory. Nothing is known about the rate of a young body, so it is treated as fast.
+    /// Returns the slowest of `candidates`, which the caller drops. Nil if all candidates are too young, or not slower
+    /// than the body that needs the memory. Nothing is known about the rate of a young body, so it is treated as fast.
     private func slowest(of candidates: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget
         .Body?
     {

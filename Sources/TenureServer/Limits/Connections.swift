@@ -65,8 +65,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of connections of the service.
-    ///   - limitPerAddress: The maximum for one address. A number above a quarter of `limit` is reduced to that quarter,
-    ///     but not below 1. A /48 of IPv6 may have four times as many, but at most half of `limit`.
+    ///   - limitPerAddress: The maximum for one address. A number above a quarter of `limit` is reduced to that
+    ///     quarter, but not below 1. A /48 of IPv6 may have four times as many, but at most half of `limit`.
     ///   - proxies: Addresses without a limit, because they pass on the requests of many clients.
     ///   - bodyWindow: The seconds over which the rate of a body is measured.
     ///   - onClose: Called with the phase of each connection that is closed to make room.
@@ -162,8 +162,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// Closes connections that `State` has chosen. This happens outside the lock, because closing a connection calls other
-    /// code, which may call this type again.
+    /// Closes connections that `State` has chosen. This happens outside the lock, because closing a connection calls
+    /// other code, which may call this type again.
     private func end(_ victims: [Connection]) {
         for victim in victims {
             onClose(victim.phase)

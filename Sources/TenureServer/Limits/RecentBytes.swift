@@ -5,7 +5,8 @@
 struct RecentBytes: Sendable {
     private static let parts: UInt64 = 10
 
-    /// The bytes in each tenth of the window: a ring of `parts + 1` entries. The other entries of the vector are unused.
+    /// The bytes in each tenth of the window: a ring of `parts + 1` entries. The other entries of the vector are
+    /// unused.
     private var counts = SIMD16<UInt32>()
     /// The number of the present tenth since `start`.
     private var latest: UInt64 = 0

@@ -5,8 +5,8 @@ import TenureCore
 
 /// The metrics of one app since the process started. Other code calls one of these methods for each event to count.
 ///
-/// Each label has a value from a table of the service, never a value that a client chose. Otherwise a client could create
-/// any number of series, and fill the memory.
+/// Each label has a value from a table of the service, never a value that a client chose. Otherwise a client could
+/// create any number of series, and fill the memory.
 struct ServiceMetrics: Sendable {
     let factory = PrometheusFactory()
     let startedAt = Date()

@@ -16,9 +16,10 @@ struct NotificationService: Sendable {
     let entitlementComparer: EntitlementComparer?
     let metrics: ServiceMetrics
 
-    /// Receives a notification as a compact JWS. When this returns, the notification is stored durably.
+    /// Receives a notification as a compact JWS. When this method returns, the notification is stored durably.
     ///
-    /// Throws a `Problem`, with a status below 500 only if no later attempt can succeed.
+    /// Throws a `Problem` with a status below 500 only if no later attempt to send the notification can succeed. Also
+    /// throws the errors of the database.
     func receive(_ jws: [UInt8], now: Date, logger: Logger? = nil) async throws -> Reception {
         let contents: NotificationContents
         do throws(Rejection) {
@@ -39,7 +40,7 @@ struct NotificationService: Sendable {
         return reception
     }
 
-    /// Stores a notification, unless it is known already, and updates its customer.
+    /// Stores a notification, unless it is stored already, and updates its customer.
     private func storeAndApply(_ contents: NotificationContents, now: Date) async throws -> Reception {
         let environment = contents.notification.realm.environment
         let (policies, entitlementComparer) = (policies, entitlementComparer)
@@ -56,8 +57,8 @@ struct NotificationService: Sendable {
                 return update
             }
         }
-        // Usually the customer's entitlements were decided above. Otherwise, a promise refers to a policy that wasn't
-        // known then.
+        // Usually the customer's entitlements were decided above. Otherwise, a promise refers to a policy that this
+        // process hasn't read yet.
         guard reception.isNew, let customer = reception.customer, !policies.hasReadVersions(of: customer.facts.promises)
         else {
             return reception

@@ -44,8 +44,8 @@ struct ActivePolicy: Sendable {
     /// The SHA-256 of a compiled policy.
     static func digest(of compiled: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: compiled)) }
 
-    /// Publishes `policy` if the database has no policy yet. Otherwise, the last published policy stays in effect. Throws
-    /// if a policy has mistakes, or if the database fails.
+    /// Publishes `policy` if the database has no policy yet. Otherwise, the last published policy stays in effect.
+    /// Throws if a policy has mistakes, or if the database fails.
     init(
         _ policy: Policy, in store: Store, at now: Date, staleness: Swift.Duration = Self.defaultStaleness
     ) async throws(ServiceError) {

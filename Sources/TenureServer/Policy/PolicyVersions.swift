@@ -30,8 +30,8 @@ final class PolicyVersions: Sendable {
     subscript(version: Int64) -> Policy? { state.withLock { $0.policies[version] } }
 
     /// Stores which policy was in effect when the database was asked at the instant `askedAt`. `inEffect` is nil if the
-    /// policy stored here was still in effect. A publication older than the stored one changes nothing, because the answers
-    /// of the database may arrive in any order.
+    /// policy stored here was still in effect. A publication older than the stored one changes nothing, because the
+    /// answers of the database may arrive in any order.
     func updateInEffect(_ inEffect: ActivePolicy.InEffect?, askedAt: ContinuousClock.Instant) {
         state.withLock { state in
             if let inEffect, inEffect.publication > state.latest.publication {

@@ -44,7 +44,7 @@ struct PolicyPublisher: Sendable {
 
     // MARK: Candidates
 
-    /// Reads a policy. Throws a problem with every mistake in it, or if it's another app's policy.
+    /// Reads a policy. Throws a problem if the policy has mistakes, with all of them, or if it is for another app.
     func candidate(_ text: String) throws(Problem) -> Candidate {
         let policy: Policy
         do {
@@ -176,8 +176,8 @@ struct PolicyPublisher: Sendable {
         }
     }
 
-    /// Completes the publication of the policy in effect, and returns this policy. All its promises are ended and
-    /// restored.
+    /// Ends and restores all promises that the publication of the policy in effect ends and restores. Returns that
+    /// policy.
     private func finishPublicationInEffect() async throws -> ActivePolicy.InEffect {
         try await policies.refreshNow()
         try await store.finishPublication(at: now())
@@ -187,9 +187,9 @@ struct PolicyPublisher: Sendable {
     private static let busy = Problem(
         .busy, "too many customers changed while the policy was published; try again", retryAfter: 1)
 
-    /// Evaluates the customers that changed since `evaluation`, again and again until few are left, and publishes. The
-    /// transaction evaluates these few while no other transaction writes. Returns `behind` if too many customers
-    /// change.
+    /// Evaluates the customers that changed since `evaluation`, again and again until few customers are left, and
+    /// publishes the policy. The transaction that publishes evaluates these few customers while no other transaction
+    /// writes. Returns `behind` if too many customers change.
     private func publish(
         _ request: RequestedPublication, after evaluation: PublicationEvaluation, by evaluator: PublicationEvaluator,
         keepingPromises: Bool

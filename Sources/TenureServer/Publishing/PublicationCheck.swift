@@ -79,13 +79,13 @@ struct PublicationCheck: Sendable {
             ("takeFrom", "--take-from", request.takeFrom, losing, "lose"),
             ("giveTo", "--give-to", request.giveTo, rehearsal.gaining, "gain"),
         ]
-        for (field, option, number, found, verb) in limits {
-            guard let number, number < found else { continue }
+        for (field, option, number, rehearsed, verb) in limits {
+            guard let number, number < rehearsed else { continue }
             throw Problem(
                 .conflict,
                 """
-                the rehearsal `\(rehearsal.id)` found \(found) customers who \(verb) something, more than \(number); \
-                to allow that, send \(found) as `\(field)` (`\(option)`)
+                the rehearsal `\(rehearsal.id)` found \(rehearsed) customers who \(verb) something, more than \
+                \(number); to allow that, send \(rehearsed) as `\(field)` (`\(option)`)
                 """,
                 reason: Refusal.otherNumber.rawValue)
         }

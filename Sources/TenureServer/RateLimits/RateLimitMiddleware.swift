@@ -5,7 +5,8 @@ import TenureAPI
 /// Rejects requests of clients that send too many requests, counted by address and by access token. Behind a proxy,
 /// also rejects requests of clients with too many requests in progress. The middleware runs before the body is read.
 ///
-/// `GET /health/live` has no limit: a supervisor that gets no response would restart the service, which doesn't help.
+/// `GET /health/live` has no limit. Otherwise, a supervisor would restart a service that works, because its request was
+/// refused.
 struct RateLimitMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 

@@ -29,7 +29,7 @@ struct CustomerRoute: Sendable {
         }
         let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)
         let evidence = customer.evidence(as: persona)
-        // The usual case needs neither the database nor another task.
+        // Usually, the decision needs neither the database nor another task.
         let decisions: [Decision]
         if policies.isFresh, policies.hasReadVersions(of: customer.facts.promises) {
             decisions = try policies.decide(customer.facts, evidence, at: now)

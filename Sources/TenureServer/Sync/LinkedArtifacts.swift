@@ -8,9 +8,9 @@ import TenureStore
 
 /// The artifacts of a sync that belong to one customer, and what they prove together.
 ///
-/// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So one of the artifacts
-/// is the leading artifact. Any other artifact is accepted only if signed fields link it to the leading artifact, directly
-/// or through further artifacts.
+/// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So one of the
+/// artifacts is the leading artifact. Any other artifact is accepted only if signed fields link it to the leading
+/// artifact, directly or through further artifacts.
 struct LinkedArtifacts: Sendable {
     private(set) var artifacts: [Artifact] = []
     private(set) var proofs: [AppProof] = []
@@ -32,8 +32,8 @@ struct LinkedArtifacts: Sendable {
 
     /// Links the verified artifacts of a sync.
     ///
-    /// - Parameter storedCustomer: The stored customer with the artifacts' identities; nil for a new customer. The stored
-    ///   proofs and purchases of this customer link artifacts too.
+    /// - Parameter storedCustomer: The stored customer with the artifacts' identities; nil for a new customer. The
+    ///   stored proofs and purchases of this customer link artifacts too.
     init(_ verified: VerifiedArtifacts, storedCustomer: Customer? = nil) {
         rejected = verified.rejected
         // Accept a leading app transaction or receipt at once. A leading transaction is accepted below, with the other
@@ -162,8 +162,8 @@ struct LinkedArtifacts: Sendable {
     /// What the artifacts prove about the acquisition of the app.
     var acquisition: ProvenAcquisition { ProvenAcquisition(proofs, accountPurchases: accountPurchases) }
 
-    /// The identity of the unbound customer for exactly these artifacts: it contains a hash of all artifacts, the kind of
-    /// the leading artifact, and the best identity in them.
+    /// The identity of the unbound customer for exactly these artifacts: it contains a hash of all artifacts, the kind
+    /// of the leading artifact, and the best identity in them.
     func unboundIdentity(of verified: VerifiedArtifacts) -> Identity {
         let lead: Identity.Lead =
             verified.appTransaction != nil ? .app : verified.receipt != nil ? .receipt : .transactions
@@ -276,8 +276,8 @@ private struct ArtifactLinks {
     ///
     /// A receipt is linked if a linked artifact has one of its purchases, or if it was linked to the stored customer
     /// before. A receipt is also linked if it was made on this device, and has the same purchase date of the app as the
-    /// leading artifact. Equal dates alone are no link: many people bought the app in the same second, and copies of their
-    /// receipts circulate.
+    /// leading artifact. Equal dates alone are no link: many people bought the app in the same second, and copies of
+    /// their receipts circulate.
     mutating func accepts(_ receipt: SyncArtifact<ReceiptPayload>) -> Bool {
         let purchases = receipt.verified.purchases
         guard

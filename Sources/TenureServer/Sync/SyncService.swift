@@ -147,8 +147,9 @@ final class SyncService: Sendable {
                 of: DeviceUse(device: device, getsEntitlementToken: getsEntitlementToken, limit: deviceLimit))
         }
         if linked.isComplete, linkedAlone.isBound { update.completePurchases() }
-        // The App Store is asked for the history of a new customer. It is also asked when a new device of a stored customer
-        // syncs and the database may lack purchases: for example, a notification may have created the customer.
+        // The App Store is asked for the history of a new customer. It is also asked when a new device of a stored
+        // customer syncs and the database may lack purchases: for example, a notification may have created the
+        // customer.
         if asksAppStore, linkedAlone.isBound, realm.environment != .xcode {
             if storedCustomer == nil {
                 update.jobs.insert(.history)
@@ -211,8 +212,8 @@ final class SyncService: Sendable {
 
     /// The response if no artifact is accepted.
     ///
-    /// - Parameter mayBeAcceptedLater: Whether a rejected artifact may be accepted later, so that the client should send
-    ///   all artifacts again.
+    /// - Parameter mayBeAcceptedLater: Whether a rejected artifact may be accepted later, so that the client should
+    ///   send all artifacts again.
     private static func nothingVerified(_ rejected: [RejectedArtifact], mayBeAcceptedLater: Bool) -> Problem {
         if mayBeAcceptedLater {
             return Problem(

@@ -11,8 +11,8 @@ struct VerifiedArtifacts: Sendable {
     var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
     var renewals: [(artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal)] = []
     var rejected: [RejectedArtifact] = []
-    /// Whether the client sent a list of transactions. By sending a list, even an empty one, the client says that the list
-    /// has all of the customer's transactions.
+    /// Whether the client sent a list of transactions. By sending a list, even an empty one, the client says that the
+    /// list has all of the customer's transactions.
     let listsAllPurchases: Bool
     /// The ID of the sender's device; nil if the client didn't send it. An artifact that was signed for this ID proves
     /// that it belongs to the device.
@@ -46,8 +46,8 @@ struct VerifiedArtifacts: Sendable {
     var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.artifact.realm }
 
     /// The maximum number of artifacts, purchases and renewals to save. The number tells whether one transaction of the
-    /// database is enough. A transaction is an artifact with a purchase, and renewal info is an artifact with a renewal.
-    /// The app transaction and the receipt are two more artifacts.
+    /// database is enough. A transaction is an artifact with a purchase, and renewal info is an artifact with a
+    /// renewal. The app transaction and the receipt are two more artifacts.
     var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
 
     /// Whether one of the rejected artifacts may be accepted later.

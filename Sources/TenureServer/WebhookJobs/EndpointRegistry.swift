@@ -7,8 +7,8 @@ import TenureStore
 /// heartbeat.
 ///
 /// Several processes may use the database, each with its own configuration. An endpoint that isn't in this process's
-/// configuration may be in that of another process, which sends heartbeats for the endpoint. If no heartbeats arrive, no
-/// process has the endpoint in its configuration anymore.
+/// configuration may be in that of another process, which sends heartbeats for the endpoint. If no heartbeats arrive,
+/// no process has the endpoint in its configuration anymore.
 struct EndpointRegistry: Service {
     let configuration: ServiceConfiguration
     let store: Store

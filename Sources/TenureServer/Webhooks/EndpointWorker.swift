@@ -74,8 +74,8 @@ struct EndpointWorker: Sendable {
         }
     }
 
-    /// Tries each due delivery, and waits for the results. Returns the number of attempts. Tests call this method instead
-    /// of `run`.
+    /// Tries each due delivery, and waits for the results. Returns the number of attempts. Tests call this method
+    /// instead of `run`.
     func pass() async -> Int {
         var count = 0
         while true {

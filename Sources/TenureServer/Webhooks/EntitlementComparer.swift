@@ -41,8 +41,8 @@ struct EntitlementComparer: Sendable {
         return entitlementChange(before: before, after: decisions, at: now)
     }
 
-    /// Returns the messages for a stored customer. The customer's entitlements may have changed with time, or by an update
-    /// that queued no messages.
+    /// Returns the messages for a stored customer. The customer's entitlements may have changed with time, or by an
+    /// update that queued no messages.
     func entitlementChange(of customer: Customer, at now: Date) throws(Problem) -> EntitlementChange {
         let decisions = try policies.decide(customer.facts, customer.evidence, at: now)
         return try entitlementChange(of: customer, decisions: decisions, at: now)
@@ -100,7 +100,8 @@ extension Message {
         self.init(kind, data: json.bytes)
     }
 
-    /// A message about an entitlement that isn't decided anymore. The message has the same fields as one with a decision.
+    /// A message about an entitlement that isn't decided anymore. The message has the same fields as one with a
+    /// decision.
     fileprivate init(_ kind: Kind, removed entitlement: String) {
         let json = JSONWriter.object { json in
             json.field("entitlement", entitlement)

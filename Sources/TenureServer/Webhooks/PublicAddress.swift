@@ -13,9 +13,9 @@ enum PublicAddress {
         return isPublic(address)
     }
 
-    /// Whether this is an IPv4 address without a special purpose, an allocated unicast address of IPv6 without a special
-    /// purpose, or a public IPv4 address behind NAT64. Other addresses that contain an IPv4 address, such as those of
-    /// 6to4, aren't accepted.
+    /// Whether this is an IPv4 address without a special purpose, an allocated unicast address of IPv6 without a
+    /// special purpose, or a public IPv4 address behind NAT64. Other addresses that contain an IPv4 address, such as
+    /// those of 6to4, aren't accepted.
     private static func isPublic(_ address: NetworkAddress) -> Bool {
         // NAT64: packets go to the IPv4 address in the last four bytes.
         if isAddress(address, in: "64:ff9b::/96") {

@@ -11,8 +11,8 @@ struct RetrySchedule: Sendable {
 
     /// Returns when to try again after an attempt, counted from 1; nil if the message is abandoned.
     ///
-    /// If the receiver's `Retry-After` is later than the time in the schedule, the attempt follows at the later time. But
-    /// if that time is after `window`, the attempt follows at the time in the schedule.
+    /// If the receiver's `Retry-After` is later than the time in the schedule, the attempt follows at the later time.
+    /// But if that time is after `window`, the attempt follows at the time in the schedule.
     ///
     /// - Parameters:
     ///   - queuedAt: The time at which the message was queued; `window` begins then.

@@ -22,8 +22,8 @@ public struct Webhook: Sendable, Hashable {
     /// The types of messages to send; empty for all types.
     public var events: [String]
     /// Whether the endpoint gets a message about each customer that a publication of a policy affects. If false, the
-    /// endpoint gets only the message `policy.published` about a publication, and the developer's server reads customers
-    /// from the admin API when it needs them.
+    /// endpoint gets only the message `policy.published` about a publication, and the developer's server reads
+    /// customers from the admin API when it needs them.
     public var eachCustomer: Bool
     /// Whether the host may be in a private network, or on loopback without TLS.
     public var allowsPrivate: Bool

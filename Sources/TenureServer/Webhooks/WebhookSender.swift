@@ -118,8 +118,8 @@ struct WebhookSender: Sendable {
         configuration.httpVersion = .http1Only
         // The service counts and delays attempts itself.
         configuration.connectionPool.retryConnectionEstablishment = false
-        // The client connects to this address instead of asking DNS. If the URL has an address instead of a host name, the
-        // client connects to that address, which is the same one.
+        // The client connects to this address instead of asking DNS. If the URL has an address instead of a host name,
+        // the client connects to that address, which is the same one.
         if let checked = address.ipAddress { configuration.dnsOverride = [target.host: checked] }
         return configuration
     }
