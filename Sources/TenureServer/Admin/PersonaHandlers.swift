@@ -34,12 +34,7 @@ struct PersonaHandlers: Sendable {
                 .malformedRequest,
                 "`name` must have 1 to 64 characters: ASCII letters, digits and punctuation, no spaces")
         }
-        let proof: AppProof
-        do {
-            proof = try AppProof(settings: body.set ?? [:], signed: now())
-        } catch {
-            throw Problem(.malformedRequest, error.detail)
-        }
+        let proof = try AppProof(settings: body.set ?? [:], signed: now())
         let made = try await create(
             [(body.name, proof, nil)], expiring: body.expires, replacing: body.replace ?? false, by: holder)
         return try .encoded(PersonasAnswer(personas: made))

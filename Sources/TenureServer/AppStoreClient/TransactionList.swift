@@ -14,7 +14,7 @@ struct TransactionList: Sendable {
     /// Why no further page is read; nil while there are more pages.
     var ending: PageTrail.Ending?
     /// The number of transactions, rejected ones too.
-    private var count = 0
+    private var count: Int { transactions.count + rejected.count }
     /// The bytes of all transactions, rejected ones too.
     private var size = 0
 
@@ -42,7 +42,6 @@ struct TransactionList: Sendable {
                 if error.isRetryable { throw .untrusted(error) }
                 rejected.append(RejectedArtifact(.transaction(count), error))
             }
-            count += 1
         }
     }
 }
