@@ -76,24 +76,15 @@ struct KeyAgreement: Sendable {
     /// Stores the fingerprints of these keys if the database has none, or if these keys may replace the stored ones,
     /// and returns nil. Otherwise returns the stored fingerprints, with which these keys are in conflict.
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
-        // First only reads, because most starts change nothing.
-        let ownKeys = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
-        let storedKeys = try await Self.reading(store) { try $0.sharedKeys() }
-        if let storedKeys {
-            guard keys.mayReplace(storedKeys), storedKeys.secret == fingerprint else { return storedKeys }
-            if storedKeys.signingKey == ownKeys.signingKey, ownKeys.root == nil || ownKeys.root == storedKeys.root {
-                return nil
-            }
-        }
-        // Something must be stored, so compare again in the transaction that stores it.
         do {
             return try await store.write(locking: [SharedKeys.lock]) { transaction -> SharedKeys? in
-                let storedKeys = try transaction.sharedKeys()
-                if let storedKeys, !keys.mayReplace(storedKeys) || storedKeys.secret != fingerprint {
-                    return storedKeys
+                var ownKeys = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
+                if let storedKeys = try transaction.sharedKeys() {
+                    guard keys.mayReplace(storedKeys), storedKeys.secret == fingerprint else { return storedKeys }
+                    ownKeys.root = ownKeys.root ?? storedKeys.root
+                    // The same keys may be in several places. The database keeps the place that was stored first.
+                    if storedKeys.signingKey == ownKeys.signingKey, ownKeys.root == storedKeys.root { return nil }
                 }
-                var ownKeys = ownKeys
-                ownKeys.root = ownKeys.root ?? storedKeys?.root
                 try transaction.setSharedKeys(ownKeys)
                 return nil
             }
