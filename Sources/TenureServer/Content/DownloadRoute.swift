@@ -38,13 +38,13 @@ struct DownloadRoute: Sendable {
             let slot: Downloads.Slot
             do throws(DownloadRejection) {
                 slot = try delivery.downloads.begin(
-                    for: .init(databaseID: contentAccess.store.databaseID, number: customer.id)
+                    for: .init(databaseID: contentAccess.store.databaseID, number: customer.id), metrics
                 ).get()
             } catch {
                 metrics.rejectedDownload(error)
                 throw error.problem
             }
-            let download = Download(file, range, slot: slot, metrics: metrics)
+            let download = Download(file: file, range: range, slot: slot, metrics: metrics)
             response.body = download.body(through: context.channel)
             return response
         }

@@ -25,13 +25,19 @@ final class Downloads: Sendable {
     final class Slot: Sendable {
         private let downloads: Downloads
         private let customer: Customer
+        private let metrics: ServiceMetrics
 
-        fileprivate init(_ downloads: Downloads, _ customer: Customer) {
+        fileprivate init(_ downloads: Downloads, _ customer: Customer, _ metrics: ServiceMetrics) {
             self.downloads = downloads
             self.customer = customer
+            self.metrics = metrics
+            metrics.beganDownload()
         }
 
-        deinit { downloads.end(for: customer) }
+        deinit {
+            downloads.end(for: customer)
+            metrics.endedDownload()
+        }
     }
 
     init(limit: Int, perCustomer: Int = ServiceConfiguration.defaultDownloadsPerCustomer) {
@@ -40,14 +46,16 @@ final class Downloads: Sendable {
     }
 
     /// Begins a download if the limits allow one more. The download is counted until the slot is released.
-    func begin(for customer: Customer) -> Result<Slot, DownloadRejection> {
+    ///
+    /// - Parameter metrics: The metrics of the customer's app, which count the download.
+    func begin(for customer: Customer, _ metrics: ServiceMetrics) -> Result<Slot, DownloadRejection> {
         state.withLock { state in
             let count = state.counts[customer, default: 0]
             guard count < limitPerCustomer else { return .failure(.customer) }
             guard state.total < limit else { return .failure(.total) }
             state.counts[customer] = count + 1
             state.total += 1
-            return .success(Slot(self, customer))
+            return .success(Slot(self, customer, metrics))
         }
     }
 
