@@ -71,12 +71,9 @@ struct TenureService: Sendable {
 
     /// Creates the service that answers syncs.
     func syncService() throws(ServiceError) -> SyncService {
-        SyncService(
-            verifier: try configuration.verifier(), store: store, policies: policies, signingKeys: signingKeys,
-            accessTokenKey: accessTokenKey, lifetimes: configuration.tokenLifetimes,
-            bundleID: configuration.policy.app.bundleID,
-            entitlementComparer: entitlementComparer, deviceLimit: configuration.deviceLimit,
-            asksAppStore: configuration.appStore != nil, personas: personas)
+        try SyncService(
+            configuration, store: store, policies: policies, signingKeys: signingKeys, accessTokenKey: accessTokenKey,
+            entitlementComparer: entitlementComparer, personas: personas)
     }
 
     /// Finds the personas of this service.

@@ -21,7 +21,7 @@ public struct AppConfiguration: Sendable {
     public static func mistake(in apps: [AppConfiguration]) -> ServiceError? {
         guard !apps.isEmpty else { return .apps("there is no app; add one below `apps`") }
         for app in apps {
-            guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(isAllowed) else {
+            guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(nameCharacters.contains) else {
                 return .apps(
                     "the name `\(app.name)` can't be part of a path; use up to 64 lowercase letters, digits, `-`, `_`")
             }
@@ -47,15 +47,8 @@ public struct AppConfiguration: Sendable {
         return nil
     }
 
-    /// Whether an app's name may contain the byte.
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-            UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
+    /// The characters that an app's name may have.
+    private static let nameCharacters = Set("abcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// Returns the path with all symbolic links resolved, so that two spellings of one path become equal. A URL is
     /// returned unchanged.

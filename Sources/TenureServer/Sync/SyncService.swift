@@ -15,32 +15,23 @@ final class SyncService: Sendable {
     let policies: ActivePolicy
     let signingKeys: SigningKeys
     let accessTokenKey: AccessTokenKey
-    let lifetimes: ServiceConfiguration.TokenLifetimes
-    let bundleID: String
     /// Finds the messages for webhooks; nil if there are no webhooks.
     let entitlementComparer: EntitlementComparer?
-    /// The number of devices of a customer above which an event is stored for support. The limit has no other effect.
-    let deviceLimit: Int
-    /// Whether the App Store is asked for the history of new customers.
-    let asksAppStore: Bool
     let personas: ActivePersonas
+    let configuration: ServiceConfiguration
 
+    /// Creates the service. Throws `noEnvironment` if the configuration accepts no environment of the App Store.
     init(
-        verifier: AppStoreVerifier, store: Store, policies: ActivePolicy, signingKeys: SigningKeys,
-        accessTokenKey: AccessTokenKey, lifetimes: ServiceConfiguration.TokenLifetimes, bundleID: String,
-        entitlementComparer: EntitlementComparer?,
-        deviceLimit: Int, asksAppStore: Bool, personas: ActivePersonas
-    ) {
-        self.verifier = verifier
+        _ configuration: ServiceConfiguration, store: Store, policies: ActivePolicy, signingKeys: SigningKeys,
+        accessTokenKey: AccessTokenKey, entitlementComparer: EntitlementComparer?, personas: ActivePersonas
+    ) throws(ServiceError) {
+        self.configuration = configuration
+        verifier = try configuration.verifier()
         self.store = store
         self.policies = policies
         self.signingKeys = signingKeys
         self.accessTokenKey = accessTokenKey
-        self.lifetimes = lifetimes
-        self.bundleID = bundleID
         self.entitlementComparer = entitlementComparer
-        self.deviceLimit = deviceLimit
-        self.asksAppStore = asksAppStore
         self.personas = personas
     }
 
@@ -95,10 +86,10 @@ final class SyncService: Sendable {
         answer.signingKey = keys.vouchers
         if verified.appTransaction?.isOnDevice == true, let device = verified.hashedDevice, keys.period.contains(now) {
             let token = EntitlementToken(
-                bundleID: bundleID, customer: customer,
+                bundleID: configuration.policy.app.bundleID, customer: customer,
                 appTransactionID: verified.appTransaction?.payload.appTransactionID, device: device,
-                decisions: shownOutcome.decisions, persona: persona, nonce: request.nonce, lifetimes: lifetimes,
-                now: now)
+                decisions: shownOutcome.decisions, persona: persona, nonce: request.nonce,
+                lifetimes: configuration.tokenLifetimes, now: now)
             answer.entitlementToken = try keys.sign(token.claims, type: EntitlementToken.type)
         }
         logger.debug(
@@ -144,13 +135,14 @@ final class SyncService: Sendable {
         if linkedAlone.isBound, let device = verified.hashedDevice {
             let getsEntitlementToken = verified.appTransaction?.isOnDevice == true
             update.addUse(
-                of: DeviceUse(device: device, getsEntitlementToken: getsEntitlementToken, limit: deviceLimit))
+                of: DeviceUse(
+                    device: device, getsEntitlementToken: getsEntitlementToken, limit: configuration.deviceLimit))
         }
         if linked.isComplete, linkedAlone.isBound { update.completePurchases() }
         // The App Store is asked for the history of a new customer. It is also asked when a new device of a stored
         // customer syncs and the database may lack purchases: for example, a notification may have created the
         // customer.
-        if asksAppStore, linkedAlone.isBound, realm.environment != .xcode {
+        if configuration.appStore != nil, linkedAlone.isBound, realm.environment != .xcode {
             if storedCustomer == nil {
                 update.jobs.insert(.history)
             } else if storedCustomer?.facts.purchasesAreComplete != true {
@@ -203,6 +195,7 @@ final class SyncService: Sendable {
     private func accessToken(
         for customer: Customer, bound isBound: Bool, as persona: StoredPersona?, now: Date
     ) -> AccessTokenResponse {
+        let lifetimes = configuration.tokenLifetimes
         let end = now.addingTimeInterval(isBound ? lifetimes.accessToken : lifetimes.unboundAccessToken)
         let token = AccessToken(
             customer: customer.member, realm: customer.realm, expiresAt: min(end, persona?.expiresAt ?? end),
