@@ -56,12 +56,10 @@ struct HistoryBackfill: Sendable {
                 storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
                 var update = CustomerUpdate(of: storedCustomer)
                 history.add(to: &update, of: storedCustomer)
-                do throws(Problem) {
+                let outcome = Result<Void, Problem> { () throws(Problem) in
                     _ = try policies.decide(&update, in: environment, at: now)
-                    return (update, .success(()))
-                } catch {
-                    return (update, .failure(error))
                 }
+                return (update, outcome)
             }
             try updated?.outcome.get()
         }

@@ -67,15 +67,13 @@ struct NotificationService: Sendable {
             let updated = try await store.update(customer, naming: contents.identities, at: now) {
                 storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
                 var update = CustomerUpdate(of: storedCustomer)
-                do throws(Problem) {
+                let outcome = Result<Void, Problem> { () throws(Problem) in
                     let decisions = try policies.decide(&update, in: environment, at: now).decisions
                     update.entitlementChange =
                         try entitlementComparer?.entitlementChange(of: storedCustomer, decisions: decisions, at: now)
                         ?? .later
-                    return (update, .success(()))
-                } catch {
-                    return (update, .failure(error))
                 }
+                return (update, outcome)
             }
             try updated?.outcome.get()
             return updated?.customer

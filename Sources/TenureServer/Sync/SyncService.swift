@@ -149,18 +149,16 @@ final class SyncService: Sendable {
                 update.jobsForNewDevice.insert(.history)
             }
         }
-        do {
+        let outcome = Result<Outcome, Problem> { () throws(Problem) in
             let (evidence, decisions) = try policies.decide(&update, in: realm.environment, at: now)
             // If this process has no webhooks, `later` lets a process with webhooks compare the customer.
             update.entitlementChange =
                 try entitlementComparer?.entitlementChange(of: storedCustomer, decisions: decisions, at: now) ?? .later
-            let outcome = Outcome(
+            return Outcome(
                 evidence: evidence, decisions: decisions, rejected: linked.rejected,
                 acceptedCount: linked.artifacts.count)
-            return (update, .success(outcome))
-        } catch {
-            return (update, .failure(error))
         }
+        return (update, outcome)
     }
 
     /// Decides what a stored customer may use, or the persona that replaces them.
