@@ -144,8 +144,7 @@ struct TenureService: Sendable {
             now: configuration.now)
         let downloads = DownloadRoute(
             delivery: self.content, acceptedRealms: access.acceptedRealms, contentAccess: contentAccess,
-            personas: personas,
-            now: configuration.now, metrics: metrics)
+            personas: personas, now: configuration.now, metrics: metrics)
         let products = ProductsRoute(policies: policies)
         let keys = SigningKeysRoute(keys: signingKeys, now: configuration.now)
         let health = HealthRoutes(store: store)
