@@ -133,8 +133,8 @@ extension TenureService {
             onServerRunning: onServerRunning)
     }
 
-    /// The services that run as long as the database is open, in addition to the server. They end in reverse order, so
-    /// the database closes last.
+    /// The services that run as long as the database is open, in addition to the server. Services end in reverse order,
+    /// so the database closes last.
     func databaseServices(logger: Logger) -> [any Service] {
         let watch = DatabaseWatch(store: store, logger: logger)
         return [

@@ -3,8 +3,8 @@ import TenureCore
 package import TenureStore
 
 // What can be wrong with a configuration and with the files in its settings. `tenure serve` prints these mistakes. With
-// several apps, only `tenure serve --check` prints them, because a mistake in one app doesn't keep the others from
-// starting.
+// several apps, only `tenure serve --check` prints them, because a mistake in one app doesn't keep the other
+// apps from starting.
 extension ServiceConfiguration {
     /// All mistakes, including the mistakes in files. Finding them creates and changes nothing.
     package var findings: [ServiceError] { findingsExceptKeys + findingsOfKeys }
@@ -73,7 +73,7 @@ extension ServiceConfiguration {
     package func openingOfDatabaseServer(isOneOfSeveral: Bool) -> DatabaseOpening {
         DatabaseOpening(
             bundleID: policy.app.bundleID, creates: createsDatabase || !hasSigningKey,
-            // If there are several apps, some may be new and others not.
+            // If there are several apps, some of them may be new while others have a database already.
             mustBeNew: createsDatabase && !isOneOfSeveral)
     }
 

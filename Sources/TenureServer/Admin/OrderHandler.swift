@@ -13,7 +13,8 @@ struct OrderHandler: Sendable {
     /// The App Store Server API; nil if the service has no key for it.
     let appStore: AppStoreClient?
 
-    /// The timeout of the call to the App Store, in seconds. It is short, because a person waits for the response.
+    /// The timeout of the call to the App Store, in seconds. The timeout is short, because a person waits for the
+    /// response.
     private static let timeout: TimeInterval = 20
 
     /// `GET /v1/admin/orders/{order}`: asks the App Store which purchases belong to an order ID from one of its email

@@ -17,7 +17,7 @@ struct PersonaHandlers: Sendable {
     private static let defaultLifetime: TimeInterval = 30 * 86_400
     private static let maximumLifetime: TimeInterval = 366 * 86_400
 
-    /// `GET /v1/admin/personas`: all personas, expired and revoked ones too.
+    /// `GET /v1/admin/personas`: all personas, also the expired and revoked personas.
     @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await keys.holder(of: request, context, needing: .persona)
         return try .encoded(

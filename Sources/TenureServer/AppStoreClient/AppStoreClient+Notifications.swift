@@ -56,7 +56,7 @@ struct NotificationPage: Sendable {
 
 /// A notification that the App Store sent, and its attempts to send it.
 struct SentNotification: Sendable {
-    /// The JWS that the App Store posted. It isn't verified yet.
+    /// The JWS that the App Store posted, which isn't verified yet.
     let signedPayload: [UInt8]
     let attempts: [Attempt]
 

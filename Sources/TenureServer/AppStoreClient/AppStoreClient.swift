@@ -3,8 +3,8 @@ import Logging
 import TenureAppStore
 import TenureCore
 
-/// A client of the App Store Server API for one app. It signs requests with the app's key, stays below Apple's rate
-/// limits and repeats failed requests.
+/// A client of the App Store Server API for one app. The client signs requests with the app's key, stays below Apple's
+/// rate limits and repeats failed requests.
 ///
 /// Signed data in responses is verified like data from any other sender. TLS alone proves nothing.
 struct AppStoreClient: Sendable {

@@ -169,7 +169,7 @@ extension AppStoreRefusal {
     }
 }
 
-/// The `errorCode` in a response of the App Store Server API. It may be a code that Tenure doesn't know.
+/// The `errorCode` in a response of the App Store Server API, which may be a code that Tenure doesn't know.
 struct AppStoreErrorCode: RawRepresentable, Sendable, Hashable {
     let rawValue: Int64
 

@@ -13,9 +13,9 @@ struct TransactionList: Sendable {
     var revision: String?
     /// Why no further page is read; nil while there are more pages.
     var ending: PageTrail.Ending?
-    /// The number of transactions, rejected ones too.
+    /// The number of transactions, including the rejected transactions.
     private var count: Int { transactions.count + rejected.count }
-    /// The bytes of all transactions, rejected ones too.
+    /// The bytes of all transactions, including the rejected transactions.
     private var size = 0
 
     /// Whether all pages were read, and no transaction was rejected.

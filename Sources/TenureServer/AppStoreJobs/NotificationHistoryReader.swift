@@ -17,7 +17,7 @@ struct NotificationHistoryReader: Sendable {
 
     /// The period that was fetched, and the number of its notifications.
     struct Summary: Sendable, Hashable {
-        /// The start of the period. It is later than requested if the App Store no longer keeps older notifications.
+        /// The start of the period, which is later than requested if the App Store no longer keeps older notifications.
         let from: Date
         let to: Date
         /// The number of delivered notifications.
@@ -31,8 +31,8 @@ struct NotificationHistoryReader: Sendable {
     ///
     /// - Parameters:
     ///   - start: The earliest date of a notification.
-    ///   - deliver: Receives each `signedPayload`, unverified. It throws only to stop, for example if the database
-    ///     fails.
+    ///   - deliver: Receives each `signedPayload`, unverified. The closure throws only to stop, for example if the
+    ///     database fails.
     ///   - reached: Receives a date after all notifications before it were delivered. A later run can start there.
     func run(
         since start: Date, deliver: (_ jws: [UInt8]) async throws -> Void,
@@ -45,8 +45,8 @@ struct NotificationHistoryReader: Sendable {
         var length = window
         while position < now {
             let end = min(position.addingTimeInterval(length), now)
-            // The shortest window can't be halved, so it may have many pages. Both lengths are compared, because the
-            // difference of two dates is rounded.
+            // The shortest window can't be halved, so it may have many pages. The requested length and the actual
+            // length are compared, because the difference of two dates is rounded.
             let isShortest = length <= Self.minimumWindow || end.timeIntervalSince(position) <= Self.minimumWindow
             var pages = Pages(
                 start: position, end: end,
@@ -80,7 +80,7 @@ struct NotificationHistoryReader: Sendable {
         (environment == .production ? 180 : 30) * 86_400 - 3600
     }
 
-    /// The shortest window, in seconds. If it still has too many pages, its notifications are delivered in pieces.
+    /// The shortest window, in seconds. If such a window has too many pages, its notifications are delivered in pieces.
     private static let minimumWindow: TimeInterval = 1
 
     /// The position in the pages of one window.

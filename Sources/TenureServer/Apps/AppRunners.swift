@@ -57,7 +57,7 @@ final class AppRunners: Service {
 
         func run() async throws {
             defer { onEnd() }
-            // A failed app must not end the others. `AppRunner` has logged why it failed.
+            // A failed app must not end the other apps. `AppRunner` has logged why it failed.
             try? await group.run()
         }
     }

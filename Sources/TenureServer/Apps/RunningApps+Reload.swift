@@ -55,11 +55,11 @@ extension RunningApps {
             throw ReloadRefusal(mistakes: [error.description])
         }
 
-        // Nothing fails from here on. The new configuration applies, and the services of the old configuration end.
+        // Nothing fails from here on. The new configuration is used, and the services of the old configuration end.
         let replaced = useConfiguration(fresh, routes: routes(for: fresh), replacements: replacements)
         for group in replaced { await group.triggerGracefulShutdown() }
 
-        // Ends the apps that are no longer configured, and starts the new ones.
+        // Ends the apps that are no longer configured, and starts the new apps.
         let removed = old.apps.map(\.name).filter { fresh[$0] == nil }
         for name in removed {
             await runners.end(name, metrics(of: name))

@@ -21,7 +21,7 @@ final class RunningApps: Sendable {
 
     private struct State {
         var configuration: AppsConfiguration
-        /// The number of the configuration. It grows with each reload.
+        /// The number of the configuration, which grows with each reload.
         var generation = 0
         /// The routes that belong to no running app; nil until `makeRoutes`.
         var routes: AppRoutes?
@@ -33,7 +33,7 @@ final class RunningApps: Sendable {
     }
 
     private let state: Locked<State>
-    /// The downloads in progress of all apps. They share one limit, because they share the process's connections.
+    /// The downloads in progress of all apps. All apps share one limit, because they share the process's connections.
     private let downloads: Downloads
     /// Counts wrong admin keys in requests to the shared routes, which belong to no app.
     let wrongKeys = WrongKeyLimit()

@@ -3,8 +3,8 @@ public import TenureAppStore
 public import TenureCore
 package import TenureStore
 
-/// The complete configuration of the service for one app. It reads no environment variables and no globals: the command
-/// `tenure serve` reads settings from files, the environment and options, and sets these properties.
+/// The complete configuration of the service for one app. This type reads no environment variables and no globals: the
+/// command `tenure serve` reads settings from files, the environment and options, and sets these properties.
 public struct ServiceConfiguration: Sendable {
     /// The address to listen on. Beyond loopback the service needs an admin key, and TLS or a declared proxy.
     public var host = "127.0.0.1"
@@ -41,7 +41,7 @@ public struct ServiceConfiguration: Sendable {
     private var adminKeySecret: Secret<String>?
     /// The certificate for TLS; nil for plain HTTP.
     public var certificateFiles: CertificateFiles?
-    /// The proxies in front of the service. They speak TLS with clients, and the service trusts their
+    /// The proxies in front of the service. The proxies speak TLS with clients, and the service trusts their
     /// `X-Forwarded-For`.
     public var proxies: [AddressBlock] = []
     /// Which clients may read `/metrics`.
@@ -173,7 +173,7 @@ public struct ServiceConfiguration: Sendable {
         public var refresh: TimeInterval = 14 * 86_400
         /// The lifetime of an access token for proof that is bound to the device.
         public var accessToken: TimeInterval = 3600
-        /// The lifetime of an access token for unbound proof. It gives access only to the data of that proof.
+        /// The lifetime of an access token for unbound proof. Such a token gives access only to the data of that proof.
         public var unboundAccessToken: TimeInterval = 600
 
         /// The defaults of `tenure serve`.
@@ -195,8 +195,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
-    /// A clock that replaces the system's clock in tests with a local App Store. It is allowed only on loopback and
-    /// with test authorities in `anchors`, because anyone who sets the clock decides which rights have ended.
+    /// A clock that replaces the system's clock in tests with a local App Store. This clock is allowed only on loopback
+    /// and with test authorities in `anchors`, because anyone who sets the clock decides which rights have ended.
     public var clock: FileClock? {
         didSet { if let clock { now = { clock.now } } }
     }

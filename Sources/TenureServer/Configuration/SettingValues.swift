@@ -16,7 +16,7 @@ package struct SettingValues: Sendable {
 
     package init() {}
 
-    /// Returns the settings of one of several apps: the app's own values override the common ones.
+    /// Returns the settings of one of several apps: the app's own values override the common values.
     package func overlaid(by app: SettingValues) -> SettingValues {
         var overlaid = self
         overlaid.texts.merge(app.texts) { $1 }

@@ -82,7 +82,7 @@ struct ContentRepresentation {
         var response = response
         response.headers[.eTag] = tag.text
         response.headers[.acceptRanges] = "bytes"
-        // A shared cache would still send the file after a refund.
+        // A shared cache would send the file to the customer even after a refund.
         response.headers[.cacheControl] = "private"
         return response
     }

@@ -18,7 +18,7 @@ package struct DatabaseRebuild: Sendable {
         package var customers: Int64 = 0
         /// Customers with other facts than before.
         package var changed: Int64 = 0
-        /// Customers with an artifact that can't be verified. They are unchanged.
+        /// Customers with unchanged facts, because one of their artifacts can't be verified.
         package var stopped: Int64 = 0
     }
 

@@ -4,8 +4,8 @@ import TenureCore
 import TenurePolicyFile
 import TenureStore
 
-/// Derives a customer's facts from their rows in the database. It verifies each artifact and notification again, as of
-/// the time at which it was received.
+/// Derives a customer's facts from their rows in the database. The derivation verifies each artifact and notification
+/// again, as of the time at which it was received.
 ///
 /// The database also stores the facts themselves, with the customer, for fast decisions. Checks, rebuilds and undone
 /// merges compute them again in this way.

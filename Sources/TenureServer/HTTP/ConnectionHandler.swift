@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// The channel handler that enforces the timeouts of one connection. It has three tasks.
+/// The channel handler that enforces the timeouts of one connection. The handler has three tasks.
 ///
 /// **Slow clients.** The handler closes the connection if the client is too slow to begin, to send a request's body, or
 /// to read the response. The server's idle timeout covers the time between requests. The handler also tells
@@ -63,7 +63,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The only timer, for the earlier of `readingUntil` and `nextResponseCheck`.
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     /// The numbers of complete requests, of started responses, and of responses that the operating system has taken.
-    /// They differ, because clients may send the next request before they get the response.
+    /// The numbers differ, because clients may send the next request before they get the response.
     private var requestsRead = 0
     private var responsesBegun = 0
     private var responsesEnded = 0

@@ -3,7 +3,7 @@ import Hummingbird
 import TenureAPI
 import TenureJSON
 
-/// Responds with 404 to every spelling of a path except the canonical one.
+/// Responds with 404 to every spelling of a path except the canonical spelling.
 ///
 /// Hummingbird ignores repeated and trailing slashes. A proxy that blocks `/v1/admin` compares strings, so `//v1/admin`
 /// would get past it.

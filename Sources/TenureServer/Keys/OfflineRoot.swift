@@ -18,7 +18,7 @@ package struct OfflineRoot: Sendable {
         var revoked: [String] = []
     }
 
-    /// The file's JSON. It never leaves this type, because it shows the private key.
+    /// The file's JSON. This value never leaves `OfflineRoot`, because it shows the private key.
     private struct Stored: Codable {
         let privateKey: String
         let counter: Int64

@@ -81,7 +81,7 @@ package struct SecretFile: Sendable {
         owns it, as in Kubernetes)
         """
 
-    /// Replaces the contents atomically, or creates the file. The owner stays the same, because a command may run as
+    /// Replaces the contents atomically, or creates the file. The file keeps its owner, because a command may run as
     /// root while the service doesn't.
     package func replace(with contents: [UInt8]) throws(ServiceError) {
         try write(contents, replacing: true, owner: FilePermissions.owner(ofFileAt: path))

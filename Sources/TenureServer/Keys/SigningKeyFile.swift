@@ -66,7 +66,7 @@ struct SigningKeyFile: Hashable, Sendable {
         tokenLife = stored.tokenLife
     }
 
-    /// The file's bytes. They contain the private keys, so they may only be written to the file.
+    /// The file's bytes, which contain the private keys. So they may only be written to the file.
     var bytes: [UInt8] {
         get throws {
             try JSONEncoder.keyFile(
@@ -77,7 +77,7 @@ struct SigningKeyFile: Hashable, Sendable {
         }
     }
 
-    /// The file's JSON. It never leaves this type, because it shows the private keys.
+    /// The file's JSON. This value never leaves `SigningKeyFile`, because it shows the private keys.
     private struct Stored: Codable {
         struct Next: Codable {
             let privateKey: String

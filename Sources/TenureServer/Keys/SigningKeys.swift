@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The signing keys of a running service. They are reloaded when the file changes, so a rotation needs no restart.
+/// The signing keys of a running service. The keys are reloaded when the file changes, so a rotation needs no restart.
 final class SigningKeys: Sendable {
     private let store: SigningKeyStore
     /// How long a change of the file may go unnoticed.

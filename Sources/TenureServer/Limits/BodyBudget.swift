@@ -40,8 +40,8 @@ final class BodyBudget: Sendable {
         }
     }
 
-    /// The budget of all services in this process, which share its memory. It is enough for thousands of usual syncs at
-    /// once, or for 48 of the largest syncs.
+    /// The budget of all services in this process, which share its memory. The budget is enough for thousands of usual
+    /// syncs at once, or for 48 of the largest syncs.
     static let process = BodyBudget(bytes: 256 << 20)
 
     /// The largest size of a small body, in bytes. A sync with a receipt of 100 purchases is smaller.
@@ -64,7 +64,7 @@ final class BodyBudget: Sendable {
         state.withLock { $0.limit = max($0.limit, 4 * size) }
     }
 
-    /// Begins a body. `drop` must close the connection of the body. It is called at most once, on any thread.
+    /// Begins a body. `drop` must close the connection of the body. `drop` is called at most once, on any thread.
     func open(
         for client: NetworkAddress?, isNotification: Bool = false,
         at now: UInt64 = DispatchTime.now().uptimeNanoseconds, drop: @escaping @Sendable () -> Void = {}
@@ -164,7 +164,8 @@ private struct State {
         return isYoung || slowest.rate < body.recent.rate(at: now) ? slowest.body : nil
     }
 
-    /// The oldest bodies of the same client. They may include `body` itself, so one more body is read than is compared.
+    /// The oldest bodies of the same client. These bodies may include `body` itself, so one more body is read than is
+    /// compared.
     private func droppableBodies(ofClientOf body: BodyBudget.Body) -> [BodyBudget.Body] {
         body.client.flatMap { bodiesByClient[$0]?.first(BodyBudget.maximumCompared + 1) } ?? []
     }

@@ -42,7 +42,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         fileprivate var sentBytes: RecentBytes?
         /// Whether the connection left its first phase, in which no request has arrived.
         fileprivate var hadRequest = false
-        /// Whether the connection counts toward the limits: it isn't closed, and wasn't chosen to be closed.
+        /// Whether the limits include the connection: it isn't closed, and wasn't chosen to be closed.
         fileprivate var isCounted = true
         /// The neighbors in the queue of this connection's phase.
         fileprivate var next: Connection?
@@ -85,8 +85,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     // MARK: The life of a connection
 
-    /// Counts a new connection, and closes others if there are too many. `close` ends the new connection. It is called
-    /// at most once, on any thread, and perhaps before this method returns.
+    /// Counts a new connection, and closes other connections if there are too many. `close` ends the new connection.
+    /// `close` is called at most once, on any thread, and perhaps before this method returns.
     func open(
         from address: NetworkAddress?, at now: UInt64 = now, close: @escaping @Sendable () -> Void
     ) -> Connection {
@@ -136,8 +136,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     func connectionClosed() {}
 
-    /// Whether the server may accept another connection. It may accept one connection more than the limit, because
-    /// another connection is closed for it.
+    /// Whether the server may accept another connection. The server may accept one connection more than the limit,
+    /// because another connection is closed for it.
     func isAcceptingNewConnections() -> Bool { state.withLock { $0.count <= $0.limit } }
 
     /// Tries again to close connections, because no event tells when a client stalls. Returns whether there are still

@@ -1,5 +1,5 @@
 /// The addresses that share one limit of connections: an IPv4 address, or the /64 of an IPv6 address, because one
-/// client has all addresses of a /64. An IPv6 address also counts toward its /48, because providers give customers up
+/// client has all addresses of a /64. An IPv6 address is also counted for its /48, because providers give customers up
 /// to a /48.
 struct ClientNetwork: Hashable {
     private let base: NetworkAddress

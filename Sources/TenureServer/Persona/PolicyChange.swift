@@ -3,9 +3,9 @@ import TenureCore
 
 /// The change of business model that matters to customers who already paid, on one platform.
 ///
-/// This is the last change from an era that some entitlement honors to an era that this entitlement doesn't honor. If
-/// there is no such change, it is the last change of any kind. `ReadyMadePersonas` makes test customers who got the app
-/// before and after the change.
+/// The change is the last change from an era that some entitlement honors to an era that this entitlement doesn't
+/// honor. If there is no such change, it is the last change of any kind. `ReadyMadePersonas` makes test customers who
+/// got the app before and after the change.
 struct PolicyChange {
     let platform: Platform
     /// The era before the change.

@@ -7,7 +7,7 @@ struct ReadyMadePersonas {
     /// A persona to create.
     struct Persona {
         let name: String
-        /// A description of the customer, for people.
+        /// A description of the customer whom the persona represents, for people.
         let what: String
         let proof: AppProof
     }

@@ -49,7 +49,7 @@ struct LinkedArtifacts: Sendable {
         case .transaction, .none: break
         }
         var transactions = verified.transactions
-        // A linked artifact may link others. Three rounds are enough for a receipt and the subscriptions in it.
+        // A linked artifact may link further artifacts. Three rounds are enough for a receipt and its subscriptions.
         for _ in 0..<3 where receipt != nil || !transactions.isEmpty {
             if let candidate = receipt, links.accepts(candidate) {
                 add(candidate)
@@ -128,9 +128,9 @@ struct LinkedArtifacts: Sendable {
         artifacts.append(artifact.storedArtifact)
         proofs.append(proof)
         namedIdentities.add(artifact.payload)
-        // Several accounts may use one device, so this identity combines the device and the acquisition. It finds
-        // customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same date,
-        // so the identity is used there only if there is no other identity.
+        // Several accounts may use one device, so this identity combines the device and the acquisition. The identity
+        // finds customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same
+        // date, so the identity is used there only if there is no other identity.
         if artifact.isOnDevice, identities.isEmpty || artifact.realm.environment.isProduction, let device,
             let date = proof.originalPurchaseDate
         {

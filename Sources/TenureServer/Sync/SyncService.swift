@@ -7,8 +7,8 @@ import TenureStore
 
 /// Turns the signed artifacts of a client into decisions: verifies, links, saves and decides.
 ///
-/// This is a class because every sync captures it. Copying a struct would retain each of its parts, and cores would
-/// compete for their reference counts.
+/// `SyncService` is a class because every sync captures the service. Copying a struct would retain each of its parts,
+/// and cores would compete for their reference counts.
 final class SyncService: Sendable {
     let verifier: AppStoreVerifier
     let store: Store

@@ -60,7 +60,7 @@ struct EndpointSilence {
     /// How often each endpoint was read with the same heartbeat. The heartbeat is part of `NamedEndpoint`.
     private var reads: [NamedEndpoint: Int] = [:]
 
-    /// Counts a read of all endpoints, and returns the silent ones.
+    /// Counts a read of all endpoints, and returns the silent endpoints.
     mutating func silent(among endpoints: [NamedEndpoint]) -> [NamedEndpoint] {
         reads = Dictionary(endpoints.map { ($0, (reads[$0] ?? 0) + 1) }, uniquingKeysWith: max)
         return endpoints.filter { (reads[$0] ?? 0) > Self.maximum }

@@ -116,7 +116,7 @@ struct WebhookSender: Sendable {
             tlsConfiguration: tls, redirectConfiguration: .disallow,
             timeout: .init(connect: timeouts.connection, read: timeouts.answer))
         configuration.httpVersion = .http1Only
-        // The service counts and delays attempts itself.
+        // `EndpointWorker` decides when to try again.
         configuration.connectionPool.retryConnectionEstablishment = false
         // The client connects to this address instead of asking DNS. If the URL has an address instead of a host name,
         // the client connects to that address, which is the same one.

@@ -3,7 +3,8 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Delivers messages to all endpoints. Each endpoint has its own worker, so a slow endpoint doesn't delay the others.
+/// Delivers messages to all endpoints. Each endpoint has its own worker, so a slow endpoint doesn't delay the other
+/// endpoints.
 struct WebhookService: Service {
     let workers: [EndpointWorker]
 
