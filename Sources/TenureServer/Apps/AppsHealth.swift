@@ -13,7 +13,7 @@ struct AppsHealth: Sendable {
         if case .otherKeys? = failure {
             return Problem(
                 .busy,
-                "the app isn't running: the keys differ from those of other processes with this database; the service's log has the fix",
+                "the app isn't running: the keys differ from the keys of other processes with this database; the service's log has the fix",
                 reason: "otherKeys", retryAfter: 5)
         }
         return Problem(

@@ -16,7 +16,7 @@ public final class FileClock: Sendable {
     public init(path: String) throws(ServiceError) {
         self.path = path
         guard let now = Self.read(path) else {
-            throw .clock("`\(path)` has no instant; write one such as 2026-11-20T12:00:00Z")
+            throw .clock("`\(path)` has no instant; write an instant such as 2026-11-20T12:00:00Z")
         }
         last = Locked(now)
     }

@@ -7,8 +7,8 @@ import TenureStore
 
 /// The folder with the published asset packs, and its catalog. The catalog is reloaded when its file changes.
 ///
-/// If the new catalog is missing, invalid, for another app or older than the catalog in use, the service doesn't use
-/// it.
+/// If the new catalog is missing, invalid, for another app or older than the catalog in use, the catalog in use isn't
+/// replaced.
 final class ContentFolder: Sendable {
     let path: String
     private let bundleID: String

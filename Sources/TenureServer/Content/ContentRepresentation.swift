@@ -51,7 +51,7 @@ struct ContentRepresentation {
             return .bytes(range, response)
         case .unsatisfiable:
             let problem = Problem(
-                .rangeNotSatisfiable, "the file has \(size) bytes, and none in this range; ask for an earlier one")
+                .rangeNotSatisfiable, "the file has \(size) bytes, and none in this range; ask for an earlier range")
             var response = withFields(.problem(problem))
             response.headers[.contentRange] = "bytes */\(size)"
             return .withoutBytes(response)

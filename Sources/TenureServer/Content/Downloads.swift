@@ -75,7 +75,8 @@ extension DownloadRejection {
         case .customer:
             Problem(
                 .tooManyRequests,
-                "this customer has as many downloads as one may have at once; wait until one ends", retryAfter: 5)
+                "this customer has the maximum number of downloads in progress; wait until a download ends",
+                retryAfter: 5)
         case .total: Problem(.busy, "too many downloads are in progress; try again", retryAfter: 10)
         }
     }

@@ -117,7 +117,7 @@ package struct DatabaseCheck: Sendable {
                 if !differences.isEmpty {
                     report(
                         DatabaseFinding(
-                            "the stored facts differ from those that the artifacts prove (\(differences.joined(separator: ", ")))",
+                            "the stored facts differ from the facts that the artifacts prove (\(differences.joined(separator: ", ")))",
                             of: publicID, .rebuild))
                 }
             } catch {

@@ -153,7 +153,7 @@ struct PolicyPublisher: Sendable {
                 return publication
             case .overtaken:
                 throw Problem(
-                    .conflict, "another policy was published in the meantime; rehearse yours against it",
+                    .conflict, "another policy was published in the meantime; rehearse your policy against that policy",
                     reason: PublicationCheck.Refusal.overtaken.rawValue)
             // Together with the customers who are new or changed since the evaluation, more customers lose or gain
             // something than allowed. The next round evaluates all customers, and refuses the publication.

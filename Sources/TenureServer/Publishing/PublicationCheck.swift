@@ -68,8 +68,8 @@ struct PublicationCheck: Sendable {
             throw Problem(
                 .conflict,
                 """
-                `\(rehearsal.id)` is a rehearsal of another policy, or against one that is no longer in effect; rehearse \
-                again
+                `\(rehearsal.id)` is a rehearsal of another policy, or a comparison with a policy that is no longer in \
+                effect; rehearse again
                 """,
                 reason: Refusal.otherRehearsal.rawValue)
         }
@@ -107,8 +107,8 @@ struct PublicationCheck: Sendable {
         throw Problem(
             .conflict,
             """
-            the policy has errors: \(first.message) [\(first.code)]\(others); `tenure policy check --against` shows them all. \
-            Correct the policy, or add them to its `acknowledge` with a reason
+            the policy has errors: \(first.message) [\(first.code)]\(others); `tenure policy check --against` shows all \
+            errors. Correct the policy, or add the errors to its `acknowledge` with a reason
             """,
             reason: Refusal.policyErrors.rawValue)
     }

@@ -60,12 +60,12 @@ struct RateLimitMiddleware: RouterMiddleware {
         let seconds = max(1, Int(min(wait, 3600).rounded(.up)))
         guard context.endpointPath == NotificationRoute.path.description else {
             throw Problem(
-                .tooManyRequests, "too many requests in a short time; send this one again after \(seconds) s",
+                .tooManyRequests, "too many requests in a short time; send this request again after \(seconds) s",
                 retryAfter: seconds)
         }
         // The App Store sends a notification again after a 5xx status, but not after a 4xx. The problem isn't thrown,
         // because the log would report a failure of the service, and any client could fill the log.
         return .problem(
-            Problem(.busy, "too many notifications in a short time; send this one again", retryAfter: seconds))
+            Problem(.busy, "too many notifications in a short time; send this notification again", retryAfter: seconds))
     }
 }

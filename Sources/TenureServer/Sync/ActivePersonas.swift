@@ -32,7 +32,8 @@ struct ActivePersonas: Sendable {
         if persona.revokedAt != nil {
             return .rejected(
                 RejectedArtifact(
-                    .persona, .personaRevoked, "the persona `\(persona.name)` was revoked; send another one's token"))
+                    .persona, .personaRevoked,
+                    "the persona `\(persona.name)` was revoked; send the token of another persona"))
         }
         if !persona.isValid(at: now) {
             return .rejected(

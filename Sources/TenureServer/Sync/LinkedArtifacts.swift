@@ -120,7 +120,7 @@ struct LinkedArtifacts: Sendable {
     }
 
     private static let otherAcquisition =
-        "the artifact belongs to another Apple account's acquisition of the app; send it separately"
+        "the artifact belongs to another Apple account's acquisition of the app; send the artifact separately"
 
     /// Adds the app transaction and its identities.
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {

@@ -116,7 +116,7 @@ struct VerifiedArtifacts: Sendable {
                 other.environment == realm.environment
                 ? "the artifact was signed by another authority than the other artifacts"
                 : "the artifact is from \(other.environment.rawValue), and the others are from \(realm.environment.rawValue)"
-            return RejectedArtifact(path, .wrongEnvironment, detail + "; send it separately")
+            return RejectedArtifact(path, .wrongEnvironment, detail + "; send the artifact separately")
         }
         if let artifact = receipt, let rejection = rejection(of: artifact.path, in: artifact.realm) {
             receipt = nil

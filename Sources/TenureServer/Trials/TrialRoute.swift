@@ -90,7 +90,7 @@ struct TrialRoute: Sendable {
         guard let end = answer.ends, now < end else {
             let detail =
                 (answer.sessionsLeft ?? 0) > 0
-                ? "this session is over; begin another one with a new `id`" : "the trial of `\(name)` is used up"
+                ? "this session is over; begin another session with a new `id`" : "the trial of `\(name)` is used up"
             throw Problem(.trialOver, detail, trial: answer)
         }
         return answer

@@ -131,7 +131,8 @@ struct WebhookSender: Sendable {
         case let error as HTTPClientError: description(of: error)
         case ChannelError.connectTimeout: "the endpoint didn't accept the connection in time"
         case is NIOSSLExtraError: "the endpoint's certificate names another host"
-        case NIOSSLError.handshakeFailed: "the endpoint's certificate isn't trusted, or it doesn't support TLS 1.2"
+        case NIOSSLError.handshakeFailed:
+            "the endpoint's certificate isn't trusted, or the endpoint doesn't support TLS 1.2"
         case is NIOSSLError, is BoringSSLError: "the encrypted connection failed"
         case let error as IOError where error.errnoCode == ECONNREFUSED: "the endpoint refused the connection"
         case is IOError: "the endpoint can't be reached"
