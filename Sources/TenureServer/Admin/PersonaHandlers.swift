@@ -35,9 +35,9 @@ struct PersonaHandlers: Sendable {
                 "`name` must have 1 to 64 characters: ASCII letters, digits and punctuation, no spaces")
         }
         let proof = try AppProof(settings: body.set ?? [:], signed: now())
-        let made = try await create(
+        let answers = try await create(
             [(body.name, proof, nil)], expiring: body.expires, replacing: body.replace ?? false, by: holder)
-        return try .encoded(PersonasAnswer(personas: made))
+        return try .encoded(PersonasAnswer(personas: answers))
     }
 
     /// `POST /v1/admin/personas/ready-made`: creates the personas that test the current policy, and responds with their
@@ -56,12 +56,12 @@ struct PersonaHandlers: Sendable {
         }
         let readyMade = ReadyMadePersonas(
             policy, on: platform ?? ReadyMadePersonas.platform(of: policy), signed: now())
-        let made = try await create(
+        let answers = try await create(
             readyMade.personas.map { ($0.name, $0.proof, $0.what) }, expiring: body.expires,
             replacing: body.replace ?? false, by: holder)
         return try .encoded(
             PersonasAnswer(
-                personas: made,
+                personas: answers,
                 omitted: readyMade.omittedPersonas.map { PersonasAnswer.Omitted(name: $0.name, why: $0.why) }))
     }
 
@@ -114,19 +114,19 @@ struct PersonaHandlers: Sendable {
 
     /// Returns the persona for a response, with the outcomes that the current policy has for this persona.
     private func answer(
-        for recorded: StoredPersona, what: String? = nil, token: String? = nil
+        for stored: StoredPersona, what: String? = nil, token: String? = nil
     ) -> PersonaAnswer {
-        let proof = recorded.persona.proof
+        let proof = stored.persona.proof
         // Decides as for a sync of a sandbox build without purchases.
         let evidence = Evidence(
-            environment: .sandbox, app: [proof], purchasesAreComplete: true, persona: recorded.persona)
+            environment: .sandbox, app: [proof], purchasesAreComplete: true, persona: stored.persona)
         let now = now()
         let decisions = decide(evidence, under: policies.current, at: now)
         return PersonaAnswer(
-            name: recorded.name,
-            state: recorded.revokedAt != nil ? .revoked : recorded.isValid(at: now) ? .valid : .expired,
-            set: Dictionary(uniqueKeysWithValues: proof.settings), createdAt: recorded.createdAt.rfc3339,
-            expiresAt: recorded.expiresAt.rfc3339, revokedAt: recorded.revokedAt?.rfc3339,
+            name: stored.name,
+            state: stored.revokedAt != nil ? .revoked : stored.isValid(at: now) ? .valid : .expired,
+            set: Dictionary(uniqueKeysWithValues: proof.settings), createdAt: stored.createdAt.rfc3339,
+            expiresAt: stored.expiresAt.rfc3339, revokedAt: stored.revokedAt?.rfc3339,
             entitlements: Dictionary(
                 decisions.map { ($0.entitlement, $0.outcome.rawValue) }, uniquingKeysWith: { first, _ in first }),
             what: what, token: token)

@@ -57,8 +57,8 @@ extension SubscriptionStatuses {
             let renewal = try verifiedUnlessRejected(path) { () throws(Rejection) in
                 try verifier.verified(renewalInfo: renewalInfo, at: path, in: environment, now: now)
             }
-            let wanted = subscription.transaction?.purchase.originalTransactionID
-            if let renewal, renewal.renewal.originalTransactionID == wanted {
+            let subscriptionID = subscription.transaction?.purchase.originalTransactionID
+            if let renewal, renewal.renewal.originalTransactionID == subscriptionID {
                 subscription.renewal = renewal
             } else if renewal != nil {
                 rejected.append(

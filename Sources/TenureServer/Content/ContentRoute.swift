@@ -41,9 +41,9 @@ struct ContentRoute: Sendable {
         let bucket = delivery.s3?.presigner
         // Choose the version of each pack for the app's version in the request, or the newest version if the request
         // has none.
-        let wanted = request.uri.queryParameters["appVersion"].map { AppVersion(String($0)) }
+        let appVersion = request.uri.queryParameters["appVersion"].map { AppVersion(String($0)) }
         for pack in signed.catalog.packs where allowed.contains(pack.unlock) {
-            let version = if let wanted { pack.version(for: wanted) } else { pack.versions.last }
+            let version = if let appVersion { pack.version(for: appVersion) } else { pack.versions.last }
             guard let version else { continue }
             func url(_ file: ContentLink.File, _ digest: ContentDigest) -> String {
                 if let bucket { return bucket.url(of: digest, lifetime: delivery.linkLifetime, at: now) }

@@ -144,14 +144,14 @@ extension Artifact {
 extension CustomerFacts {
     /// Returns the names of the parts in which these facts differ from `otherFacts`, for a message.
     fileprivate func differences(from otherFacts: CustomerFacts) -> [String] {
-        var words: [String] = []
-        if proofs != otherFacts.proofs { words.append("proofs of the app") }
-        if purchases != otherFacts.purchases { words.append("purchases") }
-        if renewals != otherFacts.renewals { words.append("renewals") }
-        if purchasesAreComplete != otherFacts.purchasesAreComplete { words.append("whether all purchases are known") }
-        if isUnbound != otherFacts.isUnbound { words.append("whether the customer is unbound") }
-        if promises != otherFacts.promises { words.append("promises") }
-        if support != otherFacts.support { words.append("grants and revocations") }
-        return words
+        var names: [String] = []
+        if proofs != otherFacts.proofs { names.append("proofs of the app") }
+        if purchases != otherFacts.purchases { names.append("purchases") }
+        if renewals != otherFacts.renewals { names.append("renewals") }
+        if purchasesAreComplete != otherFacts.purchasesAreComplete { names.append("whether all purchases are known") }
+        if isUnbound != otherFacts.isUnbound { names.append("whether the customer is unbound") }
+        if promises != otherFacts.promises { names.append("promises") }
+        if support != otherFacts.support { names.append("grants and revocations") }
+        return names
     }
 }

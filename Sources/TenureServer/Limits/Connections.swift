@@ -206,10 +206,10 @@ private struct State {
         queues[.idle, default: Queue()].append(connection)
         var victims: [Connection] = []
         for network in connection.networks where connection.isCounted {
-            let others = members[network, default: []]
+            let earlierMembers = members[network, default: []]
             members[network, default: []].append(connection)
-            guard others.count >= network.share(of: limitPerAddress, total: limit) else { continue }
-            let victim = victim(among: others, at: now) ?? connection
+            guard earlierMembers.count >= network.share(of: limitPerAddress, total: limit) else { continue }
+            let victim = victim(among: earlierMembers, at: now) ?? connection
             forget(victim)
             victims.append(victim)
         }

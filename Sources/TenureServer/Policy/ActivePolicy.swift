@@ -63,9 +63,9 @@ struct ActivePolicy: Sendable {
             let publication = try await store.write(at: now, locking: [.policies]) {
                 try $0.start(with: compiled, sha256: Self.digest(of: compiled))
             }
-            let recorded = try await store.read { try $0.policies() }
-            versions = PolicyVersions(try Self.inEffect(publication, among: recorded), askedAt: askedAt)
-            try versions.add(recorded)
+            let storedPolicies = try await store.read { try $0.policies() }
+            versions = PolicyVersions(try Self.inEffect(publication, among: storedPolicies), askedAt: askedAt)
+            try versions.add(storedPolicies)
         } catch {
             throw ServiceError(wrapping: error)
         }
@@ -73,9 +73,9 @@ struct ActivePolicy: Sendable {
 
     /// Returns the policy of a publication.
     private static func inEffect(
-        _ publication: StoredPublication, among recorded: [StoredPolicy]
+        _ publication: StoredPublication, among storedPolicies: [StoredPolicy]
     ) throws(ServiceError) -> InEffect {
-        guard let version = recorded.first(where: { $0.version == publication.version }) else {
+        guard let version = storedPolicies.first(where: { $0.version == publication.version }) else {
             throw .database("the database doesn't have the policy that it published last; restore it from a backup")
         }
         return InEffect(
@@ -97,9 +97,9 @@ struct ActivePolicy: Sendable {
         guard let publication, publication.id != versions.inEffect.publication else {
             return versions.updateInEffect(nil, askedAt: askedAt)
         }
-        let recorded = try await store.read { try $0.policies() }
-        try versions.add(recorded)
-        versions.updateInEffect(try Self.inEffect(publication, among: recorded), askedAt: askedAt)
+        let storedPolicies = try await store.read { try $0.policies() }
+        try versions.add(storedPolicies)
+        versions.updateInEffect(try Self.inEffect(publication, among: storedPolicies), askedAt: askedAt)
     }
 
     /// Runs `body` under the policy in effect. Runs it again if another process published a policy in the meantime, or
@@ -130,8 +130,8 @@ struct ActivePolicy: Sendable {
 
     /// Returns the promises with their policies. Throws a problem if a promise refers to a version that this process
     /// hasn't read yet; see `upToDate`.
-    func promises(_ recorded: [StoredPromise]) throws(Problem) -> [Promise] {
-        try recorded.map { promise throws(Problem) in
+    func promises(_ storedPromises: [StoredPromise]) throws(Problem) -> [Promise] {
+        try storedPromises.map { promise throws(Problem) in
             guard let policy = versions[promise.policyVersion] else { throw Self.unknownVersion }
             return Promise(
                 entitlement: promise.entitlement, acquisition: promise.acquisition, policy: policy,

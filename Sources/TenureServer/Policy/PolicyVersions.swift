@@ -43,8 +43,8 @@ final class PolicyVersions: Sendable {
     }
 
     /// Reads and stores the versions that this process hasn't read yet.
-    func add(_ recorded: [StoredPolicy]) throws(ServiceError) {
-        for version in recorded where self[version.version] == nil {
+    func add(_ storedPolicies: [StoredPolicy]) throws(ServiceError) {
+        for version in storedPolicies where self[version.version] == nil {
             let policy = try version.read()
             state.withLock { $0.policies[version.version] = policy }
         }

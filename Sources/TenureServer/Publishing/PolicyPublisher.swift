@@ -75,7 +75,7 @@ struct PolicyPublisher: Sendable {
         let earlier = try await store.read { try $0.publications() }.filter { $0.id < inEffect.publication }
         let target = earlier.last { version == nil ? $0.version != inEffect.version : $0.version == version }
         guard let target,
-            let recorded = try await store.read({ try $0.policies() }).first(where: { $0.version == target.version })
+            let stored = try await store.read({ try $0.policies() }).first(where: { $0.version == target.version })
         else {
             throw Problem(
                 .notFound,
@@ -83,7 +83,7 @@ struct PolicyPublisher: Sendable {
                     ?? "no other version was in effect before, so there is nothing to return to")
         }
         return Candidate(
-            policy: try recorded.read(), source: recorded.compiled, action: .rollback, restoringAfter: target.id)
+            policy: try stored.read(), source: stored.compiled, action: .rollback, restoringAfter: target.id)
     }
 
     // MARK: Rehearsing and publishing

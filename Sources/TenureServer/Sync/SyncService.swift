@@ -62,9 +62,9 @@ final class SyncService: Sendable {
         var saved: SavedCustomer?
         if plan.mayFitOneTransaction {
             saved = try await store.write(at: now, locking: plan.lockKeys) { transaction -> SavedCustomer? in
-                guard let found = try transaction.findCustomer(plan) else { return nil }
-                let (update, outcome) = decide(found.customer)
-                return (try transaction.save(update, of: found), outcome)
+                guard let match = try transaction.findCustomer(plan) else { return nil }
+                let (update, outcome) = decide(match.customer)
+                return (try transaction.save(update, of: match), outcome)
             }
         }
         // A sync with thousands of purchases takes several transactions, so that other customers don't wait for it.
@@ -181,9 +181,9 @@ final class SyncService: Sendable {
         update.add(
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
         if linked.isComplete { update.completePurchases() }
-        let recorded = try await store.recordUnbound(
+        let unboundCustomer = try await store.recordUnbound(
             linked.unboundIdentity(of: verified), naming: linked.identities, in: realm, at: now, update)
-        guard let customer = recorded?.limited else {
+        guard let customer = unboundCustomer?.limited else {
             throw Problem(.busy, "the customer was erased just now; send the request again", retryAfter: 1)
         }
         return (customer, try decide(on: customer, as: nil, now: now))

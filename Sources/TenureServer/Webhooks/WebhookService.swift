@@ -55,8 +55,8 @@ struct EntitlementChangeService: Service {
             try await store.compareDueCustomers(at: now, limit: Self.batch, under: publication, evaluate) == Self.batch
         let hasMoreCustomers = try await store.compareAllCustomers(
             at: now, limit: Self.batch, under: publication, evaluate)
-        let old = now.addingTimeInterval(-retention)
-        let hasMoreOldMessages = try await store.pruneMessages(before: old, limit: Self.batch) == Self.batch
+        let keptSince = now.addingTimeInterval(-retention)
+        let hasMoreOldMessages = try await store.pruneMessages(before: keptSince, limit: Self.batch) == Self.batch
         return isMoreDue || hasMoreCustomers || hasMoreOldMessages
     }
 }
