@@ -337,8 +337,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         timer = nil
         let now = NIODeadline.now()
         if let readingUntil, readingUntil.deadline <= now {
-            // Only a body that arrives fast enough gets more time: until its rate is measured again, ten times in each
-            // window.
+            // Only a body that arrives fast enough gets more time: a tenth of the window, until the next measurement.
             guard readingUntil.phase == .body, !closesAfterResponse, !isBodyTooSlow(at: now) else {
                 return close(context, late: readingUntil.phase)
             }
