@@ -42,7 +42,7 @@ package func serve(
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
     OpenFiles.raiseLimit()
-    CertificateReloading.ignoreSignalUntilRunning()
+    SecretReloading.ignoreSignalUntilRunning()
     let application = try await buildApplication(
         configuration: configuration, store: store, logger: logger, onServerRunning: onServerRunning)
     try await run(application, configuration, logger: logger)
@@ -57,13 +57,14 @@ public func serve(
     try await serve(AppsConfiguration(apps), reread: nil, logger: logger, onServerRunning: onServerRunning)
 }
 
-/// Runs several apps. On SIGHUP, and when the owner calls the reload route, `reread` reads their configuration again.
+/// Runs several apps. On SIGHUP, and when the process's owner calls the reload route, `reread` reads the configuration
+/// of the apps again. The owner has the admin key that is set outside of `apps`.
 package func serve(
     _ apps: AppsConfiguration, reread: AppsReading.Reader?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
     OpenFiles.raiseLimit()
-    CertificateReloading.ignoreSignalUntilRunning()
+    SecretReloading.ignoreSignalUntilRunning()
     let application = try await buildApplication(
         apps, reread: reread, logger: logger, onServerRunning: onServerRunning)
     try await run(application, apps.common, logger: logger)
@@ -76,7 +77,8 @@ private func run(
     do {
         var group = ServiceGroupConfiguration(
             services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        // Requests that take longer are aborted: a client that never reads must not keep the service from ending.
+        // Requests that take longer are aborted, because a client that never reads its response must not keep the
+        // service from ending.
         group.maximumGracefulShutdownDuration = .seconds(configuration.timeouts.shutdown)
         try await ServiceGroup(configuration: group).run()
     } catch is CancellationError {
@@ -86,8 +88,9 @@ private func run(
     }
 }
 
-/// Creates the service with several apps. Each app gets the same parts as a single app, and `AppsResponder` passes it
-/// the requests below its path. Apps that can't start yet are started later, but at least one app must start now.
+/// Creates the service with several apps. Each app has the same parts as a single app, and `AppsResponder` passes the
+/// requests below the app's path to the app. Apps that can't start yet are started later, but at least one app must
+/// start now.
 func buildApplication(
     _ apps: AppsConfiguration, reread: AppsReading.Reader? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -123,18 +126,15 @@ extension TenureService {
         if let router { routes = router } else { routes = try self.router() }
         let certificate = try configuration.serverCertificate()
         var services = databaseServices(logger: logger) + (try configuredServices(logger: logger))
-        let links = content?.s3
-        if let links { services.append(S3SecretReloading(links: links, logger: logger)) }
         services.append(
-            CertificateReloading(
-                certificate: certificate, metrics: metrics, logger: logger, alsoReloadsBucket: links != nil))
+            SecretReloading(certificate: certificate, bucket: content?.s3, metrics: metrics, logger: logger))
         return try configuration.application(
             routes.responder(), metrics, certificate, services: services, logger: logger,
             onServerRunning: onServerRunning)
     }
 
-    /// The services that run as long as the database is open, in addition to the server. They end in reverse order, so
-    /// the database closes last.
+    /// The services that run as long as the database is open, in addition to the server. Services end in reverse order,
+    /// so the database closes last.
     func databaseServices(logger: Logger) -> [any Service] {
         let watch = DatabaseWatch(store: store, logger: logger)
         return [
@@ -234,7 +234,7 @@ extension ServiceConfiguration {
 
 /// The event loops of the process, half as many as cores. Responses are made on Swift's own threads, as many as cores.
 /// With more event loops, the threads compete for cores: on two cores, one loop served 15 % more customers per second
-/// than two. The event loops live as long as the process, so no code has to end them.
+/// than two. No code ends the event loops, because they are needed as long as the process runs.
 private let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
 
 /// Closes the database when the service ends. Logs how many requests were aborted by the shutdown timeout.
@@ -248,7 +248,8 @@ private struct DatabaseClosing: Service {
         await withTaskCancellationHandler {
             try? await gracefulShutdown()
         } onCancel: {
-            // The shutdown timeout is over. The requests are counted now, because aborted ones aren't counted later.
+            // The shutdown timeout is over. The requests in progress are counted now, because the service is about to
+            // abort them.
             let requests = metrics.requestsInFlight
             guard requests > 0 else { return }
             logger.warning(
@@ -270,13 +271,11 @@ extension ServiceError {
     fileprivate init(listening error: any Error, _ configuration: ServiceConfiguration) {
         let (host, port) = (configuration.host, configuration.port)
         switch error {
-        case let error as ServiceError: self = error
-        case let error as StoreError: self.init(error)
         case let error as IOError where error.errnoCode == EADDRINUSE: self = .portInUse(host: host, port: port)
         case let error as IOError:
             self = .cannotListen(
                 host: host, port: port, detail: String(cString: strerror(error.errnoCode)).lowercased())
-        default: self = .failed("\(error)")
+        default: self.init(wrapping: error)
         }
     }
 }

@@ -5,8 +5,11 @@ package import TenureStore
 
 /// Runs the service until `body` returns; then the service completes accepted requests.
 ///
-/// `body` gets the port, and is called when clients can connect. Commands and tests use this to run a service only for
-/// as long as they need it. Throws the error of `body`, or a `ServiceError` if the service doesn't start or fails.
+/// Commands and tests call this function if they need a service for a short time.
+///
+/// - Parameter body: Called when clients can connect, with the port.
+/// - Returns: The result of `body`.
+/// - Throws: The error of `body`, or a `ServiceError` if the service doesn't start or fails.
 package func withService<Result: Sendable>(
     configuration: ServiceConfiguration, store: Store? = nil, logger: Logger,
     _ body: @escaping @Sendable (_ port: Int) async throws -> Result
@@ -21,7 +24,7 @@ package func withService<Result: Sendable>(
     let group = ServiceGroup(configuration: settings)
     return try await withThrowingTaskGroup(of: Result?.self) { tasks in
         tasks.addTask {
-            // If the service ends by itself, the other task must not wait for the port.
+            // If the service ends before clients can connect, the other task must not wait for the port.
             defer { started.finish() }
             do {
                 try await group.run()
@@ -43,7 +46,8 @@ package func withService<Result: Sendable>(
             }
             throw ServiceError.failed("clients couldn't connect before the service ended; its log says why")
         }
-        // One task returns the result, and the other returns nil when the service has ended.
+        // The task that calls `body` returns the result. The task that runs the service returns nil when the service
+        // has ended.
         var result: Result?
         while let ended = try await tasks.next() { result = ended ?? result }
         guard let result else {

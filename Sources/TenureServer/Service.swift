@@ -27,7 +27,14 @@ struct TenureService: Sendable {
     /// The transport that the service uses: `http`, or the replacement of a test.
     private let transport: AppStoreTransport
 
-    /// Creates the service on an open database, or on the SQLite file in the configuration.
+    /// Creates the service on an open database, or on the SQLite file in the configuration. Throws if the configuration
+    /// has a mistake, or if the database, a key or the policy can't be used.
+    ///
+    /// - Parameters:
+    ///   - transport: Sends requests to the App Store; nil for `HTTPTransport`.
+    ///   - downloads: Counts the downloads of several apps together; nil to count the downloads of this service alone.
+    ///   - registeringWebhooks: Whether to store the configured webhooks in the database, so that changes queue
+    ///     messages for them.
     init(
         _ configuration: ServiceConfiguration, store: Store? = nil, appStore transport: AppStoreTransport? = nil,
         downloads: Downloads? = nil, metrics: ServiceMetrics = ServiceMetrics(), registeringWebhooks: Bool = true
@@ -36,19 +43,19 @@ struct TenureService: Sendable {
         self.configuration = configuration
         self.metrics = metrics
         self.transport = transport ?? http.transport
-        let database: Store
-        if let store { database = store } else { database = try Self.openStore(configuration) }
-        self.store = database
-        if registeringWebhooks { try await configuration.registerWebhooks(in: database) }
+        let openStore: Store
+        if let store { openStore = store } else { openStore = try Self.openStore(configuration) }
+        self.store = openStore
+        if registeringWebhooks { try await configuration.registerWebhooks(in: openStore) }
         policies = try await ActivePolicy(
-            configuration.policy, in: database, at: configuration.now(), staleness: configuration.policyStaleness)
+            configuration.policy, in: openStore, at: configuration.now(), staleness: configuration.policyStaleness)
         entitlementComparer =
             configuration.webhooks.isEmpty ? nil : EntitlementComparer(policies, configuration.webhookSettings)
         (signingKeys, accessTokenKey, keyAgreement) = try await KeyAgreement.keys(
-            in: configuration.folderOfKeys, database, tokenLife: configuration.tokenLifetimes.entitlementToken,
+            in: configuration.folderOfKeys, openStore, tokenLife: configuration.tokenLifetimes.entitlementToken,
             staleness: configuration.signingKeyStaleness, at: configuration.now())
         content = try ContentDelivery(
-            configuration, databaseID: database.databaseID, downloads: downloads ?? configuration.downloads)
+            configuration, databaseID: openStore.databaseID, downloads: downloads ?? configuration.downloads)
     }
 
     /// Opens the SQLite file in the configuration.
@@ -64,12 +71,9 @@ struct TenureService: Sendable {
 
     /// Creates the service that answers syncs.
     func syncService() throws(ServiceError) -> SyncService {
-        SyncService(
-            verifier: try configuration.verifier(), store: store, policies: policies, signingKeys: signingKeys,
-            accessTokenKey: accessTokenKey, lifetimes: configuration.tokenLifetimes,
-            bundleID: configuration.policy.app.bundleID,
-            entitlementComparer: entitlementComparer, deviceLimit: configuration.deviceLimit,
-            asksAppStore: configuration.appStore != nil, personas: personas)
+        try SyncService(
+            configuration, store: store, policies: policies, signingKeys: signingKeys, accessTokenKey: accessTokenKey,
+            entitlementComparer: entitlementComparer, personas: personas)
     }
 
     /// Finds the personas of this service.
@@ -78,7 +82,7 @@ struct TenureService: Sendable {
     }
 
     /// The services that use the App Store Server API; empty if there is no key for that API. Services end in reverse
-    /// order, so the transport comes first and ends last.
+    /// order. The transport comes first, so it ends after the jobs that send requests through it.
     func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
         guard let jobs = try appStoreJobs(logger: logger) else { return [] }
         return [http, jobs.histories, jobs.notifications]
@@ -117,13 +121,6 @@ struct TenureService: Sendable {
             environments: configuration.appStore.map { _ in Array(configuration.anchors.keys) })
     }
 
-    /// Reports the metrics of several apps, with this service's access rules.
-    func metricsRoute(of sources: [MetricsSource]) -> MetricsRoute {
-        MetricsRoute(
-            sources: sources, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey),
-            now: configuration.now)
-    }
-
     /// Creates all routes of one app, with their handlers and middleware.
     func router() throws(ServiceError) -> Router<ServiceContext> {
         // The handlers.
@@ -141,17 +138,20 @@ struct TenureService: Sendable {
             now: configuration.now)
         let trials = TrialRoute(
             store: store, policies: policies, access: access, personas: personas, now: configuration.now)
-        let rights = ContentAccess(store: store, policies: policies)
+        let contentAccess = ContentAccess(store: store, policies: policies)
         let content = ContentRoute(
-            delivery: content, access: access, rights: rights, personas: personas, now: configuration.now)
+            delivery: content, access: access, contentAccess: contentAccess, personas: personas,
+            now: configuration.now)
         let downloads = DownloadRoute(
-            delivery: self.content, acceptedRealms: access.acceptedRealms, rights: rights, personas: personas,
-            now: configuration.now, metrics: metrics)
+            delivery: self.content, acceptedRealms: access.acceptedRealms, contentAccess: contentAccess,
+            personas: personas, now: configuration.now, metrics: metrics)
         let products = ProductsRoute(policies: policies)
         let keys = SigningKeysRoute(keys: signingKeys, now: configuration.now)
         let health = HealthRoutes(store: store)
 
-        let metricsRoute = metricsRoute(of: [metricsSource(of: nil)])
+        let metricsRoute = MetricsRoute(
+            sources: [metricsSource(of: nil)], access: configuration.metrics,
+            adminKey: AdminKey(configuration.adminKey), now: configuration.now)
         let description = try OpenAPIDocument.json()
 
         let router = configuration.emptyRouter(metrics)
@@ -165,11 +165,12 @@ struct TenureService: Sendable {
         router.get(SigningKeysRoute.path, use: keys.respond)
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
-        // When the admin API calls the App Store, its response reports a failure of the call, so the log doesn't.
+        // If a call of the admin API to the App Store fails, the response of the admin API says why. So the log doesn't
+        // have to.
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
         let appStore = try appStoreClient(logger: silent)
         addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
-        // These routes exist only in a service with several apps. This handler responds with an error that says so.
+        // Only a service with several apps has these routes. In this service, the response is an error that says so.
         router.get(AppsHandlers.listPath, use: AppsHandlers.refuse)
         router.post(AppsHandlers.reloadPath, use: AppsHandlers.refuse)
         router.get(HealthRoutes.livePath, use: health.live)

@@ -3,8 +3,8 @@ import TenureCore
 package import TenureStore
 
 // What can be wrong with a configuration and with the files in its settings. `tenure serve` prints these mistakes. With
-// several apps, only `tenure serve --check` prints them, because a mistake in one app doesn't keep the others from
-// starting.
+// several apps, only `tenure serve --check` prints them, because a mistake in one app doesn't keep the other
+// apps from starting.
 extension ServiceConfiguration {
     /// All mistakes, including the mistakes in files. Finding them creates and changes nothing.
     package var findings: [ServiceError] { findingsExceptKeys + findingsOfKeys }
@@ -51,7 +51,7 @@ extension ServiceConfiguration {
 
     /// The mistake if the database is missing although it should exist, or exists although it should be created.
     var findingOfDatabase: ServiceError? {
-        // The service asks a database server whether the database exists when it opens the database.
+        // Whether a database exists on a server is found only when the service opens the database.
         guard let databaseFile else { return nil }
         let exists = hasDatabase
         if createsDatabase {
@@ -73,7 +73,7 @@ extension ServiceConfiguration {
     package func openingOfDatabaseServer(isOneOfSeveral: Bool) -> DatabaseOpening {
         DatabaseOpening(
             bundleID: policy.app.bundleID, creates: createsDatabase || !hasSigningKey,
-            // If there are several apps, some may be new and others not.
+            // If there are several apps, some of them may be new while others have a database already.
             mustBeNew: createsDatabase && !isOneOfSeveral)
     }
 
@@ -117,7 +117,7 @@ extension ServiceConfiguration {
         return withoutKeysFolder.findingsExceptKeys.filter { $0 != .noKeysFolder }
     }
 
-    /// The mistake if the folder of a file is missing or not writable; otherwise none.
+    /// The mistake if the folder of a file is missing or not writable; empty if there is no mistake.
     private static func folderFinding(_ folder: String, for file: String) -> [ServiceError] {
         let folder = folder.isEmpty ? "." : folder
         var isFolder: ObjCBool = false

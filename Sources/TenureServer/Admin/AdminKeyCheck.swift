@@ -39,11 +39,12 @@ package struct AdminKeyCheck: Sendable {
     ) async throws -> KeyHolder {
         let now = now()
         let address = WrongKeyLimit.name(of: context.peer)
-        // A request without a key isn't a guess: a browser or a probe must not lock out other clients of its address.
+        // A request without a key isn't a guess. If it were counted as one, a browser or a probe would lock out other
+        // clients with the same address.
         guard request.hasAuthorization else {
             throw Problem(.notAuthenticated, "the admin key is missing; send it as `Authorization: Bearer …`")
         }
-        // A valid key always works, even after wrong keys from its address.
+        // A valid key always works, even after wrong keys from the same address.
         guard let secret = request.adminKey, let holder = try await holder(of: secret) else {
             try wrongKeys.check(address, now: now)
             let count = wrongKeys.countWrongKey(from: address, now: now)

@@ -14,7 +14,7 @@ enum AdminParameter {
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
-    /// Returns the ID or name in this field. Throws `malformedRequest` if it's invalid.
+    /// Returns the ID or name in this field. Throws `malformedRequest` if the text can't be an ID.
     static func id(_ text: String, _ field: String) throws(Problem) -> String {
         guard isID(text) else {
             throw Problem(
@@ -23,7 +23,8 @@ enum AdminParameter {
         return text
     }
 
-    /// Returns the reason without surrounding whitespace. Throws `malformedRequest` if it's invalid.
+    /// Returns the reason without surrounding whitespace. Throws `malformedRequest` if the reason is empty, too long,
+    /// or has control characters other than tabs and line breaks.
     static func reason(_ text: String) throws(Problem) -> String {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty, text.utf8.count <= maximumReasonLength,
@@ -65,8 +66,8 @@ extension Request {
         return number
     }
 
-    /// The position from which a list continues; nil for its start. The query parameter `name` contains what the
-    /// previous page has in `field`.
+    /// The position from which a list continues, in the query parameter `name`; nil for the start of the list. The
+    /// previous page has the position in `field`.
     func position(_ name: String, from field: String) throws(Problem) -> Int64? {
         guard let text = uri.queryParameters[Substring(name)] else { return nil }
         guard let number = Int64(text), number > 0 else {

@@ -48,8 +48,8 @@ struct CustomerChanges: Sendable {
     /// Adds the refusal to the audit trail.
     private func checkRealm(of customer: CustomerName, for change: CustomerChange, by holder: KeyHolder) async throws {
         guard case .publicID(let id) = customer,
-            let known = try await customers.store.read({ try $0.customer(named: id) }),
-            !customers.realms.contains(known.realm)
+            let storedCustomer = try await customers.store.read({ try $0.customer(named: id) }),
+            !customers.realms.contains(storedCustomer.realm)
         else { return }
         let refusal = ChangeOutcome.Refusal.noSuchCustomer
         let entry = AuditEntry(
@@ -74,7 +74,7 @@ extension Problem {
             case .noSuchCustomer: (.notFound, "there is no customer with this ID; check the ID")
             case .noSuchOther: (.notFound, "there is no customer with the ID in `other`; check the ID")
             case .otherEnvironment:
-                (.conflict, "the customers are in different environments; merge only customers of the same one")
+                (.conflict, "the customers are in different environments; merge only customers of the same environment")
             case .unboundProof:
                 (
                     .conflict,
@@ -94,7 +94,7 @@ extension Problem {
             case .separated:
                 (.conflict, "a merge of these customers was undone; to join them again, merge them in the admin API")
             case .notLinked: (.notFound, "this user isn't linked to this customer; check both IDs")
-            case .notMerged: (.notFound, "the other customer isn't merged into this one; check both IDs")
+            case .notMerged: (.notFound, "the other customer isn't merged into this customer; check both IDs")
             case .alreadyMerged: (.conflict, "the customers are already merged; there is nothing to do")
             case .tooManyMerged:
                 (.conflict, "too many customers would be merged; undo merges of different people first")

@@ -23,8 +23,8 @@ struct CustomerHandlers: Sendable {
             json.field("createdAt", details.customer.createdAt)
             json.field("mergedCustomers", details.members) { $0.value($1) }
             json.key("identities")
-            // Leaves out the IDs of renewals, order lines and shared purchases, which add nothing to the original
-            // transaction IDs.
+            // Leaves out the IDs of renewals, order lines and shared purchases. The original transaction IDs already
+            // say which purchases the customer has.
             json.array(details.identities.filter { $0.kind < .transactionID }) { $0.value($1) }
             json.field("promises", details.promises) { $0.value($1) }
             json.field("support", details.support) { $0.value($1) }

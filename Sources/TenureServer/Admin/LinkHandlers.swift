@@ -54,8 +54,8 @@ struct LinkHandlers: Sendable {
         return try response(to: outcome, user: user, isLinked: true)
     }
 
-    /// Returns the response to linking or unlinking. It contains only the customer's public ID, because a key of the
-    /// scope `link` may not read customers.
+    /// Returns the response to linking or unlinking. The response contains only the customer's public ID, because a key
+    /// of the scope `link` may not read customers.
     private func response(to outcome: ChangeOutcome, user: String, isLinked: Bool) throws -> Response {
         guard case .done(let customer, let isNew) = outcome else { throw Problem.noOutcome }
         return .jsonObject { json in

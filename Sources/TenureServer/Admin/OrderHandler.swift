@@ -13,7 +13,8 @@ struct OrderHandler: Sendable {
     /// The App Store Server API; nil if the service has no key for it.
     let appStore: AppStoreClient?
 
-    /// The timeout of the call to the App Store, in seconds. It is short, because a person waits for the response.
+    /// The timeout of the call to the App Store, in seconds. The timeout is short, because a person waits for the
+    /// response.
     private static let timeout: TimeInterval = 20
 
     /// `GET /v1/admin/orders/{order}`: asks the App Store which purchases belong to an order ID from one of its email
@@ -68,8 +69,8 @@ struct OrderHandler: Sendable {
 }
 
 extension CustomerFacts {
-    /// Whether signed evidence contains this ID. The search also compares the ID with the app's user IDs, and a user ID
-    /// may be the same number by chance.
+    /// Whether signed evidence contains this ID. The search also finds customers with a user ID of the app, which may
+    /// be the same number by chance.
     fileprivate func prove(_ identity: Identity) -> Bool {
         switch identity.kind {
         case .appTransactionID: proofs.contains { $0.id == .appTransaction(identity.value) }

@@ -6,7 +6,7 @@ import TenureJSON
 
 /// An artifact that support pasted to find its customer: whether it can be verified, and the IDs in it.
 ///
-/// The IDs are read even if the artifact can't be verified. They only find customers, and grant nothing.
+/// The IDs are read even if the artifact can't be verified, because they only find customers, and grant nothing.
 struct PastedArtifact {
     /// Whether the artifact can be verified.
     enum Verdict {
@@ -22,7 +22,7 @@ struct PastedArtifact {
     /// The App Store's IDs in the artifact, strongest first.
     let ids: [String]
 
-    /// The maximum number of IDs. More would be too many look-ups.
+    /// The maximum number of IDs, because each ID is looked up in the database.
     private static let maximumIDs = 100
 
     /// Reads and verifies an artifact. Throws `malformedRequest` for text that can't be read as an artifact.
@@ -45,10 +45,10 @@ struct PastedArtifact {
                 }
             }
             self.verdict = verdict ?? Self.verdict(on: artifact, by: verifier, now: now)
-            var seen: Set<String> = []
+            var uniqueIDs: Set<String> = []
             self.ids = Array(
-                ids.compactMap { $0 }.filter { AdminParameter.isID($0) }.filter { seen.insert($0).inserted }.prefix(
-                    Self.maximumIDs))
+                ids.compactMap { $0 }.filter { AdminParameter.isID($0) && uniqueIDs.insert($0).inserted }
+                    .prefix(Self.maximumIDs))
         } catch {
             throw Problem(
                 .malformedRequest, "`artifact` must be a JWS, a receipt or a response of verifyReceipt: \(error.detail)"

@@ -17,7 +17,7 @@ struct PersonaHandlers: Sendable {
     private static let defaultLifetime: TimeInterval = 30 * 86_400
     private static let maximumLifetime: TimeInterval = 366 * 86_400
 
-    /// `GET /v1/admin/personas`: all personas, expired and revoked ones too.
+    /// `GET /v1/admin/personas`: all personas, also the expired and revoked personas.
     @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await keys.holder(of: request, context, needing: .persona)
         return try .encoded(
@@ -34,15 +34,10 @@ struct PersonaHandlers: Sendable {
                 .malformedRequest,
                 "`name` must have 1 to 64 characters: ASCII letters, digits and punctuation, no spaces")
         }
-        let proof: AppProof
-        do {
-            proof = try AppProof(settings: body.set ?? [:], signed: now())
-        } catch {
-            throw Problem(.malformedRequest, error.detail)
-        }
-        let made = try await create(
+        let proof = try AppProof(settings: body.set ?? [:], signed: now())
+        let answers = try await create(
             [(body.name, proof, nil)], expiring: body.expires, replacing: body.replace ?? false, by: holder)
-        return try .encoded(PersonasAnswer(personas: made))
+        return try .encoded(PersonasAnswer(personas: answers))
     }
 
     /// `POST /v1/admin/personas/ready-made`: creates the personas that test the current policy, and responds with their
@@ -54,19 +49,19 @@ struct PersonaHandlers: Sendable {
         let policy = policies.current
         let platform = try body.platform.map { name throws(Problem) in
             guard let platform = Platform(rawValue: name) else {
-                let known = Platform.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Problem(.malformedRequest, "unknown `platform` `\(name.prefix(64))`; use one of \(known)")
+                let platforms = Platform.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Problem(.malformedRequest, "unknown `platform` `\(name.prefix(64))`; use one of \(platforms)")
             }
             return platform
         }
         let readyMade = ReadyMadePersonas(
             policy, on: platform ?? ReadyMadePersonas.platform(of: policy), signed: now())
-        let made = try await create(
+        let answers = try await create(
             readyMade.personas.map { ($0.name, $0.proof, $0.what) }, expiring: body.expires,
             replacing: body.replace ?? false, by: holder)
         return try .encoded(
             PersonasAnswer(
-                personas: made,
+                personas: answers,
                 omitted: readyMade.omittedPersonas.map { PersonasAnswer.Omitted(name: $0.name, why: $0.why) }))
     }
 
@@ -97,41 +92,41 @@ struct PersonaHandlers: Sendable {
         let signingKeys = self.personas.keys.current
         // The key is checked before a persona is stored, because an outdated key couldn't sign the persona's token.
         try signingKeys.requireNewestKey()
-        let recorded = personas.map {
+        let stored = personas.map {
             StoredPersona(persona: Persona(name: $0.name, proof: $0.proof), createdAt: now, expiresAt: expires)
         }
-        let taken = try await self.personas.store.write(at: now, locking: [.personas]) {
-            try $0.create(recorded, replacing: replacing, actor: holder.name)
+        let takenNames = try await self.personas.store.write(at: now, locking: [.personas]) {
+            try $0.create(stored, replacing: replacing, actor: holder.name)
         }
-        guard taken.isEmpty else {
+        guard takenNames.isEmpty else {
             throw Problem(
                 .conflict,
                 """
-                these personas exist already: \(taken.map { "`\($0)`" }.joined(separator: ", ")); revoke them, or \
+                these personas exist already: \(takenNames.map { "`\($0)`" }.joined(separator: ", ")); revoke them, or \
                 send `"replace": true`
                 """, reason: "nameTaken")
         }
-        return try zip(recorded, personas).map { recorded, persona in
-            let token = PersonaToken(persona: recorded, bundleID: self.personas.bundleID)
-            return answer(for: recorded, what: persona.what, token: try token.signed(by: signingKeys))
+        return try zip(stored, personas).map { stored, persona in
+            let token = PersonaToken(persona: stored, bundleID: self.personas.bundleID)
+            return answer(for: stored, what: persona.what, token: try token.signed(by: signingKeys))
         }
     }
 
-    /// Returns the persona for a response, with what the current policy decides for it.
+    /// Returns the persona for a response, with the outcomes that the current policy has for this persona.
     private func answer(
-        for recorded: StoredPersona, what: String? = nil, token: String? = nil
+        for stored: StoredPersona, what: String? = nil, token: String? = nil
     ) -> PersonaAnswer {
-        let proof = recorded.persona.proof
+        let proof = stored.persona.proof
         // Decides as for a sync of a sandbox build without purchases.
         let evidence = Evidence(
-            environment: .sandbox, app: [proof], purchasesAreComplete: true, persona: recorded.persona)
+            environment: .sandbox, app: [proof], purchasesAreComplete: true, persona: stored.persona)
         let now = now()
         let decisions = decide(evidence, under: policies.current, at: now)
         return PersonaAnswer(
-            name: recorded.name,
-            state: recorded.revokedAt != nil ? .revoked : recorded.isValid(at: now) ? .valid : .expired,
-            set: Dictionary(uniqueKeysWithValues: proof.settings), createdAt: recorded.createdAt.rfc3339,
-            expiresAt: recorded.expiresAt.rfc3339, revokedAt: recorded.revokedAt?.rfc3339,
+            name: stored.name,
+            state: stored.revokedAt != nil ? .revoked : stored.isValid(at: now) ? .valid : .expired,
+            set: Dictionary(uniqueKeysWithValues: proof.settings), createdAt: stored.createdAt.rfc3339,
+            expiresAt: stored.expiresAt.rfc3339, revokedAt: stored.revokedAt?.rfc3339,
             entitlements: Dictionary(
                 decisions.map { ($0.entitlement, $0.outcome.rawValue) }, uniquingKeysWith: { first, _ in first }),
             what: what, token: token)

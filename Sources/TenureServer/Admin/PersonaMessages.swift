@@ -5,7 +5,7 @@ import TenureCore
 /// The body of `POST /v1/admin/personas`.
 package struct PersonaRequest: AdminRequest, Sendable, Hashable, Codable {
     let name: String
-    /// The fields of the persona's app transaction, with Apple's names: `originalPlatform`, `originalAppVersion` …
+    /// The fields of the persona's app transaction, with Apple's names, such as `originalPlatform`.
     let set: [String: String]?
     /// The date at which the persona expires; nil for 30 days from now.
     let expires: Date?

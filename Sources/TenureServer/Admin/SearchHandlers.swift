@@ -19,8 +19,8 @@ struct SearchHandlers: Sendable {
         guard let text = request.uri.queryParameters["id"] else {
             throw Problem(.malformedRequest, "`id` is missing; add the ID to find as `?id=…`")
         }
-        let found = try await customers(withID: try AdminParameter.id(String(text), "id"))
-        return .jsonObject { $0.field(FoundCustomers.CodingKeys.customers, found) { $0.value(summaryOf: $1) } }
+        let matches = try await customers(withID: try AdminParameter.id(String(text), "id"))
+        return .jsonObject { $0.field(FoundCustomers.CodingKeys.customers, matches) { $0.value(summaryOf: $1) } }
     }
 
     /// `POST /v1/admin/customers/find`: finds customers by the IDs in an artifact, even if the artifact can't be
@@ -29,16 +29,16 @@ struct SearchHandlers: Sendable {
         _ = try await keys.holder(of: request, context, needing: .read)
         let body = try await request.decoded(FindRequest.self, upTo: bodySize, in: context)
         let pasted = try PastedArtifact(body.artifact, verifiedBy: verifier, now: customers.now())
-        var found: [Customer] = []
+        var matches: [Customer] = []
         for id in pasted.ids {
-            for customer in try await customers(withID: id) where !found.contains(where: { $0.id == customer.id }) {
-                found.append(customer)
+            for customer in try await customers(withID: id) where !matches.contains(where: { $0.id == customer.id }) {
+                matches.append(customer)
             }
         }
         return .jsonObject { json in
             json.key("artifact")
             json.value(pasted)
-            json.field(FoundCustomers.CodingKeys.customers, found) { $0.value(summaryOf: $1) }
+            json.field(FoundCustomers.CodingKeys.customers, matches) { $0.value(summaryOf: $1) }
         }
     }
 

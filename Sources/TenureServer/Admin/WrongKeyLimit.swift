@@ -27,7 +27,7 @@ final class WrongKeyLimit: Sendable {
     /// IPv6 address.
     static func name(of peer: Peer?) -> String { peer?.address?.ofClient.description ?? "unknown" }
 
-    /// Checks that the address may try a key now. Throws `tooManyRequests` if it must wait.
+    /// Checks that a client with this address may try a key now. Throws `tooManyRequests` if the client must wait.
     func check(_ address: String, now: Date) throws(Problem) {
         guard let seconds = wait(for: address, now: now) else { return }
         throw Problem(
@@ -48,7 +48,7 @@ final class WrongKeyLimit: Sendable {
         throw refusal
     }
 
-    /// Returns the seconds until the address may try again, or nil if it may now.
+    /// Returns the seconds until a client with this address may try again; nil if it may try now.
     func wait(for address: String, now: Date) -> Int? {
         guard let window = windows.withLock({ $0[address] }), window.count >= Self.limit, window.contains(now) else {
             return nil
@@ -64,7 +64,8 @@ final class WrongKeyLimit: Sendable {
         windows.withLock { windows in
             if windows[address] == nil, windows.count >= Self.capacity {
                 windows = windows.filter { $0.value.contains(now) }
-                // A count can't stop a client with so many addresses, so counting starts again with an empty table.
+                // Counting by address doesn't stop a client that has so many addresses, so counting starts again with
+                // an empty table.
                 if windows.count >= Self.capacity { windows = [:] }
             }
             var window = windows[address] ?? Window(end: now.addingTimeInterval(Self.length), count: 0)

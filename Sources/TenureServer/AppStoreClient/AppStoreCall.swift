@@ -18,10 +18,10 @@ struct AppStoreCall: Sendable, Hashable {
         var target = endpoint.path
         if let id {
             guard !id.isEmpty, id.utf8.count <= Self.maximumIDLength, id != ".", id != ".." else { throw .invalidID }
-            target += id.percentEncoded()  // No ID can change the path.
+            target += id.percentEncoded()  // An ID with a slash or `?` can't change the endpoint.
         }
-        let present = query.compactMap { name, value in value.map { "\(name)=\($0.percentEncoded())" } }
-        if !present.isEmpty { target += "?" + present.joined(separator: "&") }
+        let parameters = query.compactMap { name, value in value.map { "\(name)=\($0.percentEncoded())" } }
+        if !parameters.isEmpty { target += "?" + parameters.joined(separator: "&") }
         self.endpoint = endpoint
         self.target = target
         self.body = body
@@ -47,7 +47,7 @@ enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
     case notificationHistory
     /// Asks the App Store to send a test notification.
     case requestTestNotification
-    /// What became of a test notification.
+    /// Returns a test notification, and the App Store's attempts to send it.
     case testNotificationStatus
 
     /// The path, after which an ID may follow.

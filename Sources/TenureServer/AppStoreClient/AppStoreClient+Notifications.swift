@@ -26,12 +26,13 @@ extension AppStoreClient {
     }
 
     /// Asks the App Store to send a `TEST` notification to the URL in App Store Connect. Returns the token with which
-    /// to ask for its status.
+    /// to ask for the status of the notification.
     func requestTestNotification(in environment: AppStoreEnvironment) async throws(AppStoreFailure) -> String {
         try await answer(to: AppStoreCall(.requestTestNotification), in: environment).text("testNotificationToken")
     }
 
-    /// Returns the test notification and the attempts to send it. Throws `untrusted` if it can't be verified.
+    /// Returns the test notification and the attempts to send it. Throws `untrusted` if the notification can't be
+    /// verified.
     func testNotification(_ token: String, in environment: AppStoreEnvironment) async throws(AppStoreFailure)
         -> (notification: VerifiedNotification, attempts: [SentNotification.Attempt])
     {
@@ -55,7 +56,7 @@ struct NotificationPage: Sendable {
 
 /// A notification that the App Store sent, and its attempts to send it.
 struct SentNotification: Sendable {
-    /// The JWS that the App Store posted. It isn't verified yet.
+    /// The JWS that the App Store posted, which isn't verified yet.
     let signedPayload: [UInt8]
     let attempts: [Attempt]
 
@@ -66,7 +67,7 @@ struct SentNotification: Sendable {
         let result: String?
     }
 
-    /// Reads a notification in a response. Throws `unreadable` if it doesn't have the documented form.
+    /// Reads a notification in a response. Throws `unreadable` if the response doesn't have the documented form.
     init(_ reply: AppStoreReply) throws(AppStoreFailure) {
         signedPayload = Array(try reply.text("signedPayload").utf8)
         attempts = try reply.objects("sendAttempts").map { attempt throws(AppStoreFailure) in

@@ -52,7 +52,7 @@ extension AppStoreClient {
         return try verifying { () throws(Rejection) in
             let verified = try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: time.now())
             try verified.checkSigned(in: environment)
-            if case .appTransaction(let wanted) = id, verified.payload.appTransactionID != wanted {
+            if case .appTransaction(let requestedID) = id, verified.payload.appTransactionID != requestedID {
                 throw Rejection(.wrongKind, "the response has an app transaction with another ID")
             }
             return SyncArtifact(verified, .appTransaction, bytes, at: .appTransaction, isOnDevice: false)
@@ -112,11 +112,11 @@ extension AppStoreVerifier {
 extension Verified {
     /// Rejects data that was signed in another environment than the requested one. A local App Store may send such
     /// data, because it has one server for both environments.
-    func checkSigned(in wanted: AppStoreEnvironment) throws(Rejection) {
-        guard environment == wanted else {
+    func checkSigned(in requested: AppStoreEnvironment) throws(Rejection) {
+        guard environment == requested else {
             throw Rejection(
                 .wrongEnvironment,
-                "the artifact was signed in `\(environment.rawValue)`, but came from `\(wanted.rawValue)`"
+                "the artifact was signed in `\(environment.rawValue)`, but came from `\(requested.rawValue)`"
             )
         }
     }

@@ -3,8 +3,8 @@ import Logging
 import TenureAppStore
 import TenureCore
 
-/// A client of the App Store Server API for one app. It signs requests with the app's key, stays below Apple's rate
-/// limits and repeats failed requests.
+/// A client of the App Store Server API for one app. The client signs requests with the app's key, stays below Apple's
+/// rate limits and repeats failed requests.
 ///
 /// Signed data in responses is verified like data from any other sender. TLS alone proves nothing.
 struct AppStoreClient: Sendable {
@@ -75,9 +75,9 @@ struct AppStoreClient: Sendable {
             } catch {
                 log(error, of: call, in: environment)
                 if case .notAuthorized = error, !hasRenewedToken {
-                    // Tries again at once with a new token; a second rejection is final. If someone changes the clock,
+                    // Tries again at once with a new token. A second rejection is final. If someone changes the clock,
                     // a token may expire while the request is on its way. Then the rejection says nothing about the
-                    // key, so it isn't counted.
+                    // key, so this rejection isn't counted.
                     let hasExpired = time.now().timeIntervalSince(askedAt) >= AppStoreCredentials.lifetime
                     renewals += 1
                     hasRenewedToken = !hasExpired || renewals >= retryPolicy.attempts
@@ -100,8 +100,8 @@ struct AppStoreClient: Sendable {
         }
     }
 
-    /// Calls the given environment, or each environment until one knows the ID. Throws the first failure if no
-    /// environment knows the ID.
+    /// Asks the given environment; if it is nil, asks each environment until one of them knows the ID in the call.
+    /// Throws the first failure if no environment knows the ID.
     func locating<Result: Sendable>(
         _ environment: AppStoreEnvironment?,
         _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result

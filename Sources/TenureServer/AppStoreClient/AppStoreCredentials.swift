@@ -44,13 +44,14 @@ struct AppStoreCredentials: Sendable {
     }
 }
 
-/// The token that authorizes requests to the App Store. It is used for many requests, and replaced shortly before it
-/// expires or after it was rejected.
+/// The token that authorizes requests to the App Store. Many requests have the same token. It is replaced shortly
+/// before it expires, or after the App Store rejected it.
 actor AppStoreTokens {
     private let credentials: AppStoreCredentials
     private var current: (text: String, issued: Date)?
 
-    /// How many seconds before its expiration a token is no longer used, because a request may wait, and clocks differ.
+    /// The last seconds of a token's lifetime, in which no request begins with the token: a request takes time, and
+    /// clocks differ.
     private static let margin: TimeInterval = 60
 
     init(_ credentials: AppStoreCredentials) {

@@ -18,7 +18,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     case unreadable(String)
     /// Signed data in the response can't be verified.
     case untrusted(Rejection)
-    /// No request was sent, to stay below the rate limit of the endpoint.
+    /// No request was sent, to stay below the rate limit of the endpoint. A request is possible again at the date.
     case throttled(until: Date)
     /// The ID can't be one of the App Store's.
     case invalidID
@@ -100,7 +100,7 @@ extension AppStoreFailure: CustomStringConvertible {
         case .unreadable(let detail): "the App Store's response doesn't have the documented form: \(detail)"
         case .untrusted(let rejection): "the App Store's response can't be verified (\(rejection))"
         case .throttled: "no request was sent, to stay below the App Store's rate limit; try again later"
-        case .invalidID: "the ID can't be one of the App Store's; check it"
+        case .invalidID: "the ID can't be one of the App Store's; check the ID"
         case .notServed(let environment):
             """
             the service accepts no artifacts from \(environment.rawValue), or Apple has no server for it; check the \
@@ -169,7 +169,7 @@ extension AppStoreRefusal {
     }
 }
 
-/// The `errorCode` in a response of the App Store Server API. It may be a code that Tenure doesn't know.
+/// The `errorCode` in a response of the App Store Server API, which may be a code that Tenure doesn't know.
 struct AppStoreErrorCode: RawRepresentable, Sendable, Hashable {
     let rawValue: Int64
 

@@ -3,8 +3,8 @@ import TenureJSON
 
 /// A JSON object in a response of the App Store. Only the signed data in it can be trusted.
 ///
-/// Each method reads the field with the given name. It throws `unreadable` if the field has another type, or if a field
-/// is missing that is neither optional nor a list.
+/// Each method reads the field with the given name. The method throws `unreadable` if the field has another type, or if
+/// a field is missing that is neither optional nor a list.
 struct AppStoreReply: Sendable {
     private let object: JSONObject
     /// The path of the object in the response, for error messages; empty for the whole response.

@@ -4,7 +4,7 @@ import TenureCore
 /// Keeps the requests to each endpoint below Apple's documented rate, for one app and one process.
 ///
 /// Each endpoint has a token bucket, stored as the time at which it is full again (the generic cell rate algorithm).
-/// The requests of one second may be sent at once, as a burst; further ones are spaced evenly.
+/// As many requests as the rate allows in a second may be sent at once, as a burst. Further requests are spaced evenly.
 actor RateLimiter {
     private struct Key: Hashable {
         let endpoint: AppStoreEndpoint
@@ -32,9 +32,9 @@ actor RateLimiter {
         let rate = share * endpoint.rate(in: environment)
         let now = time.uptime()
         let full = max(fullAt[key] ?? now, now)
-        let exact = full - Self.burst(rate) - now
-        // A wait this short is a rounding error.
-        let wait = exact < 1e-6 ? 0 : exact
+        let unrounded = full - Self.burst(rate) - now
+        // Less than a microsecond is a rounding error.
+        let wait = unrounded < 1e-6 ? 0 : unrounded
         guard now + wait <= deadline else { throw .throttled(until: time.now().addingTimeInterval(wait)) }
         fullAt[key] = full + 1 / rate
         return wait

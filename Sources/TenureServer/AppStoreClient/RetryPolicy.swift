@@ -4,7 +4,7 @@ import Foundation
 struct RetryPolicy: Sendable, Hashable {
     /// The most calls that reach the App Store, including the first.
     var attempts = 6
-    /// The longest wait before the second attempt. It doubles with each further attempt.
+    /// The longest wait before the second attempt, in seconds. The longest wait doubles with each further attempt.
     var firstWait: TimeInterval = 0.5
     /// The longest wait before any attempt.
     var maximumWait: TimeInterval = 30
@@ -12,7 +12,7 @@ struct RetryPolicy: Sendable, Hashable {
     var deadline: TimeInterval = 120
 
     /// Returns the wait after `failures` failed attempts: a random part of the doubled wait, which is at most
-    /// `maximumWait`. So processes that failed together don't repeat together.
+    /// `maximumWait`. The wait is random so that processes that failed at the same time don't all try again at once.
     ///
     /// - Parameter random: A random number from 0 up to 1.
     func wait(after failures: Int, random: Double) -> TimeInterval {

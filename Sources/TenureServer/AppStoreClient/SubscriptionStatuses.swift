@@ -24,7 +24,7 @@ struct SubscriptionStatuses: Sendable {
 }
 
 extension AppStoreClient {
-    /// Returns the status of all of a customer's subscriptions, expired ones too.
+    /// Returns the status of all of a customer's subscriptions, also of expired subscriptions.
     ///
     /// - Parameter end: The system's uptime, in seconds, at which to stop retrying.
     func subscriptionStatuses(
@@ -57,8 +57,8 @@ extension SubscriptionStatuses {
             let renewal = try verifiedUnlessRejected(path) { () throws(Rejection) in
                 try verifier.verified(renewalInfo: renewalInfo, at: path, in: environment, now: now)
             }
-            let wanted = subscription.transaction?.purchase.originalTransactionID
-            if let renewal, renewal.renewal.originalTransactionID == wanted {
+            let subscriptionID = subscription.transaction?.purchase.originalTransactionID
+            if let renewal, renewal.renewal.originalTransactionID == subscriptionID {
                 subscription.renewal = renewal
             } else if renewal != nil {
                 rejected.append(

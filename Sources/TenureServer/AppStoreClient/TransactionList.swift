@@ -13,9 +13,9 @@ struct TransactionList: Sendable {
     var revision: String?
     /// Why no further page is read; nil while there are more pages.
     var ending: PageTrail.Ending?
-    /// The number of transactions, rejected ones too.
-    private var count = 0
-    /// The bytes of all transactions, rejected ones too.
+    /// The number of transactions, including the rejected transactions.
+    private var count: Int { transactions.count + rejected.count }
+    /// The bytes of all transactions, including the rejected transactions.
     private var size = 0
 
     /// Whether all pages were read, and no transaction was rejected.
@@ -42,7 +42,6 @@ struct TransactionList: Sendable {
                 if error.isRetryable { throw .untrusted(error) }
                 rejected.append(RejectedArtifact(.transaction(count), error))
             }
-            count += 1
         }
     }
 }
@@ -60,7 +59,8 @@ struct PageTrail: Sendable {
     }
 
     private let maximumPages: Int
-    private var seenTokens: Set<String> = []
+    /// The tokens of all pages after the first.
+    private var tokens: Set<String> = []
     private var count = 0
 
     /// - Parameter maximumPages: The most pages to read.
@@ -72,7 +72,7 @@ struct PageTrail: Sendable {
     mutating func ending(hasMore: Bool, next: String?) -> Ending? {
         count += 1
         guard hasMore else { return .lastPage }
-        guard let next, !next.isEmpty, seenTokens.insert(next).inserted else { return .circle }
+        guard let next, !next.isEmpty, tokens.insert(next).inserted else { return .circle }
         return count < maximumPages ? nil : .tooLong
     }
 }

@@ -36,7 +36,7 @@ struct CustomerHistory: Sendable {
     /// Combines the parts of the history that the App Store returned.
     ///
     /// - Parameters:
-    ///   - id: The ID that was asked for.
+    ///   - id: The ID with which the App Store was asked.
     ///   - list: The customer's transactions; nil if the App Store has none.
     ///   - statuses: The status of each subscription; nil if there are no subscriptions or the request failed.
     ///   - appTransaction: The app transaction; nil if the request for it failed.
@@ -69,10 +69,10 @@ struct CustomerHistory: Sendable {
 
     /// Adds the history to an update of a customer.
     ///
-    /// - Parameter known: The customer to update; nil for a new one.
-    func add(to update: inout CustomerUpdate, of known: Customer?) {
+    /// - Parameter storedCustomer: The customer to update; nil for a new one.
+    func add(to update: inout CustomerUpdate, of storedCustomer: Customer?) {
         update.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
-        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: known))
+        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: storedCustomer))
         if isComplete { update.completePurchases() }
     }
 
@@ -85,7 +85,7 @@ struct CustomerHistory: Sendable {
         isComplete = false
     }
 
-    /// Whether the history contains the requested transaction. If it doesn't, the history is incomplete.
+    /// Whether the history contains the requested transaction. A history without this transaction is incomplete.
     private func contains(_ id: AppStoreCustomerID) -> Bool {
         guard case .transaction(let requested) = id else { return true }
         return purchases.contains { $0.transactionID == requested || $0.originalTransactionID == requested }
@@ -133,8 +133,8 @@ struct CustomerHistory: Sendable {
         namedIdentities.add(artifact.payload, renewal)
     }
 
-    /// Whether an artifact belongs to the history. Rejects it if it has another account's ID, or is from another realm
-    /// than the other artifacts.
+    /// Whether an artifact belongs to the history. An artifact with another account's ID, or from another realm than
+    /// the other artifacts, is added to `rejected`.
     private mutating func belongs(_ id: String?, _ realm: Realm, at path: ArtifactPath) -> Bool {
         if let id, let appTransactionID, id != appTransactionID {
             rejected.append(

@@ -36,9 +36,11 @@ struct CustomerHistoryReader: Sendable {
         }
         // If the list of transactions isn't complete, it may lack refunds. So fetch the list of refunds, too.
         let refunds = try await optionalPart(rejectionPath: nil) { () throws(AppStoreFailure) in
-            guard list.ending != .lastPage, let known = list.transactions.first else { return TransactionList?.none }
+            guard list.ending != .lastPage, let transaction = list.transactions.first else {
+                return TransactionList?.none
+            }
             return try await client.refundHistory(
-                of: .transaction(known.purchase.transactionID), in: list.environment, before: end)
+                of: .transaction(transaction.purchase.transactionID), in: list.environment, before: end)
         }
         // Transactions contain no renewal info, so the statuses of auto-renewable subscriptions are requested too.
         let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }

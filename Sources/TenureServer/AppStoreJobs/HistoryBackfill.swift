@@ -53,15 +53,13 @@ struct HistoryBackfill: Sendable {
             let updated = try await store.update(
                 job.customer, naming: history.identities, at: now, adding: history.size
             ) {
-                known -> (CustomerUpdate, Result<Void, Problem>) in
-                var update = CustomerUpdate(of: known)
-                history.add(to: &update, of: known)
-                do throws(Problem) {
+                storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
+                var update = CustomerUpdate(of: storedCustomer)
+                history.add(to: &update, of: storedCustomer)
+                let outcome = Result<Void, Problem> { () throws(Problem) in
                     _ = try policies.decide(&update, in: environment, at: now)
-                    return (update, .success(()))
-                } catch {
-                    return (update, .failure(error))
                 }
+                return (update, outcome)
             }
             try updated?.outcome.get()
         }

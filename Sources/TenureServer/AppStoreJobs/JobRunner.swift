@@ -12,7 +12,7 @@ struct JobRunner<Job: Sendable>: Service {
     var perform: @Sendable (Job) async throws -> Void
     /// Removes a finished job from the queue.
     var removeFinished: @Sendable (Job) async throws -> Void
-    /// Postpones a failed job until a date; removes it if the date is nil.
+    /// Postpones a failed job until a date; removes the job if the date is nil.
     var postponeFailed: @Sendable (Job, _ until: Date?) async throws -> Void
 
     /// The seconds until the queue is read again, after it was empty or couldn't be read.
@@ -80,7 +80,7 @@ struct JobRunner<Job: Sendable>: Service {
 
 /// The rules for trying failed jobs again. Times are in seconds.
 struct JobSchedule: Sendable, Hashable {
-    /// The longest wait before the second try. It doubles with each further try.
+    /// The longest wait before the second try. The longest wait doubles with each further try.
     var firstWait: TimeInterval = 60
     /// The longest wait before any try.
     var maximumWait: TimeInterval = 6 * 3600

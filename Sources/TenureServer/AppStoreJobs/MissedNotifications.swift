@@ -58,8 +58,8 @@ struct MissedNotifications: Service {
             // The search begins five minutes earlier, because clocks differ, and a notification may have been on its
             // way.
             let start = Date(timeIntervalSince1970: reached).addingTimeInterval(-300)
-            // If the service is misconfigured, it can't accept some notifications. It accepts the others, and keeps the
-            // stored instant, so that the next search fetches all of them again.
+            // If the service is misconfigured, it can't accept some notifications. The service accepts the other
+            // notifications, and keeps the stored instant, so that the next search fetches all notifications again.
             var keepsInstant = false
             let summary = try await NotificationHistoryReader(client: client, environment: environment).run(
                 since: start,

@@ -9,14 +9,15 @@ struct NotificationHistoryReader: Sendable {
     let environment: AppStoreEnvironment
     /// The seconds of history that are fetched, sorted and delivered together.
     var window: TimeInterval = 86_400
-    /// The most pages in memory. A window with more pages is halved, down to one second, which is delivered in pieces.
+    /// The most pages in memory. A window with more pages is halved. A window of one second isn't halved further, so
+    /// its notifications are delivered in pieces.
     var maximumPages = 100
     /// The most pages of one second: a million notifications. A price increase notifies all subscribers at once.
     var maximumPagesOfASecond = 50_000
 
     /// The period that was fetched, and the number of its notifications.
     struct Summary: Sendable, Hashable {
-        /// The start of the period. It is later than requested if the App Store no longer keeps older notifications.
+        /// The start of the period, which is later than requested if the App Store no longer keeps older notifications.
         let from: Date
         let to: Date
         /// The number of delivered notifications.
@@ -30,8 +31,8 @@ struct NotificationHistoryReader: Sendable {
     ///
     /// - Parameters:
     ///   - start: The earliest date of a notification.
-    ///   - deliver: Receives each `signedPayload`, unverified. It throws only to stop, for example if the database
-    ///     fails.
+    ///   - deliver: Receives each `signedPayload`, unverified. The closure throws only to stop, for example if the
+    ///     database fails.
     ///   - reached: Receives a date after all notifications before it were delivered. A later run can start there.
     func run(
         since start: Date, deliver: (_ jws: [UInt8]) async throws -> Void,
@@ -44,8 +45,8 @@ struct NotificationHistoryReader: Sendable {
         var length = window
         while position < now {
             let end = min(position.addingTimeInterval(length), now)
-            // The shortest window can't be halved, so it may have many pages. Both lengths are compared, because the
-            // difference of two dates is rounded.
+            // The shortest window can't be halved, so it may have many pages. The requested length and the actual
+            // length are compared, because the difference of two dates is rounded.
             let isShortest = length <= Self.minimumWindow || end.timeIntervalSince(position) <= Self.minimumWindow
             var pages = Pages(
                 start: position, end: end,
@@ -79,7 +80,7 @@ struct NotificationHistoryReader: Sendable {
         (environment == .production ? 180 : 30) * 86_400 - 3600
     }
 
-    /// The shortest window, in seconds. If it still has too many pages, its notifications are delivered in pieces.
+    /// The shortest window, in seconds. If such a window has too many pages, its notifications are delivered in pieces.
     private static let minimumWindow: TimeInterval = 1
 
     /// The position in the pages of one window.
@@ -116,7 +117,8 @@ struct NotificationHistoryReader: Sendable {
         }
     }
 
-    /// Sorts by the unverified date. The receiver accepts any order.
+    /// Sorts notifications by the unverified date of their signature. A false date does no harm, because the receiver
+    /// accepts notifications in any order.
     private static func inOrder(_ payloads: [[UInt8]]) -> [[UInt8]] {
         payloads.enumerated().map { index, jws in
             (signed: (try? UnverifiedJWS(jws))?.signedDate ?? .distantPast, index: index, jws: jws)

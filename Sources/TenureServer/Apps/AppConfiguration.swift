@@ -17,11 +17,11 @@ public struct AppConfiguration: Sendable {
         self.configuration = configuration
     }
 
-    /// Returns the first mistake in apps that run together, or nil.
+    /// Returns the first mistake in apps that are to run in one process; nil if there is no mistake.
     public static func mistake(in apps: [AppConfiguration]) -> ServiceError? {
         guard !apps.isEmpty else { return .apps("there is no app; add one below `apps`") }
         for app in apps {
-            guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(isAllowed) else {
+            guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(nameCharacters.contains) else {
                 return .apps(
                     "the name `\(app.name)` can't be part of a path; use up to 64 lowercase letters, digits, `-`, `_`")
             }
@@ -37,8 +37,8 @@ public struct AppConfiguration: Sendable {
         }
         for (index, app) in apps.enumerated() {
             guard let path = app.configuration.databaseFile else { continue }
-            let others = apps[..<index].compactMap(\.configuration.databaseFile)
-            guard let other = others.first(where: { SQLiteDatabase.areSame($0, path) }) else { continue }
+            let previousFiles = apps[..<index].compactMap(\.configuration.databaseFile)
+            guard let other = previousFiles.first(where: { SQLiteDatabase.areSame($0, path) }) else { continue }
             return .apps("`\(other)` and `\(path)` are one file (a hard link); use different databases")
         }
         if let duplicate = firstDuplicate(apps, { resolvedPath($0.configuration.folderOfKeys) }) {
@@ -47,24 +47,18 @@ public struct AppConfiguration: Sendable {
         return nil
     }
 
-    /// Whether an app's name may contain the byte.
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-            UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
+    /// The characters that an app's name may have.
+    private static let nameCharacters = Set("abcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// Returns the path with all symbolic links resolved, so that two spellings of it are equal. A URL stays as it is.
+    /// Returns the path with all symbolic links resolved, so that two spellings of one path become equal. A URL is
+    /// returned unchanged.
     private static func resolvedPath(_ path: String) -> String {
         path.contains("://") ? path : URL(fileURLWithPath: path).resolvingSymlinksInPath().standardized.path
     }
 
     /// The first value that two apps have.
     private static func firstDuplicate(_ apps: [AppConfiguration], _ value: (AppConfiguration) -> String) -> String? {
-        var seen: Set<String> = []
-        return apps.map(value).first { !seen.insert($0).inserted }
+        var values: Set<String> = []
+        return apps.map(value).first { !values.insert($0).inserted }
     }
 }

@@ -44,7 +44,7 @@ struct AppRunner: Service {
             } catch is CancellationError {
                 return
             } catch {
-                report(error as? ServiceError ?? .failed("\(error)"), &reported)
+                report(ServiceError(wrapping: error), &reported)
             }
         }
     }
@@ -59,7 +59,7 @@ struct AppRunner: Service {
 }
 
 /// Runs the services that depend on an app's configuration. When the configuration is replaced, ends these services and
-/// runs the services of the new configuration. The database stays open.
+/// runs the services of the new configuration. The database isn't closed meanwhile.
 private struct AppServices: Service {
     let name: String
     let apps: RunningApps

@@ -2,7 +2,7 @@ import Logging
 import ServiceLifecycle
 import TenureCore
 
-/// Runs the services of all apps. Apps can be added and ended while it runs.
+/// Runs the services of all apps. Apps can be added and ended while other apps are running.
 final class AppRunners: Service {
     /// The group in which the group of each app runs.
     private let host: ServiceGroup
@@ -15,7 +15,8 @@ final class AppRunners: Service {
     init(logger: Logger, shutdown: Int) {
         self.logger = logger
         self.shutdown = shutdown
-        // The group ends when its last service ends, so one service only waits for the shutdown.
+        // A group ends when its last service ends. So that this group stays even without an app, one service does
+        // nothing but wait for the shutdown.
         host = ServiceGroup(configuration: .init(services: [UntilShutdown()], logger: logger))
     }
 
@@ -56,7 +57,7 @@ final class AppRunners: Service {
 
         func run() async throws {
             defer { onEnd() }
-            // A failed app must not end the others. `AppRunner` has logged why it failed.
+            // A failed app must not end the other apps. `AppRunner` has logged why it failed.
             try? await group.run()
         }
     }

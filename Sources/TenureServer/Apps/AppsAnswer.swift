@@ -15,7 +15,7 @@ package struct AppsAnswer: Sendable, Hashable, Codable {
     package let apps: [App]
     /// The name of the app that also answers without `/apps/NAME`.
     package let `default`: String?
-    /// The names of the added apps. This field and the next three are only in the response to a reload.
+    /// The names of the added apps. Only the response to a reload has this field and the next three fields.
     package var added: [String]?
     package var removed: [String]?
     package var reloaded: [String]?

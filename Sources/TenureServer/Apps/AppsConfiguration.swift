@@ -5,7 +5,7 @@ package struct AppsConfiguration: Sendable {
     package var apps: [AppConfiguration]
     /// The configured name of the app that also answers the routes without `/apps/NAME`. See `unprefixedApp`.
     package var defaultApp: String?
-    /// The settings that all apps share: address, TLS, proxies, connections, and the owner's admin key.
+    /// The settings that all apps share: address, TLS, proxies, connections, and the admin key of the process's owner.
     package var common: ServiceConfiguration
     /// The values of the settings that a running service can't change, by name.
     package var fixedSettings: [String: [String]] = [:]
@@ -24,7 +24,7 @@ package struct AppsConfiguration: Sendable {
     /// The name of the app that also answers the routes without `/apps/NAME`: the configured one, or the only app.
     var unprefixedApp: String? { defaultApp ?? (apps.count == 1 ? apps.first?.name : nil) }
 
-    /// The first mistake in apps that run together, or nil.
+    /// The first mistake in the apps and in the name of the default app; nil if there is no mistake.
     package var mistake: ServiceError? {
         if let mistake = AppConfiguration.mistake(in: apps) { return mistake }
         guard let defaultApp, self[defaultApp] == nil else { return nil }
@@ -37,7 +37,8 @@ package struct AppsConfiguration: Sendable {
         apps.flatMap { app in app.configuration.findingsOfApp.map { .app(name: app.name, $0.description) } }
     }
 
-    /// Returns the reasons why a running service with this configuration can't use `fresh` without a restart.
+    /// Returns the reasons why a running service with this configuration can't use the new configuration `fresh`
+    /// without a restart.
     ///
     /// - Parameter running: The names of the apps that run. The database of an app that doesn't run may change.
     func mistakes(in fresh: AppsConfiguration, running: Set<String>) -> [ServiceError] {
@@ -56,14 +57,14 @@ package struct AppsConfiguration: Sendable {
                         "the setting `database` changed, which needs a restart; restart the service, or undo that change"
                     ))
             }
-            let (bundleID, other) = (old.policy.app.bundleID, app.configuration.policy.app.bundleID)
-            if bundleID != other {
+            let (bundleID, newBundleID) = (old.policy.app.bundleID, app.configuration.policy.app.bundleID)
+            if bundleID != newBundleID {
                 mistakes.append(
                     .app(
                         name: app.name,
                         """
-                        the policy is for `\(other)`, but the database belongs to `\(bundleID)`; set `policy` to a policy \
-                        for the database's app
+                        the policy is for `\(newBundleID)`, but the database belongs to `\(bundleID)`; set `policy` to a \
+                        policy for the database's app
                         """))
             }
         }

@@ -3,8 +3,8 @@ import Hummingbird
 import TenureAPI
 import TenureCore
 
-/// The routes about all apps of the process, for its owner. These routes need the admin key that is set outside of
-/// `apps`.
+/// The routes about all apps of the process, for the owner of the process: these routes need the admin key that is set
+/// outside of `apps`.
 struct AppsHandlers: Sendable {
     let apps: RunningApps
     let key: AdminKey?
@@ -40,7 +40,7 @@ struct AppsHandlers: Sendable {
         return try .encoded(answer)
     }
 
-    /// The handler of these routes below `/apps/NAME`, and in a service with one app.
+    /// Responds to these routes below `/apps/NAME`, and in a service with one app, where they don't exist.
     @Sendable static func refuse(_ request: Request, _ context: ServiceContext) async throws -> Response {
         throw Problem(.notFound, "this route exists only if `apps` is configured; call it without `/apps/NAME`")
     }

@@ -7,13 +7,13 @@ import TenureStore
 struct AppsHealth: Sendable {
     let apps: RunningApps
 
-    /// The response to requests for an app that doesn't run. It doesn't contain the failure, which only the owner may
-    /// see, in `GET /v1/admin/apps`.
+    /// The response to requests for an app that doesn't run. The response doesn't contain the failure, because only the
+    /// owner of the process may see it, in `GET /v1/admin/apps`.
     static func notRunning(because failure: ServiceError?) -> Problem {
         if case .otherKeys? = failure {
             return Problem(
                 .busy,
-                "the app isn't running: the keys differ from those of other processes with this database; the service's log has the fix",
+                "the app isn't running: the keys differ from the keys of other processes with this database; the service's log has the fix",
                 reason: "otherKeys", retryAfter: 5)
         }
         return Problem(

@@ -3,7 +3,7 @@ package struct AppsReading: Sendable {
     /// Reads the configuration again.
     package typealias Reader = @Sendable () async -> AppsReading
 
-    /// The new configuration; nil if it can't be used because of the mistakes.
+    /// The new configuration; nil if the mistakes prevent its use.
     let configuration: AppsConfiguration?
     let mistakes: [String]
     let warnings: [String]

@@ -8,9 +8,9 @@ struct AppsReloading: Service {
     let logger: Logger
 
     func run() async throws {
-        apps.reportCertificate()
-        // At a terminal, SIGHUP means that the terminal was closed, so it ends the process as usual.
-        if apps.certificate == nil, CertificateReloading.hasTerminal { return try await gracefulShutdown() }
+        apps.certificate?.report(to: apps.sharedMetrics)
+        // At a terminal, SIGHUP means that the terminal was closed, so the signal ends the process as usual.
+        if apps.certificate == nil, SecretReloading.hasTerminal { return try await gracefulShutdown() }
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             do {
                 let reload = try await apps.reload()

@@ -4,7 +4,7 @@ import Logging
 
 /// The routes of a service with several apps that don't belong to a running app.
 struct AppRoutes: Sendable {
-    /// Answers paths outside of all apps.
+    /// Responds to requests for paths that belong to no app.
     let sharedResponder: RouterResponder<ServiceContext>
     /// For each app, the responder that rejects requests while the app isn't running.
     let refusing: [String: RouterResponder<ServiceContext>]
@@ -25,13 +25,13 @@ struct AppsResponder: HTTPResponder {
         guard let routes = apps.routes else { throw AppsHealth.notRunning(because: nil) }
         let path = request.head.path ?? ""
         if path.hasPrefix(Self.prefix) {
-            let rest = path.dropFirst(Self.prefix.count)
-            let name = String(rest.prefix { $0 != "/" && $0 != "?" })
+            let nameAndPath = path.dropFirst(Self.prefix.count)
+            let name = String(nameAndPath.prefix { $0 != "/" && $0 != "?" })
             guard let responder = responder(name, routes) else {
                 return try await routes.sharedResponder.respond(to: request, context: context)
             }
             var head = request.head
-            head.path = String(rest.dropFirst(name.count))
+            head.path = String(nameAndPath.dropFirst(name.count))
             var context = context
             context.logger[metadataKey: "app"] = "\(name)"
             context.pathPrefix = Self.prefix + name

@@ -24,7 +24,8 @@ extension RunningApps {
         // Only one reload runs at a time.
         while isReloading.exchange(true) { try await Task.sleep(for: .milliseconds(20)) }
         defer { isReloading.withLock { $0 = false } }
-        reloadCertificate()
+        // Even if the configuration has a mistake, an expired certificate can be replaced.
+        certificate?.reload(sharedMetrics, logger)
         let old = configuration
         let reading = await reread?() ?? AppsReading(old, mistakes: [], warnings: [])
         guard reading.mistakes.isEmpty, let fresh = reading.configuration else {
@@ -42,7 +43,8 @@ extension RunningApps {
         do throws(ServiceError) {
             for (name, app) in running {
                 guard let configuration = fresh[name] else { continue }
-                replacements.append((name, app, try await replacement(of: app, configuredAs: configuration)))
+                let replacement = try await makeApp(configuration, app.service.store, registeringWebhooks: false)
+                replacements.append((name, app, replacement))
             }
             // Webhooks are registered only now that no app has a mistake, because from then on messages are queued for
             // them.
@@ -53,11 +55,11 @@ extension RunningApps {
             throw ReloadRefusal(mistakes: [error.description])
         }
 
-        // Nothing fails from here on. The new configuration applies, and the services of the old configuration end.
+        // Nothing fails from here on. The new configuration is used, and the services of the old configuration end.
         let replaced = useConfiguration(fresh, routes: routes(for: fresh), replacements: replacements)
         for group in replaced { await group.triggerGracefulShutdown() }
 
-        // Ends the apps that are no longer configured, and starts the new ones.
+        // Ends the apps that are no longer configured, and starts the new apps.
         let removed = old.apps.map(\.name).filter { fresh[$0] == nil }
         for name in removed {
             await runners.end(name, metrics(of: name))
@@ -72,17 +74,5 @@ extension RunningApps {
         return Reload(
             added: added.map(\.name), removed: removed,
             reloaded: fresh.apps.map(\.name).filter { old[$0] != nil }, warnings: reading.warnings)
-    }
-
-    /// Reloads the certificate even if the configuration has a mistake, so that an expired certificate can be replaced.
-    private func reloadCertificate() {
-        do throws(ServiceError) {
-            try certificate?.reload()
-            reportCertificate()
-        } catch {
-            logger.error(
-                "the new TLS certificate is invalid; the previous one stays in use",
-                metadata: ["detail": "\(error.description)"])
-        }
     }
 }

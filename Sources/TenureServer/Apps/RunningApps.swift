@@ -21,7 +21,7 @@ final class RunningApps: Sendable {
 
     private struct State {
         var configuration: AppsConfiguration
-        /// The number of the configuration. It grows with each reload.
+        /// The number of the configuration, which grows with each reload.
         var generation = 0
         /// The routes that belong to no running app; nil until `makeRoutes`.
         var routes: AppRoutes?
@@ -33,7 +33,7 @@ final class RunningApps: Sendable {
     }
 
     private let state: Locked<State>
-    /// The downloads in progress of all apps. They share one limit, because they share the process's connections.
+    /// The downloads in progress of all apps. All apps share one limit, because they share the process's connections.
     private let downloads: Downloads
     /// Counts wrong admin keys in requests to the shared routes, which belong to no app.
     let wrongKeys = WrongKeyLimit()
@@ -67,16 +67,11 @@ final class RunningApps: Sendable {
     /// The running app with this name; nil if the app isn't running.
     subscript(name: String) -> RunningApp? { state.withLock { $0.running[name] } }
 
-    /// Why the app isn't running; nil if the app is running or wasn't started yet.
+    /// Returns why the app isn't running; nil if the app is running or wasn't started yet.
     func failure(of name: String) -> ServiceError? { state.withLock { $0.failures[name] } }
 
     /// Stores why an app isn't running; nil if the app is running or isn't configured anymore.
     func record(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
-
-    /// Sets the metric of the date on which the certificate expires.
-    func reportCertificate() {
-        if let end = certificate?.expiry { sharedMetrics.usesCertificate(until: end) }
-    }
 
     /// Returns the metrics of an app. The first call for an app creates them; they are kept if the app starts again.
     func metrics(of name: String) -> ServiceMetrics {
@@ -185,21 +180,13 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// Creates the service of a running app for another configuration, on the database that is open already. The app
-    /// keeps running as it is until `useConfiguration` uses the result.
-    func replacement(
-        of running: RunningApp, configuredAs app: AppConfiguration
-    ) async throws(ServiceError) -> RunningApp {
-        try await makeApp(app, running.service.store, registeringWebhooks: false)
-    }
-
     /// Opens the database of an app and creates the app's service. Closes the database if that fails.
     private func open(_ app: AppConfiguration) async throws(ServiceError) -> RunningApp {
         let store: Store
         do {
             store = try await app.openStore?(app.configuration) ?? TenureService.openStore(app.configuration)
         } catch {
-            throw ServiceError(opening: error)
+            throw ServiceError(wrapping: error)
         }
         do throws(ServiceError) {
             return try await makeApp(app, store, registeringWebhooks: true)
@@ -210,8 +197,12 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// Creates the service and the routes of an app on its open database.
-    private func makeApp(
+    /// Creates the service and the routes of an app on its open database. An app that is already running stays
+    /// unchanged until `useConfiguration` replaces it with the result.
+    ///
+    /// - Parameter registeringWebhooks: Whether to store the configured webhooks in the database, so that changes queue
+    ///   messages for them.
+    func makeApp(
         _ app: AppConfiguration, _ store: Store, registeringWebhooks: Bool
     ) async throws(ServiceError) -> RunningApp {
         BodyBudget.process.allow(bodiesOf: app.configuration.limits.bodySize)
@@ -246,16 +237,5 @@ final class RunningApps: Sendable {
         guard let refusal else { return }
         try? await app.service.store.close()
         throw .app(name: name, refusal)
-    }
-}
-
-extension ServiceError {
-    /// Explains why a database can't be opened.
-    fileprivate init(opening error: any Error) {
-        switch error {
-        case let error as ServiceError: self = error
-        case let error as StoreError: self.init(error)
-        default: self = .failed("\(error)")
-        }
     }
 }

@@ -3,8 +3,8 @@ import TenureCore
 
 /// The In-App Purchase key from App Store Connect with which the service uses the App Store Server API.
 ///
-/// Without the key, the service knows only the artifacts that clients sent. These may not include all purchases of a
-/// customer.
+/// Without the key, the service knows only the artifacts that clients and the App Store sent to it. Some purchases of a
+/// customer may be missing among them.
 public struct AppStoreSettings: Sendable, Hashable {
     /// The issuer ID, a UUID: in App Store Connect, Users and Access, Integrations, In-App Purchase.
     public var issuerID: String

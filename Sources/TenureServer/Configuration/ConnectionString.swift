@@ -1,7 +1,7 @@
 /// Recognizes a list of PostgreSQL options in one text, such as `host=db.example.com user=ada password=…`. Tenure
 /// accepts only a URL, and would read the list as the path of a file.
 package enum ConnectionString {
-    /// The error message for a list of options. It doesn't repeat the text, which may contain a password.
+    /// The error message for a list of options. The message doesn't repeat the text, which may contain a password.
     package static let objection =
         "the database is given as a list of PostgreSQL options; write a URL such as `postgresql://…`"
 

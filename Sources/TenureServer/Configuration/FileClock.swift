@@ -5,8 +5,8 @@ import TenureJSON
 
 /// A clock that replaces the system's clock in tests with a local App Store: an instant in a file, which `set` changes.
 ///
-/// The instant is in a file so that services in other processes can use it, and so that a time written before a request
-/// applies to the request.
+/// The instant is in a file so that services in several processes have the same time. The file is read for each use of
+/// the clock, so a request that is sent after `set` already gets the new time.
 public final class FileClock: Sendable {
     private let last: Locked<Date>
     /// The file with the instant, in RFC 3339.
@@ -16,7 +16,7 @@ public final class FileClock: Sendable {
     public init(path: String) throws(ServiceError) {
         self.path = path
         guard let now = Self.read(path) else {
-            throw .clock("`\(path)` has no instant; write one such as 2026-11-20T12:00:00Z")
+            throw .clock("`\(path)` has no instant; write an instant such as 2026-11-20T12:00:00Z")
         }
         last = Locked(now)
     }

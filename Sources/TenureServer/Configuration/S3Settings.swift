@@ -10,7 +10,8 @@ public struct S3Settings: Sendable, Hashable {
         case virtualHost = "virtual-host"
     }
 
-    /// The URL of the service, `https://host`, with a port if necessary. Empty for the endpoint of AWS in the region.
+    /// The URL of the S3 service, `https://host`, with a port if necessary. Empty for the endpoint of AWS in the
+    /// region.
     public var endpoint = ""
     /// The region for signatures, such as `eu-central-1`.
     public var region: String
@@ -39,7 +40,7 @@ public struct S3Settings: Sendable, Hashable {
         self.secretAccessKeyFile = secretAccessKeyFile
     }
 
-    /// The scheme, host and port of the service; nil if `endpoint` or `region` makes no valid URL. Beyond loopback,
+    /// The scheme, host and port of the S3 service; nil if `endpoint` or `region` makes no valid URL. Beyond loopback,
     /// only `https` is valid.
     var endpointURL: URL? {
         let text = endpoint.isEmpty ? "https://s3.\(region).amazonaws.com" : endpoint
@@ -51,13 +52,13 @@ public struct S3Settings: Sendable, Hashable {
 
     /// The mistakes that can be found without reading a file.
     var mistakes: [String] {
-        let needed: [(name: String, value: String, meaning: String)] = [
+        let required: [(name: String, value: String, meaning: String)] = [
             ("region", region, "the bucket's region, such as `eu-central-1`"),
             ("bucket", bucket, "the name of the bucket with the published files"),
             ("accessKeyID", accessKeyID, "the ID of a key that may read the bucket"),
             ("secretAccessKeyFile", secretAccessKeyFile, "a file with that key's secret, mode 600"),
         ]
-        var mistakes = needed.filter { $0.value.isEmpty }.map {
+        var mistakes = required.filter { $0.value.isEmpty }.map {
             "`content.s3.\($0.name)` is missing; set it to \($0.meaning)"
         }
         if !region.isEmpty, !region.utf8.allSatisfy(Self.isNamePart) {

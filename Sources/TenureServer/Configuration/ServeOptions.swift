@@ -23,14 +23,14 @@ package struct ServeOptions: Sendable {
     package var tlsKey: String?
     /// The addresses and networks of proxies.
     package var proxies: [String] = []
-    /// The key for the App Store Server API. It has no effect if all of its properties are empty.
+    /// The key for the App Store Server API. If all of its properties are empty, no key is configured.
     package var appStore = AppStoreSettings(issuerID: "", keyID: "", privateKeyFile: "")
     /// The URLs of the servers that replace Apple's servers of the App Store Server API.
     package var productionHost: String?
     package var sandboxHost: String?
     /// The path of the file with the current instant, for tests.
     package var clock: String?
-    /// The asset packs. They have no effect without a folder.
+    /// The asset packs. Without a folder, the service delivers no content.
     package var content = ContentSettings(folder: "")
     /// The bucket of the asset packs. A missing setting is an empty text.
     package var s3 = S3Settings(region: "", bucket: "", accessKeyID: "", secretAccessKeyFile: "")

@@ -3,8 +3,8 @@ public import TenureAppStore
 public import TenureCore
 package import TenureStore
 
-/// The complete configuration of the service for one app. It reads no environment variables and no globals: the command
-/// `tenure serve` reads settings from files, the environment and options, and sets these properties.
+/// The complete configuration of the service for one app. This type reads no environment variables and no globals: the
+/// command `tenure serve` reads settings from files, the environment and options, and sets these properties.
 public struct ServiceConfiguration: Sendable {
     /// The address to listen on. Beyond loopback the service needs an admin key, and TLS or a declared proxy.
     public var host = "127.0.0.1"
@@ -41,7 +41,7 @@ public struct ServiceConfiguration: Sendable {
     private var adminKeySecret: Secret<String>?
     /// The certificate for TLS; nil for plain HTTP.
     public var certificateFiles: CertificateFiles?
-    /// The proxies in front of the service. They speak TLS with clients, and the service trusts their
+    /// The proxies in front of the service. The proxies speak TLS with clients, and the service trusts their
     /// `X-Forwarded-For`.
     public var proxies: [AddressBlock] = []
     /// Which clients may read `/metrics`.
@@ -49,7 +49,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// The key for the App Store Server API; nil if the service doesn't use it.
     public var appStore: AppStoreSettings?
-    /// The seconds until the service searches again for customers with a missing history, after it found none.
+    /// The seconds until the service searches again for customers with a missing history, after a search found none.
     package var appStoreIdle: TimeInterval = 5
     /// The share of Apple's rate limits that the service uses. Only a local App Store allows a share above 1.
     package var appStoreRateShare: Double = 1
@@ -79,7 +79,8 @@ public struct ServiceConfiguration: Sendable {
     public var rateLimits = RateLimits()
     /// How long devices and clients may use a token.
     public var tokenLifetimes = TokenLifetimes()
-    /// The number of devices of one customer above which the service stores an event for support. It has no other effect.
+    /// The number of devices of one customer above which the service stores an event for support. It has no other
+    /// effect.
     public var deviceLimit = 20
 
     /// Which clients may read `/metrics`.
@@ -103,9 +104,10 @@ public struct ServiceConfiguration: Sendable {
         /// The maximum number of concurrent connections, never more than the process may open. If there are more, the
         /// service closes the least important one; see `Connections`.
         public var connections = 16_384
-        /// The maximum number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many, but at most half of `connections`.
-        /// For loopback and declared proxies, the number limits the concurrent requests of one client instead. The
-        /// default is high, because a mobile carrier may use one address for all of its customers.
+        /// The maximum number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as
+        /// many, but at most half of `connections`. Connections from loopback and from declared proxies have no such
+        /// limit. Behind a declared proxy, the number limits the concurrent requests of one client instead. The default
+        /// is high, because a mobile carrier may use one address for all of its customers.
         public var connectionsPerAddress = 256
         /// The bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0 for no
         /// limit. The default is the same as in Apache's `mod_reqtimeout`.
@@ -134,7 +136,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// How often one client may send requests. A mobile carrier may use one address for all of its customers.
     public struct RateLimits: Sendable, Hashable {
-        /// The rate for one IPv4 address or one /64 of IPv6. The response to further requests is 429 with `Retry-After`.
+        /// The rate for one IPv4 address or one /64 of IPv6. The response to further requests is 429 with
+        /// `Retry-After`.
         public var perAddress = Rate(perSecond: 5000, burst: 50_000)
         /// The rate for one access token, from any address.
         public var perToken = Rate(perSecond: 1000, burst: 10_000)
@@ -143,7 +146,7 @@ public struct ServiceConfiguration: Sendable {
         public init() {}
     }
 
-    /// A token bucket: how many requests may come on average, and at once.
+    /// The size of a token bucket: how many requests a client may send on average, and at once.
     public struct Rate: Sendable, Hashable {
         /// A rate without a limit.
         public static let unlimited = Rate(perSecond: 0, burst: 0)
@@ -170,7 +173,7 @@ public struct ServiceConfiguration: Sendable {
         public var refresh: TimeInterval = 14 * 86_400
         /// The lifetime of an access token for proof that is bound to the device.
         public var accessToken: TimeInterval = 3600
-        /// The lifetime of an access token for unbound proof. It gives access only to the data of that proof.
+        /// The lifetime of an access token for unbound proof. Such a token gives access only to the data of that proof.
         public var unboundAccessToken: TimeInterval = 600
 
         /// The defaults of `tenure serve`.
@@ -192,8 +195,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
-    /// A clock that replaces the system's clock in tests with a local App Store. It is allowed only on loopback and with
-    /// test authorities in `anchors`, because anyone who sets the clock decides which rights have ended.
+    /// A clock that replaces the system's clock in tests with a local App Store. This clock is allowed only on loopback
+    /// and with test authorities in `anchors`, because anyone who sets the clock decides which rights have ended.
     public var clock: FileClock? {
         didSet { if let clock { now = { clock.now } } }
     }

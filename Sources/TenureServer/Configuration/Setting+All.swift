@@ -1,7 +1,7 @@
 import TenureCore
 import TenureStore
 
-/// All settings. A setting to which other code refers is a constant here. The others appear only in `all`.
+/// All settings. A setting to which other code refers is a constant here. All other settings appear only in `all`.
 extension Setting {
     package static let config = Setting(
         "config", .path, \.config, isForCommandOnly: true, "a configuration file, in YAML or JSON")

@@ -21,7 +21,8 @@ package struct Setting: Sendable {
         case flag
         /// One of these names.
         case choice([String])
-        /// A list: in a file a sequence, on the command line one option for each, in the environment with commas.
+        /// A list. In a file, it is a sequence. On the command line, each element is one option. In the environment,
+        /// commas separate the elements.
         indirect case list(Kind)
         /// A structure, such as a list of mappings, which can be set only in a file.
         case structure
@@ -30,7 +31,7 @@ package struct Setting: Sendable {
     /// The name in the file. A dot separates the keys of nested mappings.
     package let name: String
     package let kind: Kind
-    /// The default, as written in a file; nil if the setting has no default.
+    /// The default, in the form in which a configuration file has it; nil if the setting has no default.
     let fallback: String?
     /// The description for people: a noun phrase, without a final period.
     let summary: String

@@ -1,8 +1,10 @@
+import Foundation
+
 /// The values of settings from a file, the environment and the command line. A later value overrides an earlier one.
 package struct SettingValues: Sendable {
     /// The values of each setting, by its name. Only lists have several values.
     private var texts: [String: [String]] = [:]
-    /// The mistakes, one line each, with their place.
+    /// The mistakes in values. Each is one line that begins with the place of the value, such as an option's name.
     package private(set) var mistakes: [String] = []
 
     /// The webhook endpoints.
@@ -14,7 +16,7 @@ package struct SettingValues: Sendable {
 
     package init() {}
 
-    /// Returns the settings of one of several apps: the app's own values override the common ones.
+    /// Returns the settings of one of several apps: the app's own values override the common values.
     package func overlaid(by app: SettingValues) -> SettingValues {
         var overlaid = self
         overlaid.texts.merge(app.texts) { $1 }
@@ -53,19 +55,18 @@ package struct SettingValues: Sendable {
 
     /// Reads the environment variables of all settings.
     ///
-    /// Returns a message about each unknown name with Tenure's prefix, because it is probably misspelled. The caller
-    /// decides whether that is a mistake or a warning.
+    /// Returns a message about each unknown name with Tenure's prefix, because such a name is probably misspelled. The
+    /// caller decides whether the message is a mistake or a warning.
     package mutating func read(environment: [String: String]) -> [String] {
         let settings = Setting.configurable.filter { $0.kind != .structure }
         for setting in settings {
             guard let text = environment[setting.variable] else { continue }
-            let values =
-                setting.kind.isList
-                ? text.split(separator: ",").map { $0.trimmed } : [text]
+            let values = setting.kind.isList ? Self.elements(of: text) : [text]
             set(setting, to: values, at: "$\(setting.variable)")
         }
-        let known = Set(settings.map(\.variable) + [Setting.config.variable])
-        return environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }.sorted().map {
+        let variables = Set(settings.map(\.variable) + [Setting.config.variable])
+        let unknown = environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !variables.contains($0) }
+        return unknown.sorted().map {
             "there is no setting `\($0)`; unset it, or see `tenure serve --help` for the names"
         }
     }
@@ -78,8 +79,8 @@ package struct SettingValues: Sendable {
     /// Reads `--name value`, `--name=value` and, for flags, `--name`.
     package mutating func read(arguments: [String]) throws(UsageError) {
         var lists: [String: [String]] = [:]
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
+        var remaining = arguments[...]
+        while let argument = remaining.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = parts.first, name.hasPrefix("--"),
                 let setting = Setting.all.first(where: { $0.flag == name && $0.kind != .structure })
@@ -91,9 +92,9 @@ package struct SettingValues: Sendable {
                 value = String(parts[1])
             } else if setting.kind == .flag {
                 value = "true"
-            } else if let next = rest.first, !next.hasPrefix("--") {
+            } else if let next = remaining.first, !next.hasPrefix("--") {
                 value = next
-                rest.removeFirst()
+                remaining.removeFirst()
             } else {
                 throw UsageError(description: "`\(setting.flag)` needs a value after it")
             }
@@ -104,9 +105,9 @@ package struct SettingValues: Sendable {
 
     // MARK: Values
 
-    /// The values of a list; nil if it isn't set and has no default.
+    /// The values of a list; nil if the setting isn't set and has no default.
     package func list(_ setting: Setting) -> [String]? {
-        texts[setting.name] ?? setting.fallback.map { $0.split(separator: ",").map { $0.trimmed } }
+        texts[setting.name] ?? setting.fallback.map(Self.elements)
     }
 
     /// The value of a setting, or its default.
@@ -117,10 +118,26 @@ package struct SettingValues: Sendable {
 
     /// The values of the list with this name, without its default.
     func list(named name: String) -> [String]? { texts[name] }
-}
 
-extension StringProtocol {
-    fileprivate var trimmed: String {
-        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    private static func elements(of list: String) -> [String] {
+        list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    // MARK: Files
+
+    /// The files in the settings, and the files of the keys that the service made.
+    ///
+    /// The list leaves out databases, the files of each of several apps, and the certificates to trust, which may be
+    /// folders.
+    package var files: [String] {
+        let files = Setting.all.filter { $0.kind == .path && $0.name != Setting.database.name }.compactMap { text($0) }
+        let database = isSet(.database) ? text(.database) : nil
+        let folder = text(.keys) ?? database.map { ($0 as NSString).deletingLastPathComponent }
+        return files + (folder.map { Self.keys(in: $0) } ?? []) + secretFilesOfWebhooks
+    }
+
+    /// The files of the keys that a service makes in a folder.
+    package static func keys(in folder: String) -> [String] {
+        [SigningKeyStore.fileName, AccessTokenKey.fileName].map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
     }
 }

@@ -3,8 +3,8 @@ import TenureContent
 import TenureCore
 import TenureStore
 
-/// Decides which asset packs a customer may download. It follows the rules of `allows`, which the client evaluates in
-/// the app, as far as the service knows the same facts.
+/// Decides which asset packs a customer may download. The rules are those of `allows`, which the client evaluates in
+/// the app, as far as the service has the same data as the app.
 struct ContentAccess: Sendable {
     let store: Store
     let policies: ActivePolicy
@@ -27,8 +27,8 @@ struct ContentAccess: Sendable {
             for case .product(let id) in unlocks {
                 outcomes[.product(id)] = Self.outcome(ofProduct: id, evidence, under: policy, at: now)
             }
-            // If the policy says so, an undetermined decision unlocks a pack for a while. The other packs may be open
-            // for a trial.
+            // If the policy's `whileUndetermined` allows it, an undetermined decision unlocks a pack for some time.
+            // Further packs may be unlocked by a trial.
             let hasGrace = policy.allowsUndetermined(since: customer.createdAt, at: now)
             var allowed = unlocks.filter { unlock in
                 outcomes[unlock] == .granted || hasGrace && outcomes[unlock] == .undetermined
@@ -49,7 +49,7 @@ struct ContentAccess: Sendable {
     private static func outcome(
         ofProduct id: String, _ evidence: Evidence, under policy: Policy, at now: Date
     ) -> Decision.Outcome? {
-        // The policy may say how long a non-renewing purchase runs.
+        // The policy's entry for the product may say how long a non-renewing purchase of it is valid.
         let product = policy.entitlements.lazy.flatMap(\.products).first { $0.id == id } ?? .init(id: id)
         let entitlement = Entitlement(name: "product:\(id)", products: [product])
         let policyOfProduct = try? Policy(
@@ -75,7 +75,7 @@ extension Policy {
 }
 
 extension Trial {
-    /// Whether a session is running.
+    /// Whether one of the customer's sessions of this trial is running.
     fileprivate func isOpen(_ sessions: BegunSessions, at now: Date) -> Bool {
         switch self {
         case .sessions: now < sessions.latest.addingTimeInterval(Trial.maximumSessionDuration)

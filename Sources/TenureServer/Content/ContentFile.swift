@@ -5,7 +5,7 @@ import TenureContent
 import TenureFileAttributes
 import TenureStore
 
-/// An open file of a published folder. It is closed when its last reference is released.
+/// An open file of a published folder. The file is closed when the last reference to this object is released.
 ///
 /// A few separate threads read for all downloads, so that a slow disk delays nothing else.
 final class ContentFile: Sendable {

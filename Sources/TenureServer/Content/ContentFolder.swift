@@ -7,7 +7,8 @@ import TenureStore
 
 /// The folder with the published asset packs, and its catalog. The catalog is reloaded when its file changes.
 ///
-/// If the new catalog is missing, invalid, for another app or older than the one in use, the catalog in use stays.
+/// If the new catalog is missing, invalid, for another app or older than the catalog in use, the catalog in use isn't
+/// replaced.
 final class ContentFolder: Sendable {
     let path: String
     private let bundleID: String
@@ -33,8 +34,9 @@ final class ContentFolder: Sendable {
         return state.withLock { $0.problem }
     }
 
-    /// Reads the file again if it changed, and if the last check is at least `staleness` ago. Only one caller checks
-    /// and reads. The others use the known catalog, so that a slow disk delays only one request.
+    /// Reads the file again if the file changed, and if the last check was at least `staleness` ago. Only one caller
+    /// checks and reads the file. The other callers use the catalog in use, so that a slow disk delays only one
+    /// request.
     private func refresh() {
         let isDue = state.withLock { $0.beginCheck(staleness: staleness) }
         guard isDue else { return }
@@ -42,9 +44,9 @@ final class ContentFolder: Sendable {
         let fileState = FileState(path: file, followsLinks: true)
         // A missing file is always treated as changed, so that it is reported.
         let isUnchanged = state.withLock { fileState != nil && fileState == $0.checkedFile }
-        let found = isUnchanged ? nil : read(file)
+        let newCatalog = isUnchanged ? nil : read(file)
         state.withLock { state in
-            if let found { state.useCatalog(found) }
+            if let newCatalog { state.useCatalog(newCatalog) }
             state.endCheck(of: fileState)
         }
     }
@@ -80,7 +82,7 @@ private struct State {
     private var checkedAt: ContinuousClock.Instant?
     private var isChecking = false
 
-    /// Whether the caller has to check the file. If it returns true, the caller must call `endCheck` later.
+    /// Returns whether the caller has to check the file. If so, the caller must call `endCheck` later.
     mutating func beginCheck(staleness: Swift.Duration) -> Bool {
         guard !isChecking, checkedAt.map({ ContinuousClock.now - $0 >= staleness }) ?? true else { return false }
         isChecking = true
@@ -94,10 +96,10 @@ private struct State {
         isChecking = false
     }
 
-    /// Uses the catalog that was read, unless it is older than the known catalog, or differs from it without a higher
-    /// counter.
-    mutating func useCatalog(_ found: Result<SignedCatalog, ServiceError>) {
-        switch found {
+    /// Uses the catalog that was read, unless it is older than the catalog in use, or has the same counter and other
+    /// contents. Stores why a catalog isn't used.
+    mutating func useCatalog(_ newCatalog: Result<SignedCatalog, ServiceError>) {
+        switch newCatalog {
         case .failure(let error): problem = error
         case .success(let catalog):
             guard let catalogInUse else {

@@ -5,7 +5,8 @@ import TenureStore
 /// The contents of a download link: the file, the customer, the entitlement or product that unlocks it, and the link's
 /// end.
 ///
-/// The link contains what unlocks the file, so that a download continues after a newer catalog has dropped the pack.
+/// The link contains the entitlement or product, so that a customer can complete a download after a newer catalog has
+/// dropped the pack.
 struct ContentLink: Sendable, Hashable {
     /// The kind of the file: an asset pack's list of files, or the archive with all of them.
     enum File: UInt8, Sendable {
@@ -48,7 +49,7 @@ extension ContentLink {
         return bytes
     }
 
-    /// Reads bytes after their authentication code was checked.
+    /// Reads a link's bytes, after the caller has checked the authentication code. Nil if they have another form.
     init?(_ bytes: [UInt8]) {
         guard bytes.count > Self.fixedSize, bytes[0] == Self.version, let file = File(rawValue: bytes[1]),
             let realm = Realm(code: bytes[2]),

@@ -51,14 +51,14 @@ struct ContentRepresentation {
             return .bytes(range, response)
         case .unsatisfiable:
             let problem = Problem(
-                .rangeNotSatisfiable, "the file has \(size) bytes, and none in this range; ask for an earlier one")
+                .rangeNotSatisfiable, "the file has \(size) bytes, and none in this range; ask for an earlier range")
             var response = withFields(.problem(problem))
             response.headers[.contentRange] = "bytes */\(size)"
             return .withoutBytes(response)
         }
     }
 
-    /// The bytes that the request asks for. `If-Range` with another tag means that the client's part is of an older
+    /// The bytes that the request asks for. `If-Range` with another tag means that the client has a part of another
     /// file, so the client gets the whole file.
     private func range(of request: Request) -> ByteRange {
         // Ranges are for GET only.
@@ -82,7 +82,7 @@ struct ContentRepresentation {
         var response = response
         response.headers[.eTag] = tag.text
         response.headers[.acceptRanges] = "bytes"
-        // A shared cache would still send the file after a refund.
+        // A shared cache would send the file to the customer even after a refund.
         response.headers[.cacheControl] = "private"
         return response
     }

@@ -11,7 +11,7 @@ struct ContentRoute: Sendable {
     /// The content to deliver; nil if the service delivers no content.
     let delivery: ContentDelivery?
     let access: CustomerAccess
-    let rights: ContentAccess
+    let contentAccess: ContentAccess
     let personas: ActivePersonas
     let now: @Sendable () -> Date
 
@@ -21,7 +21,7 @@ struct ContentRoute: Sendable {
         // Authenticate the request, and check that there is content.
         let now = now()
         let token = try access.token(of: request, now: now)
-        guard let known = try await rights.store.lookUp(token.customer), known.realm == token.realm else {
+        guard let customer = try await contentAccess.store.lookUp(token.customer), customer.realm == token.realm else {
             throw Problem.accessTokenRefused
         }
         let persona = try await personas.persona(of: token, at: now)
@@ -32,8 +32,8 @@ struct ContentRoute: Sendable {
             throw Problem(.notFound, "no content is published yet; publish it with `tenure content publish`")
         }
         // Make links to the packs that the customer may use: to the bucket, or to the download route of this service.
-        let allowed = try await rights.allowedUnlocks(
-            Set(signed.catalog.packs.map(\.unlock)), for: known, as: persona, at: now)
+        let allowed = try await contentAccess.allowedUnlocks(
+            Set(signed.catalog.packs.map(\.unlock)), for: customer, as: persona, at: now)
         // The expiry is in whole seconds, as in the links.
         let expiresAt = Date(
             timeIntervalSince1970: (now.timeIntervalSince1970 + delivery.linkLifetime).rounded(.down))
@@ -41,9 +41,9 @@ struct ContentRoute: Sendable {
         let bucket = delivery.s3?.presigner
         // Choose the version of each pack for the app's version in the request, or the newest version if the request
         // has none.
-        let wanted = request.uri.queryParameters["appVersion"].map { AppVersion(String($0)) }
+        let appVersion = request.uri.queryParameters["appVersion"].map { AppVersion(String($0)) }
         for pack in signed.catalog.packs where allowed.contains(pack.unlock) {
-            let version = if let wanted { pack.version(for: wanted) } else { pack.versions.last }
+            let version = if let appVersion { pack.version(for: appVersion) } else { pack.versions.last }
             guard let version else { continue }
             func url(_ file: ContentLink.File, _ digest: ContentDigest) -> String {
                 if let bucket { return bucket.url(of: digest, lifetime: delivery.linkLifetime, at: now) }

@@ -2,7 +2,7 @@ import Logging
 import ServiceLifecycle
 import TenureContent
 
-/// Logs each new catalog, and each reason for not using one.
+/// Logs each new catalog, and each reason why the catalog in the folder isn't used.
 struct ContentWatch: Service {
     let folder: ContentFolder
     let logger: Logger
@@ -13,15 +13,15 @@ struct ContentWatch: Service {
         var failure: ServiceError?
         var counter: Int64?
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            let (found, problem) = (folder.catalog, folder.failure)
+            let (catalog, problem) = (folder.catalog, folder.failure)
             if problem != failure {
                 failure = problem
-                let consequence = found == nil ? "nothing can be downloaded" : "the previous catalog stays in use"
+                let consequence = catalog == nil ? "nothing can be downloaded" : "the previous catalog stays in use"
                 if let problem { logger.error("\(problem); \(consequence)") }
             }
-            if let found, found.counter != counter {
-                counter = found.counter
-                logger.info("loaded the content catalog", metadata: ["counter": "\(found.counter)"])
+            if let catalog, catalog.counter != counter {
+                counter = catalog.counter
+                logger.info("loaded the content catalog", metadata: ["counter": "\(catalog.counter)"])
             }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
         }

@@ -6,25 +6,15 @@ import NIOCore
 ///
 /// A response writer accepts chunks before the connection has sent the first chunk. So the download waits after each
 /// chunk until the connection has room again. A slow client then takes the memory of one chunk.
-final class Download: Sendable {
-    private let file: ContentFile
-    private let range: Range<Int64>
-    /// Counts the download as in progress for as long as this object lives.
-    private let slot: Downloads.Slot
-    private let metrics: ServiceMetrics
+struct Download: Sendable {
+    let file: ContentFile
+    let range: Range<Int64>
+    /// Counts the download as in progress, until the body of the response is released.
+    let slot: Downloads.Slot
+    let metrics: ServiceMetrics
 
-    /// The size of a chunk in bytes. Larger chunks aren't faster, and smaller ones are slower.
+    /// The size of a chunk in bytes. With larger chunks, downloads aren't faster; with smaller chunks, they are slower.
     private static let chunkSize = 256 * 1024
-
-    init(_ file: ContentFile, _ range: Range<Int64>, slot: Downloads.Slot, metrics: ServiceMetrics) {
-        self.file = file
-        self.range = range
-        self.slot = slot
-        self.metrics = metrics
-        metrics.beganDownload()
-    }
-
-    deinit { metrics.endedDownload() }
 
     /// The body of the response, which reads the file while it is sent.
     func body(through channel: any Channel) -> ResponseBody {
@@ -37,7 +27,7 @@ final class Download: Sendable {
                 metrics.sentDownload(bytes: count)
                 // When this call returns, the event loop has handled the chunk.
                 try await channel.eventLoop.submit {}.get()
-                // A writer suspends while the connection has no room.
+                // Writing nothing suspends this task while the connection has no room.
                 if !channel.isWritable { try await writer.write(ByteBuffer()) }
             }
             try await writer.finish(nil)

@@ -14,7 +14,7 @@ struct DownloadRoute: Sendable {
     /// The content to deliver; nil if the service delivers no content.
     let delivery: ContentDelivery?
     let acceptedRealms: AcceptedRealms
-    let rights: ContentAccess
+    let contentAccess: ContentAccess
     let personas: ActivePersonas
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
@@ -33,18 +33,18 @@ struct DownloadRoute: Sendable {
         switch representation.answer(to: request) {
         case .withoutBytes(let response): return response
         case .bytes(let range, var response):
-            // HEAD has no body, so it doesn't count as a download.
+            // The response to HEAD has no body, so it isn't counted as a download.
             guard request.method == .get else { return response }
             let slot: Downloads.Slot
             do throws(DownloadRejection) {
                 slot = try delivery.downloads.begin(
-                    for: .init(databaseID: rights.store.databaseID, number: customer.id)
+                    for: .init(databaseID: contentAccess.store.databaseID, number: customer.id), metrics
                 ).get()
             } catch {
                 metrics.rejectedDownload(error)
                 throw error.problem
             }
-            let download = Download(file, range, slot: slot, metrics: metrics)
+            let download = Download(file: file, range: range, slot: slot, metrics: metrics)
             response.body = download.body(through: context.channel)
             return response
         }
@@ -59,7 +59,7 @@ struct DownloadRoute: Sendable {
         let tokens = request.uri.queryParameters.getAll("token")
         guard let token = tokens.first, tokens.count == 1, let link = delivery.linkKey.link(in: token.utf8),
             link.digest == digest, now < link.expiresAt, acceptedRealms.contains(link.realm),
-            let customer = try await rights.store.lookUp(link.customer), customer.realm == link.realm
+            let customer = try await contentAccess.store.lookUp(link.customer), customer.realm == link.realm
         else { throw invalid }
         let persona: Persona?
         do {
@@ -70,7 +70,8 @@ struct DownloadRoute: Sendable {
         // The newest catalog decides what unlocks a pack. If that catalog has dropped the pack, the link decides, so
         // that customers can complete a download.
         let unlock = delivery.folder.catalog?.catalog[link.pack]?.unlock ?? link.unlock
-        guard try await rights.allowedUnlocks([unlock], for: customer, as: persona, at: now).contains(unlock) else {
+        guard try await contentAccess.allowedUnlocks([unlock], for: customer, as: persona, at: now).contains(unlock)
+        else {
             throw Problem(.notEntitled, "the customer isn't entitled to this pack anymore; sync to see why")
         }
         return (link, customer)

@@ -2,8 +2,8 @@ import Foundation
 import TenureAPI
 import TenureCore
 
-/// Counts and limits the downloads in progress. They may use a fixed share of the connections, so that many downloads
-/// don't block syncs, notifications and health checks.
+/// Counts and limits the downloads in progress. Downloads may use only a share of the connections, so that many
+/// downloads don't block syncs, notifications and health checks.
 final class Downloads: Sendable {
     private let state = Locked(State())
     private let limit: Int
@@ -21,17 +21,23 @@ final class Downloads: Sendable {
         let number: Int64
     }
 
-    /// One download. It ends when its last reference is released.
+    /// One download in progress. The download is counted until the last reference to this object is released.
     final class Slot: Sendable {
         private let downloads: Downloads
         private let customer: Customer
+        private let metrics: ServiceMetrics
 
-        fileprivate init(_ downloads: Downloads, _ customer: Customer) {
+        fileprivate init(_ downloads: Downloads, _ customer: Customer, _ metrics: ServiceMetrics) {
             self.downloads = downloads
             self.customer = customer
+            self.metrics = metrics
+            metrics.beganDownload()
         }
 
-        deinit { downloads.end(for: customer) }
+        deinit {
+            downloads.end(for: customer)
+            metrics.endedDownload()
+        }
     }
 
     init(limit: Int, perCustomer: Int = ServiceConfiguration.defaultDownloadsPerCustomer) {
@@ -39,15 +45,17 @@ final class Downloads: Sendable {
         limitPerCustomer = perCustomer
     }
 
-    /// Begins a download if the limits allow it. It lasts until the slot is released.
-    func begin(for customer: Customer) -> Result<Slot, DownloadRejection> {
+    /// Begins a download if the limits allow one more. The download is counted until the slot is released.
+    ///
+    /// - Parameter metrics: The metrics of the customer's app, which count the download.
+    func begin(for customer: Customer, _ metrics: ServiceMetrics) -> Result<Slot, DownloadRejection> {
         state.withLock { state in
             let count = state.counts[customer, default: 0]
             guard count < limitPerCustomer else { return .failure(.customer) }
             guard state.total < limit else { return .failure(.total) }
             state.counts[customer] = count + 1
             state.total += 1
-            return .success(Slot(self, customer))
+            return .success(Slot(self, customer, metrics))
         }
     }
 
@@ -67,7 +75,8 @@ extension DownloadRejection {
         case .customer:
             Problem(
                 .tooManyRequests,
-                "this customer has as many downloads as one may have at once; wait until one ends", retryAfter: 5)
+                "this customer has the maximum number of downloads in progress; wait until a download ends",
+                retryAfter: 5)
         case .total: Problem(.busy, "too many downloads are in progress; try again", retryAfter: 10)
         }
     }

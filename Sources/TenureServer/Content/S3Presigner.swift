@@ -64,10 +64,12 @@ struct S3Presigner: Sendable {
         url(ofObject: digest.description, lifetime: Int(lifetime), at: now)
     }
 
-    /// Returns a URL for the object with this name below the prefix. It works from `now` on, for `lifetime` seconds.
+    /// Returns a URL for the object with this name below the prefix. The URL is valid for `lifetime` seconds from `now`
+    /// on.
     func url(ofObject name: String, lifetime: Int, at now: Date) -> String {
         let path = path + name.percentEncoded(keeping: "/")
-        let time = now.basicISO8601
+        // Such as `20130524T000000Z`.
+        let time = now.formatted(Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted))
         let scope = "\(time.prefix(8))/\(region)/s3/aws4_request"
         var query = [
             ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"), ("X-Amz-Credential", "\(accessKeyID)/\(scope)"),
@@ -75,7 +77,7 @@ struct S3Presigner: Sendable {
         ]
         if let sessionToken { query.append(("X-Amz-Security-Token", sessionToken.revealed)) }
         let parameters = query.map { "\($0.0)=\($0.1.percentEncoded())" }
-        // The names of these values are those of the specification.
+        // The specification calls these values by the same names.
         let canonicalRequest = [
             "GET", path, parameters.sorted().joined(separator: "&"), "host:\(host)", "", "host", "UNSIGNED-PAYLOAD",
         ].joined(separator: "\n")
@@ -89,17 +91,5 @@ struct S3Presigner: Sendable {
 
     private static func hmac(of text: some StringProtocol, key: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
-    }
-}
-
-extension Date {
-    /// The date in the form `20130524T000000Z`.
-    fileprivate var basicISO8601: String {
-        var seconds = time_t(timeIntervalSince1970.rounded(.down))
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(parts.tm_year + 1900)\(twoDigits(parts.tm_mon + 1))\(twoDigits(parts.tm_mday))T"
-            + "\(twoDigits(parts.tm_hour))\(twoDigits(parts.tm_min))\(twoDigits(parts.tm_sec))Z"
     }
 }

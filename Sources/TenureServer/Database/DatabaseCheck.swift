@@ -59,12 +59,12 @@ package struct DatabaseCheck: Sendable {
             for finding in integrityFindings { report(finding) }
             let policies = try transaction.policies()
             for policy in policies { check(policy) }
-            let derivation = DatabaseDerivation(trust: trust, policies: policies)
+            let derivation = Derivation(trust: trust, policies: policies)
             let total = try transaction.customerCount()
-            var last = Int64.min
-            while case let batch = try transaction.allCustomers(after: last, limit: 200), !batch.isEmpty {
+            var lastNumber = Int64.min
+            while case let batch = try transaction.allCustomers(after: lastNumber, limit: 200), !batch.isEmpty {
                 for customer in batch {
-                    last = customer.number
+                    lastNumber = customer.number
                     try check(customer.number, customer.publicID, isLiving: customer.isLiving, derivation)
                     outcome.customers += 1
                     progress(outcome.customers, total)
@@ -81,9 +81,10 @@ package struct DatabaseCheck: Sendable {
             }
         }
 
-        /// Checks a row of `customers`. A customer who was merged into another (`isLiving` is false) has no facts.
+        /// Checks one customer: the row of `customers`, and the customer's other rows. A customer who was merged into
+        /// another customer (`isLiving` is false) has no facts, so only the row of `customers` is checked.
         private mutating func check(
-            _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: DatabaseDerivation
+            _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: Derivation
         ) throws(StoreError) {
             // Can the customer's row be read?
             do {
@@ -116,7 +117,7 @@ package struct DatabaseCheck: Sendable {
                 if !differences.isEmpty {
                     report(
                         DatabaseFinding(
-                            "the stored facts differ from those that the artifacts prove (\(differences.joined(separator: ", ")))",
+                            "the stored facts differ from the facts that the artifacts prove (\(differences.joined(separator: ", ")))",
                             of: publicID, .rebuild))
                 }
             } catch {
@@ -128,7 +129,7 @@ package struct DatabaseCheck: Sendable {
 }
 
 extension Artifact {
-    /// Whether the signed part of the artifact still has the stored hash.
+    /// Whether the signed part of the artifact still has the hash that was stored with the artifact.
     var hasItsDigest: Bool {
         if kind == .receipt {
             guard let content = UnverifiedReceipt.content(of: bytes) else { return false }
@@ -137,5 +138,20 @@ extension Artifact {
         // RFC 7515: the signature covers everything before the second period.
         guard let end = bytes.lastIndex(of: UInt8(ascii: ".")) else { return false }
         return Array(SHA256.hash(data: bytes[..<end])) == sha256
+    }
+}
+
+extension CustomerFacts {
+    /// Returns the names of the parts in which these facts differ from `otherFacts`, for a message.
+    fileprivate func differences(from otherFacts: CustomerFacts) -> [String] {
+        var names: [String] = []
+        if proofs != otherFacts.proofs { names.append("proofs of the app") }
+        if purchases != otherFacts.purchases { names.append("purchases") }
+        if renewals != otherFacts.renewals { names.append("renewals") }
+        if purchasesAreComplete != otherFacts.purchasesAreComplete { names.append("whether all purchases are known") }
+        if isUnbound != otherFacts.isUnbound { names.append("whether the customer is unbound") }
+        if promises != otherFacts.promises { names.append("promises") }
+        if support != otherFacts.support { names.append("grants and revocations") }
+        return names
     }
 }

@@ -18,10 +18,11 @@ package struct DatabaseDump: Sendable {
         self.store = store
     }
 
-    /// Writes the lines of one snapshot of the database in pieces of about 64 KB, while others continue to write.
+    /// Passes the lines of one snapshot of the database to `sink`, in pieces of about 64 KB. Other processes may write
+    /// to the database meanwhile.
     ///
-    /// `progress` is called with the number of customers written so far, and of all customers. Returns the number of
-    /// lines.
+    /// - Parameter progress: Called with the number of customers written so far, and of all customers.
+    /// - Returns: The number of lines.
     package func write(
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         to sink: @escaping @Sendable ([UInt8]) throws(StoreError) -> Void
@@ -49,8 +50,8 @@ package struct DatabaseDump: Sendable {
         }
     }
 
-    /// Returns the number of lines of each table, and their hash in the order of the dump. A copy into another database
-    /// compares them to check that it is complete.
+    /// Returns the number of lines of each table, and the hash of these lines in the order of the dump. After a copy
+    /// into another database, equal results for both databases show that the copy is complete.
     package static func sums(in session: any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum] {
         let walk = try DatabaseWalk(session)
         var hashes = Dictionary(uniqueKeysWithValues: walk.tableNames.map { ($0, (lines: 0, hash: SHA256())) })

@@ -18,7 +18,7 @@ package struct DatabaseRebuild: Sendable {
         package var customers: Int64 = 0
         /// Customers with other facts than before.
         package var changed: Int64 = 0
-        /// Customers with an artifact that can't be verified. They are unchanged.
+        /// Customers with unchanged facts, because one of their artifacts can't be verified.
         package var stopped: Int64 = 0
     }
 
@@ -32,8 +32,8 @@ package struct DatabaseRebuild: Sendable {
         case stopped(DatabaseFinding)
     }
 
-    /// Rebuilds while the service runs. Artifacts are verified outside of transactions. Each customer with other facts
-    /// is written in a short transaction.
+    /// Rebuilds the facts of all customers while the service runs. Artifacts are verified outside of transactions. Each
+    /// customer with other facts than before is written in a short transaction.
     ///
     /// - Parameters:
     ///   - isTrial: Whether to count the changes only, and write nothing.
@@ -43,15 +43,14 @@ package struct DatabaseRebuild: Sendable {
         isTrial: Bool, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
     ) async throws(StoreError) -> Outcome {
-        let derivation = DatabaseDerivation(trust: trust, policies: try await store.read { try $0.policies() })
+        let derivation = Derivation(trust: trust, policies: try await store.read { try $0.policies() })
         let total = try await store.read { try $0.customerCount() }
         var outcome = Outcome()
         var handled: Int64 = 0
-        var last = Int64.min
+        var lastNumber = Int64.min
         while true {
-            let after = last
-            let batch = try await store.read { try $0.allCustomers(after: after, limit: 64) }
-            guard let end = batch.last else { return outcome }
+            let batch = try await store.read { [lastNumber] in try $0.allCustomers(after: lastNumber, limit: 64) }
+            guard let last = batch.last else { return outcome }
             let customers = batch.filter(\.isLiving).map { (number: $0.number, publicID: $0.publicID) }
             for result in try await rebuild(customers, derivation, isTrial) {
                 outcome.customers += 1
@@ -63,7 +62,7 @@ package struct DatabaseRebuild: Sendable {
                     report(finding)
                 }
             }
-            last = end.number
+            lastNumber = last.number
             handled += Int64(batch.count)
             progress(handled, total)
         }
@@ -71,7 +70,7 @@ package struct DatabaseRebuild: Sendable {
 
     /// Rebuilds customers in parallel, so that the database flushes several transactions to the disk at once.
     private func rebuild(
-        _ customers: [(number: Int64, publicID: String)], _ derivation: DatabaseDerivation, _ isTrial: Bool
+        _ customers: [(number: Int64, publicID: String)], _ derivation: Derivation, _ isTrial: Bool
     ) async throws(StoreError) -> [CustomerResult] {
         do {
             return try await withThrowingTaskGroup(of: (Int, CustomerResult).self) { group in
@@ -93,7 +92,7 @@ package struct DatabaseRebuild: Sendable {
 
     /// Rebuilds one customer.
     private func rebuild(
-        _ number: Int64, _ publicID: String, _ derivation: DatabaseDerivation, _ isTrial: Bool
+        _ number: Int64, _ publicID: String, _ derivation: Derivation, _ isTrial: Bool
     ) async throws(StoreError) -> CustomerResult {
         do throws(StoreError) {
             if isTrial {

@@ -3,7 +3,7 @@ import ServiceLifecycle
 import TenureCore
 import TenureStore
 
-/// Detects within a second that the database's file was deleted, moved or overwritten, and logs that once.
+/// Detects within a second that the database's file was deleted, moved or overwritten, and logs the first such event.
 struct DatabaseWatch: Service {
     let store: Store
     let logger: Logger

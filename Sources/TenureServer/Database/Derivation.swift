@@ -1,18 +1,19 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenurePolicyFile
 import TenureStore
 
-/// Derives a customer's facts from their rows in the database. It verifies each artifact and notification again, as of
-/// the time at which it was received.
+/// Derives a customer's facts from their rows in the database. The derivation verifies each artifact and notification
+/// again, as of the time at which it was received.
 ///
 /// The database also stores the facts themselves, with the customer, for fast decisions. Checks, rebuilds and undone
 /// merges compute them again in this way.
 struct Derivation: Sendable {
     let verifier: AppStoreVerifier
 
-    /// Returns the customer's facts. If an artifact can't be verified, throws `damaged` with its name: the bytes were
-    /// changed, or the trust anchor isn't configured here.
+    /// Returns the customer's facts. If an artifact can't be verified, throws `damaged` with the artifact's name:
+    /// its bytes were changed, or its trust anchor isn't configured here.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try facts(
             of: rows.artifacts, rows.notifications, ofCustomer: rows.customer.publicID)
@@ -20,6 +21,8 @@ struct Derivation: Sendable {
         for support in rows.support { facts.add(support.grant) }
         facts.purchasesAreComplete = rows.purchasesAreComplete
         facts.isUnbound = rows.isUnbound
+        // When a member has the maximum number of artifacts, the database stores only the facts of further artifacts.
+        if rows.isFull { facts.add(rows.customer.facts) }
         return facts
     }
 
@@ -74,8 +77,9 @@ struct Derivation: Sendable {
         }
     }
 
-    /// Verifies the entries of all members of a customer, page by page, before the transaction that separates the members
-    /// again. Other requests have to wait for that transaction, so it verifies only the entries that arrived since.
+    /// Verifies the entries of all members of a customer, page by page, before the transaction that separates the
+    /// members again. Other requests have to wait for that transaction, so the transaction itself verifies only the
+    /// entries that arrived after these pages.
     func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.read({ try $0.members(of: customer) }) {
@@ -95,7 +99,8 @@ struct Derivation: Sendable {
         return rederivation
     }
 
-    /// A rederivation without verified entries: the transaction that uses it verifies all entries that it needs.
+    /// A rederivation without verified entries: the transaction that uses the rederivation verifies all the entries
+    /// that the transaction needs.
     var rederivation: Rederivation {
         Rederivation { entries throws(StoreError) in
             try facts(of: entries.artifacts, entries.notifications, ofCustomer: entries.publicID)
@@ -120,5 +125,16 @@ struct Derivation: Sendable {
             proven.proofs.append(verified.proof)
             proven.purchases += verified.purchases
         }
+    }
+}
+
+extension Derivation {
+    /// Creates the derivation for a database, under the given trust anchors. The last policy that can be read
+    /// identifies the app for which artifacts must be signed.
+    init(trust: TrustConfiguration, policies: [StoredPolicy]) {
+        let app = policies.reversed().lazy.compactMap { try? PolicyFile.read($0.compiled, named: "policy").app }.first
+        self.init(
+            verifier: AppStoreVerifier(
+                app: AppIdentity(bundleID: app?.bundleID, appAppleID: app?.appleID), trust: trust))
     }
 }

@@ -1,8 +1,8 @@
 import ServiceLifecycle
 import TenureStore
 
-/// Empties SQLite's write-ahead log regularly, because the log still contains erased data. The data stays in the log
-/// for at most a minute, or until the last reader of the log is done.
+/// Empties SQLite's write-ahead log regularly, because the log may contain data that was erased from the database. The
+/// data stays in the log for at most a minute, or until the last reader of the log is done.
 struct LogClearing: Service {
     let store: Store
 

@@ -8,12 +8,12 @@ struct NamedIdentities: Sendable, Hashable {
     private(set) var identities: [Identity] = []
     /// Identities by which support finds the customer. A sync never finds a customer by them; see `Identity.Kind`.
     private var accountTokens: [Identity] = []
-    /// The orders, by which support finds the customer too.
+    /// The order IDs of transactions, by which support finds the customer too.
     private var orders: [Order] = []
-    /// All identities that were added, to add each once.
-    private var seen: Set<Identity> = []
+    /// All identities that were added, so that each is added once.
+    private var added: Set<Identity> = []
 
-    /// The identity of an order, and the transaction that has it.
+    /// The identity of an order, and the ID of the transaction with this order.
     private struct Order: Sendable, Hashable {
         let transactionID: String
         let identity: Identity
@@ -21,7 +21,7 @@ struct NamedIdentities: Sendable, Hashable {
 
     /// Adds an identity, unless it was added before.
     mutating func add(_ identity: Identity) {
-        if seen.insert(identity).inserted { identities.append(identity) }
+        if added.insert(identity).inserted { identities.append(identity) }
     }
 
     /// Adds the identity of an app transaction: the account's acquisition of the app.
@@ -53,11 +53,12 @@ struct NamedIdentities: Sendable, Hashable {
         }
     }
 
-    /// The identities by which support finds the customer: account tokens, and the orders of new transactions.
+    /// Returns the identities by which support finds the customer: account tokens, and the orders of new transactions.
     ///
-    /// - Parameter known: The stored customer; nil for a new one. Orders of its transactions are stored already.
-    func searchableIdentities(beyond known: Customer?) -> [Identity] {
-        let transactions = orders.isEmpty ? [] : Set(known?.facts.purchases.map(\.transactionID) ?? [])
+    /// - Parameter storedCustomer: The customer as stored; nil for a new one. The orders of this customer's
+    ///   transactions are stored already, so they are left out.
+    func searchableIdentities(beyond storedCustomer: Customer?) -> [Identity] {
+        let transactions = orders.isEmpty ? [] : Set(storedCustomer?.facts.purchases.map(\.transactionID) ?? [])
         return accountTokens + orders.filter { !transactions.contains($0.transactionID) }.map(\.identity)
     }
 
@@ -69,7 +70,7 @@ struct NamedIdentities: Sendable, Hashable {
     /// Adds the `appAccountToken` that the app set for a purchase, unless it is missing.
     private mutating func add(accountToken token: String?, of originalTransactionID: String) {
         guard let identity = Identity(appAccountToken: token, of: originalTransactionID),
-            seen.insert(identity).inserted
+            added.insert(identity).inserted
         else { return }
         accountTokens.append(identity)
     }
@@ -79,6 +80,6 @@ struct NamedIdentities: Sendable, Hashable {
         // Receipts contain a zero if the ID is missing.
         guard let id, !id.isEmpty, id != "0" else { return }
         let identity = Identity(.webOrderLineItemID, id)
-        if seen.insert(identity).inserted { orders.append(Order(transactionID: transactionID, identity: identity)) }
+        if added.insert(identity).inserted { orders.append(Order(transactionID: transactionID, identity: identity)) }
     }
 }

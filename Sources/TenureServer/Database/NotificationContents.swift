@@ -26,9 +26,9 @@ struct NotificationContents: Sendable {
             type: outer.payload.notificationType?.rawValue ?? "", subtype: outer.payload.subtype?.rawValue,
             signedDate: outer.signedDate, bytes: bytes)
         if let proof = verified.appTransaction?.proof { proofs.append(proof) }
-        // A transaction without an ID proves nothing; the notification is stored all the same.
+        // A transaction without an ID proves no purchase, but the notification is stored all the same.
         if let purchase = try? verified.transaction?.purchase { purchases.append(purchase) }
-        // Renewal info doesn't name its app, so it counts only for the app that the notification names.
+        // Renewal info doesn't name its app. But the notification around it does, and was verified to be for this app.
         if let renewal = try? verified.renewalInfo?.renewal { renewals.append(renewal) }
         if let transaction = verified.transaction { namedIdentities.add(transaction.payload, purchases.first) }
         if let renewalInfo = verified.renewalInfo { namedIdentities.add(renewalInfo.payload, renewals.first) }
@@ -38,23 +38,22 @@ struct NotificationContents: Sendable {
     /// The identities that find the customer; empty for a notification about no customer, such as a test.
     var identities: [Identity] { namedIdentities.identities }
 
-    /// Verifies a stored notification again, as of the date it was received.
-    ///
-    /// Throws if it can't be verified anymore.
+    /// Verifies a stored notification again, as of the date at which it was received. Throws if the notification can't
+    /// be verified anymore.
     init(
         _ stored: StoredNotification, receivedAt: Date, verifiedBy verifier: AppStoreVerifier
     ) throws(Rejection) {
         self.init(try verifier.verifyNotification(stored.bytes, now: receivedAt), bytes: stored.bytes)
     }
 
-    /// Returns the update that adds these facts to a customer.
-    func update(of known: Customer?) -> CustomerUpdate {
-        var update = CustomerUpdate(of: known)
+    /// Returns the update that adds these facts to a customer. `storedCustomer` is nil for a new customer.
+    func update(of storedCustomer: Customer?) -> CustomerUpdate {
+        var update = CustomerUpdate(of: storedCustomer)
         // The list of artifacts is empty, because the database stores the whole notification instead.
         update.add([], proving: proofs, purchases: purchases, renewals: renewals)
-        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: known))
-        // Webhooks report that a parent withdrew consent. The customer keeps the purchases; the app has to lock out the
-        // child.
+        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: storedCustomer))
+        // A parent withdrew their consent. Webhooks report this to the app's server, which has to lock out the child.
+        // The customer keeps the purchases.
         if notification.type == NotificationType.rescindConsent.rawValue {
             update.messages.append(Message(.customerConsentRescinded, ["notification": notification.uuid]))
         }

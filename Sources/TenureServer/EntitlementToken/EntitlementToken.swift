@@ -20,7 +20,7 @@ struct EntitlementToken {
     let lifetimes: ServiceConfiguration.TokenLifetimes
     let now: Date
 
-    /// The JWS header's `typ`, so that nothing else signed with this key is accepted as an entitlement token.
+    /// The JWS header's `typ`, so that no other text that this key signed is accepted as an entitlement token.
     static let type = SignedType.entitlementToken
 
     /// The claims as JSON; instants are seconds since 1970, as in RFC 7519.
@@ -55,9 +55,9 @@ struct EntitlementToken {
 
     /// Writes the right to an entitlement.
     ///
-    /// Rights from subscriptions have an end. A refund or support can end every other right, and the device learns that
-    /// with its next sync. So `refreshAfter` says when to sync. The device keeps the right until it has synced. Without
-    /// a nonce, all rights end with the token.
+    /// Rights from subscriptions have an end. A refund or support can end every other right, and the device learns of
+    /// that only when it syncs. So `refreshAfter` says when the device should sync. Until the device has synced, it
+    /// keeps the right. Without a nonce, all rights end with the token.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.object(decision.entitlement) { json in
             let limit = nonce == nil ? end : nil

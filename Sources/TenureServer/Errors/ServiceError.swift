@@ -1,8 +1,8 @@
 import TenurePolicyFile
 import TenureStore
 
-/// The reason why the service doesn't start, or why it stopped. Each error has a message of one line. Only `brokenPolicy`
-/// and `several` have one line for each mistake.
+/// The reason why the service doesn't start, or why it stopped. The message of an error is one line. Only the messages
+/// of `brokenPolicy` and `several` have more lines, one for each mistake.
 public enum ServiceError: Error, Sendable, Hashable {
     /// The port is below 0 or above 65535.
     case invalidPort(Int)
@@ -57,6 +57,15 @@ public enum ServiceError: Error, Sendable, Hashable {
     /// Creates the error of a database that can't be used.
     init(_ error: StoreError) {
         self = .database(error.description)
+    }
+
+    /// Creates the error for any reason why the service doesn't start or has stopped.
+    init(wrapping error: any Error) {
+        switch error {
+        case let error as ServiceError: self = error
+        case let error as StoreError: self.init(error)
+        default: self = .failed("\(error)")
+        }
     }
 
     /// Combines mistakes into one error; nil if there are no mistakes.

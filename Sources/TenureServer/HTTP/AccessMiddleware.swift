@@ -38,8 +38,8 @@ struct AccessMiddleware: RouterMiddleware {
             end(request, context, method: method, status: response.status.code, since: start)
             return response
         } catch {
-            // The inner middleware turns errors into problems. An error here means that the client closed the connection,
-            // for which nginx logs 499.
+            // `ProblemMiddleware` turns errors into responses. An error that arrives here means that the client closed
+            // the connection. For that, nginx logs the status 499.
             end(request, context, method: method, status: 499, since: start)
             throw error
         }

@@ -13,14 +13,10 @@ extension Request {
         return header[start...]
     }
 
-    /// The value of the `Authorization` header; nil unless there is exactly one such header. With several headers, it
-    /// would be ambiguous which value to use.
+    /// The value of the `Authorization` header; nil unless there is exactly one such header. With several headers, a
+    /// proxy and the service might use different values.
     private var authorization: String? {
-        var found: String?
-        for field in headers where field.name == .authorization {
-            guard found == nil else { return nil }
-            found = field.value
-        }
-        return found
+        let values = headers[values: .authorization]
+        return values.count == 1 ? values[0] : nil
     }
 }

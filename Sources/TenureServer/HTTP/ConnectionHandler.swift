@@ -3,18 +3,18 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// The channel handler that enforces the timeouts of one connection. It has three tasks.
+/// The channel handler that enforces the timeouts of one connection. The handler has three tasks.
 ///
-/// **Slow clients.** It closes the connection if the client is too slow to begin, to send a request's body, or to read
-/// the response. The server's idle timeout covers the time between requests. For `Connections`, it reports what the
-/// connection is doing.
+/// **Slow clients.** The handler closes the connection if the client is too slow to begin, to send a request's body, or
+/// to read the response. The server's idle timeout covers the time between requests. The handler also tells
+/// `Connections` what the connection is doing.
 ///
 /// **Early responses.** If a response is sent before its request is complete, the connection is closed afterward. The
 /// rest of the request is still read for a short time and up to a limit, so that the client can read the response.
 ///
-/// **Pipelining.** It passes one request at a time to the service, so a client that sends many requests and reads
-/// nothing takes the memory of one response only. It passes on the next request in one of the `PipeliningTurns`, after
-/// the operating system has taken the whole response.
+/// **Pipelining.** The handler passes one request at a time to the service, so a client that sends many requests and
+/// reads nothing takes the memory of one response only. The next request is passed on in one of the `PipeliningTurns`,
+/// after the operating system has taken the whole response to the request before.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -63,7 +63,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The only timer, for the earlier of `readingUntil` and `nextResponseCheck`.
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     /// The numbers of complete requests, of started responses, and of responses that the operating system has taken.
-    /// Clients may send the next request before the response.
+    /// The numbers differ, because clients may send the next request before they get the response.
     private var requestsRead = 0
     private var responsesBegun = 0
     private var responsesEnded = 0
@@ -209,7 +209,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         if let pausedAt {
-            // Shorter pauses are normal between two reads, so they count against the client.
+            // Pauses up to 100 ms are normal between two reads, so they are part of the client's time.
             let now = NIODeadline.now()
             if now - pausedAt > .milliseconds(100) { resumedAt = now }
             self.pausedAt = nil
@@ -217,7 +217,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.read()
     }
 
-    /// Whether the body arrived below the minimum rate. It is only measured over a whole window without a pause.
+    /// Whether the body arrived below the minimum rate. The rate is measured only over a whole window without a pause.
     private func isBodyTooSlow(at now: NIODeadline) -> Bool {
         guard let connection, pausedAt == nil, resumedAt + .seconds(Int64(timeouts.body)) <= now else { return false }
         return connections.recentlyReceived(connection) < bodyRate * timeouts.body
@@ -280,7 +280,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// There is no limit for the whole response, so a slow download may take any time.
     private func checkResponse(_ context: ChannelHandlerContext) {
         let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? bufferedBytes
-        // If nothing is left to write, the client waits for the service.
+        // If no bytes wait to be sent, the client isn't slow: it waits for the service.
         if buffered == 0 || buffered != bufferedBytes { clientReadAt = .now() }
         bufferedBytes = buffered
         // The buffer also contains headers, so this number may be less than what the system has taken.
@@ -337,7 +337,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         timer = nil
         let now = NIODeadline.now()
         if let readingUntil, readingUntil.deadline <= now {
-            // Only a body that arrives fast enough gets more time: it's measured ten times in each window.
+            // Only a body that arrives fast enough gets more time: a tenth of the window, until the next measurement.
             guard readingUntil.phase == .body, !closesAfterResponse, !isBodyTooSlow(at: now) else {
                 return close(context, late: readingUntil.phase)
             }

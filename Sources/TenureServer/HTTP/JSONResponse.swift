@@ -6,7 +6,7 @@ import TenureJSON
 
 /// The responses that routes return, with their headers.
 extension Response {
-    /// A response that no cache may store, because it belongs to one customer and changes.
+    /// A response with JSON that no cache may store, because the response belongs to one customer and changes.
     static func json(
         _ json: borrowing JSONWriter, status: HTTPResponse.Status = .ok, mediaType: String = "application/json"
     ) -> Response {

@@ -13,9 +13,9 @@ extension Router<ServiceContext> {
         for routes in Dictionary(grouping: routes, by: \.path.description).values {
             guard let path = routes.first?.path else { continue }
             let methods = Set(routes.map(\.method))
-            let taken = methods.contains(.get) ? methods.union([.head]) : methods
-            for method in HTTPRequest.Method.common.subtracting(taken) {
-                on(path, method: method) { _, _ in Response.methodNotAllowed(use: taken) }
+            let supported = methods.contains(.get) ? methods.union([.head]) : methods
+            for method in HTTPRequest.Method.common.subtracting(supported) {
+                on(path, method: method) { _, _ in Response.methodNotAllowed(use: supported) }
             }
         }
         return buildResponder()

@@ -3,7 +3,7 @@ import Hummingbird
 import TenureAPI
 import TenureJSON
 
-/// Responds with 404 to every spelling of a path except the canonical one.
+/// Responds with 404 to every spelling of a path except the canonical spelling.
 ///
 /// Hummingbird ignores repeated and trailing slashes. A proxy that blocks `/v1/admin` compares strings, so `//v1/admin`
 /// would get past it.
@@ -36,9 +36,11 @@ struct PathSpelling: RouterMiddleware {
         }
     }
 
+    /// Whether the segment has an escape with a lowercase digit, such as `%2f`.
     private static func hasLowercaseEscape(_ segment: some Collection<UInt8>) -> Bool {
-        segment.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false).dropFirst().contains { rest in
-            rest.prefix(2).contains { (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
+        segment.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false).dropFirst().contains {
+            afterPercent in
+            afterPercent.prefix(2).contains { (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
         }
     }
 

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// What a client has sent on one connection after a complete request, until the response to that request is sent and the
-/// connection has its turn (see `PipeliningTurns`).
+/// What a client has sent on one connection after a complete request, until the response to that request is sent and
+/// the connection has its turn (see `PipeliningTurns`).
 struct PipelinedRequests {
     /// An event from the client that is passed on later.
     enum Event {
@@ -36,7 +36,7 @@ struct PipelinedRequests {
 
     mutating func removeAll() { self = PipelinedRequests() }
 
-    /// Adds an event to the counts, or removes the event from them if `times` is -1.
+    /// Adds an event to `requests` and `bytes`, or removes the event from these numbers if `times` is -1.
     private mutating func count(_ event: Event, times: Int) {
         bytes += times * MemoryLayout<Event>.stride
         switch event {

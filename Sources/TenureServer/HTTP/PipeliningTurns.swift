@@ -5,7 +5,7 @@ import NIOPosix
 ///
 /// NIO reads its sockets only when no task is left on the event loop, and each response adds tasks. If a connection's
 /// next request followed each response at once, clients that have sent a thousand requests would get all of their
-/// responses before NIO reads from anyone else.
+/// responses before NIO reads from any other connection.
 ///
 /// So pipelined requests are passed on in turns. A turn passes on one request each of the connections that have waited
 /// longest. The next turn begins a moment after the last response of this turn, or after 50 ms if a response takes
@@ -21,7 +21,8 @@ final class PipeliningTurns: Sendable {
         var beginning: Scheduled<Void>?
         /// The number of the current turn.
         var turn = 0
-        /// How many requests of the current turn don't have their response yet. Requests of earlier turns don't count.
+        /// How many requests of the current turn don't have their response yet. Requests of earlier turns aren't
+        /// included.
         var unanswered = 0
     }
 
@@ -35,7 +36,8 @@ final class PipeliningTurns: Sendable {
     private static let maximumRequests = 64
     /// The time between the last response of a turn and the next turn.
     private static let pause = TimeAmount.milliseconds(1)
-    /// How long the next turn waits for the responses of this turn. A response may be long, or its client slow.
+    /// How long the next turn waits for the responses of this turn. A response may be long, or its client may be slow,
+    /// so the next turn doesn't wait for all responses.
     private static let maximumWait = TimeAmount.milliseconds(50)
 
     /// Creates the turns of an event loop; `of` does so once for each event loop.

@@ -47,28 +47,6 @@ struct ProblemMiddleware: RouterMiddleware {
 }
 
 extension Problem {
-    /// Creates the problem of a database that can't be used now, mostly with a stable reason. Nil for other errors,
-    /// which get status 500.
-    init?(_ error: StoreError) {
-        if let problem = Problem(unusable: error) {
-            self = problem
-            return
-        }
-        let (detail, reason, retryAfter): (String, String?, Int)
-        switch error {
-        case .unreachable: (detail, reason, retryAfter) = ("doesn't answer", "databaseUnreachable", 1)
-        case .busy: (detail, reason, retryAfter) = ("is busy with other transactions", "databaseBusy", 1)
-        case .full: (detail, reason, retryAfter) = ("has no room on its disk", "databaseFull", 5)
-        case .readOnly: (detail, reason, retryAfter) = ("is read-only", "databaseReadOnly", 5)
-        case .unusable: (detail, reason, retryAfter) = ("doesn't let the service use it", "databaseUnusable", 5)
-        case .policyChanged: (detail, reason, retryAfter) = ("just got another policy", nil, 1)
-        case .replaced, .newerDatabase, .olderDatabase, .otherApp, .otherDatabase, .moved, .unavailable, .damaged,
-            .failed, .notEmpty, .copyDiffers:
-            return nil
-        }
-        self.init(.busy, "the database \(detail); try again", reason: reason, retryAfter: retryAfter)
-    }
-
     /// Creates the problem of any error that a route or Hummingbird threw.
     fileprivate init(_ error: any Error, notFoundMessage: String) {
         if let error = error as? StoreError, let problem = Problem(error) {

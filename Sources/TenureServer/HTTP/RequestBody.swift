@@ -32,7 +32,7 @@ extension Request {
                 "the body may be compressed; send it with `Transfer-Encoding: chunked`, or without that header")
         }
         let tooLarge = Problem(.tooLarge, "the body is too large; send at most \(limit) bytes")
-        // If the length is known in advance, the client doesn't have to send the body.
+        // If the header has the length of the body, the service doesn't have to read the body.
         if let length = headers[.contentLength].flatMap({ UInt64($0) }), length > limit { throw tooLarge }
         var buffer = ByteBuffer()
         let (budget, channel) = (context.bodies, context.channel)
@@ -97,7 +97,8 @@ extension HTTPFields {
     }
 }
 
-/// The body of a request to the admin API. Unknown fields are mistakes: `untill` would make a grant permanent.
+/// The body of a request to the admin API. Unknown fields are mistakes: for example, without this rule, a grant with
+/// the misspelled field `untill` would be permanent.
 protocol AdminRequest: Decodable {
     associatedtype CodingKeys: CodingKey & CaseIterable
 }
@@ -107,10 +108,10 @@ private struct Exact<Body: AdminRequest>: Decodable {
     let body: Body
 
     init(from decoder: any Decoder) throws {
-        let known = Body.CodingKeys.allCases.map(\.stringValue)
-        let names = try decoder.container(keyedBy: AnyCodingKey.self).allKeys.map(\.stringValue)
-        if let unknown = names.sorted().first(where: { !known.contains($0) }) {
-            let fields = known.map { "`\($0)`" }.joined(separator: ", ")
+        let fieldNames = Body.CodingKeys.allCases.map(\.stringValue)
+        let sentNames = try decoder.container(keyedBy: AnyCodingKey.self).allKeys.map(\.stringValue)
+        if let unknown = sentNames.sorted().first(where: { !fieldNames.contains($0) }) {
+            let fields = fieldNames.map { "`\($0)`" }.joined(separator: ", ")
             throw Problem(.malformedRequest, "there is no field `\(unknown.prefix(64))`; the fields are \(fields)")
         }
         body = try Body(from: decoder)

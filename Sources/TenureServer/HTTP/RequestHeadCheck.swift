@@ -61,17 +61,12 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
     /// Whether a host and a port may contain the byte (RFC 3986, section 3.2). `@` isn't allowed, because a user name
     /// before the host is deprecated (RFC 9110, section 4.2.4).
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~%!$&'()*+;=:[]".utf8.contains(byte)
-        }
+        byte.isUnreserved || "%!$&'()*+;=:[]".utf8.contains(byte)
     }
 }
 
-/// Inserts a `RequestHeadCheck` after the decoder. Hummingbird adds our handlers later in the pipeline, where it would
-/// be too late.
+/// Inserts a `RequestHeadCheck` after the decoder. Hummingbird adds the service's handlers only after the handler that
+/// moves `Host` out of the headers, where the check would be too late.
 final class RequestHeadCheckInstaller: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 

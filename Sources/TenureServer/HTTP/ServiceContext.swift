@@ -15,8 +15,8 @@ struct ServiceContext: RequestContext {
     var pathPrefix = ""
     /// The memory for request bodies.
     var bodies = BodyBudget.process
-    /// The request's ID in the log and the response. Hummingbird's own `id` reads it from the logger's metadata, and
-    /// traps if the logger has none, such as a logger without a handler.
+    /// The request's ID in the log and the response. Hummingbird's own property `id` reads the ID from the logger's
+    /// metadata, and traps if the metadata has no ID, as in a logger that discards everything.
     var requestID: String
 
     init(source: Source) {

@@ -3,7 +3,7 @@ import TenureAPI
 import TenureAppStore
 import TenureStore
 
-/// The contents of an access token: the customer it gives access to, and its end.
+/// The contents of an access token: the customer that the token gives access to, and the end of the token.
 ///
 /// The token is 50 bytes in Base64: a version, the realm, the customer's number, the token's end in seconds since 1970,
 /// and a MAC over these bytes. A token with a persona has another version, and the persona's number before the MAC.
@@ -33,7 +33,7 @@ struct AccessToken: Sendable, Hashable {
         return bytes
     }
 
-    /// Reads a token's bytes. The caller has checked their MAC. Nil if their size, version or realm is unknown.
+    /// Reads a token's bytes, after the caller has checked the MAC. Nil if the size, version or realm is unknown.
     init?(_ bytes: [UInt8]) {
         let version = bytes.count == Self.sizes[0] ? Self.version : Self.personaVersion
         guard Self.sizes.contains(bytes.count), bytes[0] == version, let realm = Realm(code: bytes[1]) else {

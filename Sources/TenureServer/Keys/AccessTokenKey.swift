@@ -26,8 +26,8 @@ struct AccessTokenKey: Sendable {
         ).withUnsafeBytes { Base64.urlSafe.text($0) }
     }
 
-    /// Returns the key for one purpose. A token of one purpose is invalid for all others, although they share the
-    /// secret.
+    /// Returns the key for one purpose. A token of one purpose is invalid for all other purposes, although all keys are
+    /// derived from the same secret.
     static func code(
         for purpose: String, folder: String, databaseID: [UInt8]
     ) throws(ServiceError) -> MessageCode {
@@ -63,7 +63,7 @@ struct AccessTokenKey: Sendable {
 
     /// Returns the token in a text that this service made, even after it expired; nil for any other text.
     func token(in text: some Collection<UInt8>) -> AccessToken? {
-        // The length is checked before decoding, so that long texts cost nothing.
+        // The length is checked before the text is decoded, so that a long text takes no time.
         Self.textSizes.contains(text.count) ? code.bytes(in: Array(text)).flatMap(AccessToken.init) : nil
     }
 

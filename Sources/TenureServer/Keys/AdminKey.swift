@@ -6,7 +6,7 @@ import Hummingbird
 struct AdminKey: Sendable {
     private let digest: SHA256Digest
 
-    /// Creates the key from its setting. Nil if no key is configured.
+    /// Creates the key from its setting. Nil if no key is configured, or if the text can't be an admin key.
     init?(_ key: String?) {
         guard let secret = key.flatMap({ KeySecret($0) }) else { return nil }
         digest = secret.digest
@@ -15,12 +15,13 @@ struct AdminKey: Sendable {
     /// Whether the request has this key.
     func matches(_ request: Request) -> Bool { request.adminKey.map { matches($0) } ?? false }
 
-    /// Whether this is the key. Compares digests, so that the time it takes reveals nothing about the key.
+    /// Whether `secret` is this key. Compares digests, so that the time of the comparison reveals nothing about the
+    /// key.
     func matches(_ secret: KeySecret) -> Bool { secret.digest == digest }
 }
 
 extension Request {
-    /// The admin key in the request; nil if it has none, or a text that can't be an admin key.
+    /// The admin key in the request; nil if the request has none, or a text that can't be an admin key.
     var adminKey: KeySecret? { bearer.flatMap { KeySecret(Substring($0)) } }
 
     /// Whether the request has any authorization, valid or not.

@@ -5,7 +5,8 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// The first segment of a compact JWS, with the period after it. It is the same for all tokens of one key and type.
+/// The first segment of a compact JWS, with the period after the segment. All tokens of one key and type have the same
+/// first segment.
 struct CompactHeader: Sendable {
     let text: [UInt8]
 

@@ -30,8 +30,8 @@ struct KeyAgreement: Sendable {
     static func keys(
         in folder: String, _ store: Store, tokenLife: TimeInterval, staleness: Swift.Duration, at now: Date
     ) async throws(ServiceError) -> (signing: SigningKeys, accessToken: AccessTokenKey, agreement: KeyAgreement) {
-        // `known` are the keys that this process or another process stored in the database earlier.
-        let (known, hasCustomers) = try await reading(store) {
+        // The fingerprints that this process or another process stored in the database earlier.
+        let (storedKeys, hasCustomers) = try await reading(store) {
             (try $0.sharedKeys(), try $0.highestCustomerRowID() > 0)
         }
         // The files that are missing and would have to be created.
@@ -39,24 +39,24 @@ struct KeyAgreement: Sendable {
         let secretFile = AccessTokenKey.file(in: folder)
         var missing = signingKey.exists ? [] : [SigningKeyStore.fileName]
         if !secretFile.exists { missing.append(AccessTokenKey.fileName) }
-        // New keys would differ from the known ones. If there are customers and no signing key, `SigningKeys` below
-        // throws an error that says where the key was used last.
-        if let known, !missing.isEmpty, !(hasCustomers && !signingKey.exists) {
+        // New keys would differ from the stored fingerprints. If there are customers and no signing key, `SigningKeys`
+        // below throws an error that says where the key was used last.
+        if let storedKeys, !missing.isEmpty, !(hasCustomers && !signingKey.exists) {
             throw .otherKeys(
                 "there is no `\(missing.joined(separator: "` and `"))` in `\(folder)`, and another process has created the "
-                    + "service's keys; " + Self.remedy(known, folder))
+                    + "service's keys; " + Self.remedy(storedKeys, folder))
         }
         // Reads the files, or creates them.
         let signing = try SigningKeys(
             folder: folder, creating: !hasCustomers, tokenLife: tokenLife, staleness: staleness,
-            lastUsed: known?.place, at: now)
+            lastUsed: storedKeys?.place, at: now)
         let accessToken = try AccessTokenKey(folder: folder, databaseID: store.databaseID)
         let current = signing.current
         let agreement = KeyAgreement(
             store: store, folder: folder, fingerprint: accessToken.fingerprint, firstKey: current.id)
         if let other = try await agreement.conflict(storing: current) {
-            // The keys that were created just now can be removed, because no app trusts them. After another error they
-            // stay, because the database may already have their fingerprints.
+            // The keys that were created just now can be removed, because no app trusts them. After any other error
+            // they stay in the folder, because the database may already have their fingerprints.
             for name in missing { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
             throw .otherKeys(
                 "the keys in `\(folder)` aren't those of the database's other processes; "
@@ -66,30 +66,25 @@ struct KeyAgreement: Sendable {
     }
 
     /// The fix if this process has other keys than the database, for an error message.
-    private static func remedy(_ known: SharedKeys, _ folder: String) -> String {
+    private static func remedy(_ storedKeys: SharedKeys, _ folder: String) -> String {
         """
-        copy `\(SigningKeyStore.fileName)` and `\(AccessTokenKey.fileName)` from `\(known.place)` to `\(folder)`. If they \
-        are lost, stop all processes, and run `tenure database accept-keys`
+        copy `\(SigningKeyStore.fileName)` and `\(AccessTokenKey.fileName)` from `\(storedKeys.place)` to `\(folder)`. \
+        If they are lost, stop all processes, and run `tenure database accept-keys`
         """
     }
 
     /// Stores the fingerprints of these keys if the database has none, or if these keys may replace the stored ones,
     /// and returns nil. Otherwise returns the stored fingerprints, with which these keys are in conflict.
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
-        // First only reads, because most starts change nothing.
-        let ownKeys = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
-        let known = try await Self.reading(store) { try $0.sharedKeys() }
-        if let known {
-            guard keys.mayReplace(known), known.secret == fingerprint else { return known }
-            if known.signingKey == ownKeys.signingKey, ownKeys.root == nil || ownKeys.root == known.root { return nil }
-        }
-        // Something must be stored, so compare again in the transaction that stores it.
         do {
             return try await store.write(locking: [SharedKeys.lock]) { transaction -> SharedKeys? in
-                let known = try transaction.sharedKeys()
-                if let known, !keys.mayReplace(known) || known.secret != fingerprint { return known }
-                var ownKeys = ownKeys
-                ownKeys.root = ownKeys.root ?? known?.root
+                var ownKeys = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
+                if let storedKeys = try transaction.sharedKeys() {
+                    guard keys.mayReplace(storedKeys), storedKeys.secret == fingerprint else { return storedKeys }
+                    ownKeys.root = ownKeys.root ?? storedKeys.root
+                    // The same keys may be in several places. The database keeps the place that was stored first.
+                    if storedKeys.signingKey == ownKeys.signingKey, ownKeys.root == storedKeys.root { return nil }
+                }
                 try transaction.setSharedKeys(ownKeys)
                 return nil
             }
@@ -105,16 +100,16 @@ struct KeyAgreement: Sendable {
     /// - Parameter agreed: The ID of this process's signing key when that key was last the same as the key in the
     ///   database.
     func reconcile(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
-        let known = try await Self.reading(store) { try $0.sharedKeys() }
+        let storedKeys = try await Self.reading(store) { try $0.sharedKeys() }
         // The database has another key, and this process's key hasn't changed: another process rotated.
-        if let known, known.signingKey != keys.current.id, keys.current.id == agreed { keys.reread() }
+        if let storedKeys, storedKeys.signingKey != keys.current.id, keys.current.id == agreed { keys.reread() }
         let current = keys.current
-        let hasSameKey = known?.signingKey == current.id
+        let hasSameKey = storedKeys?.signingKey == current.id
         let root = current.file.root?.id
-        var isSame = hasSameKey && (root == nil || root == known?.root)
+        var isSame = hasSameKey && (root == nil || root == storedKeys?.root)
         // If the database has another key, only a rotation by this process may replace it. Otherwise this process's key
         // is the older one.
-        let mayStore = known == nil || hasSameKey || current.id != agreed
+        let mayStore = storedKeys == nil || hasSameKey || current.id != agreed
         if !isSame, mayStore { isSame = try await conflict(storing: current) == nil }
         keys.isOutdated = !isSame
         if isSame { agreed = current.id }
@@ -161,9 +156,9 @@ extension SigningKeySet {
     /// - The file of the key in use contains the database's key, because a file keeps the keys that were rotated or
     ///   revoked. An older copy of the file lacks the database's key.
     /// - The same offline root signed both keys, and the key in use isn't older.
-    fileprivate func mayReplace(_ known: SharedKeys) -> Bool {
-        if file.keys.contains(where: { $0.key.id == known.signingKey }) { return true }
+    fileprivate func mayReplace(_ storedKeys: SharedKeys) -> Bool {
+        if file.keys.contains(where: { $0.key.id == storedKeys.signingKey }) { return true }
         guard let root = file.root, file.rootStatement != nil, let last = file.keys.last else { return false }
-        return root.id == known.root && last.createdAt >= known.createdAt
+        return root.id == storedKeys.root && last.createdAt >= storedKeys.createdAt
     }
 }

@@ -35,7 +35,7 @@ package struct KeySecret: Sendable {
         secret = Secret(String(text))
     }
 
-    /// Returns the checksum of the random bytes. It detects mistyped keys, except for one in four billion.
+    /// Returns the checksum of the random bytes. The checksum detects all mistyped keys except for one in four billion.
     private static func checksum(of random: some Sequence<UInt8>) -> [UInt8] {
         Array(SHA256.hash(data: Array(prefix.utf8) + Array(random)).prefix(checksumSize))
     }

@@ -18,7 +18,7 @@ package struct OfflineRoot: Sendable {
         var revoked: [String] = []
     }
 
-    /// The file's JSON. It never leaves this type, because it shows the private key.
+    /// The file's JSON. This value never leaves `OfflineRoot`, because it shows the private key.
     private struct Stored: Codable {
         let privateKey: String
         let counter: Int64
@@ -29,7 +29,8 @@ package struct OfflineRoot: Sendable {
         file = SecretFile(path: path)
     }
 
-    /// Creates the root unless it exists. Returns its public key, which apps pin, as a JSON Web Key.
+    /// Creates the root unless the file exists already. Returns the root's public key, which apps pin, as a JSON Web
+    /// Key. Throws `ServiceError.keyFile` if the file can't be read or written.
     package func create() throws -> String {
         let contents = Contents(privateKey: Secret(P256.Signing.PrivateKey().pemRepresentation))
         let bytes = try Self.bytes(of: contents)
@@ -45,17 +46,18 @@ package struct OfflineRoot: Sendable {
         guard let key = (try? JSONDecoder().decode(JSONWebKey.self, from: Data(publicKey.utf8)))?.publicKey else {
             throw SigningKeyError.notAKey
         }
-        let (known, root) = try read(try file.existingContents())
-        guard !known.revoked.contains(key.id) else { throw SigningKeyError.revokedKey(key.id) }
+        let (contents, root) = try read(try file.existingContents())
+        guard !contents.revoked.contains(key.id) else { throw SigningKeyError.revokedKey(key.id) }
         return try RootStatement.sign(key, until: end, by: root, at: now)
     }
 
     /// Signs a new list of revoked keys: these keys, and all keys that were revoked before.
     ///
-    /// - Parameter counter: The lowest counter of the list; nil for the counter of the last list plus 1.
+    /// - Parameter counter: A lower bound for the counter of the list; nil for no other bound than the counter of the
+    ///   last list plus 1.
     package func revoke(_ ids: [String], counter: Int64? = nil, at now: Date) throws -> String {
-        let (known, key) = try read(try file.existingContents())
-        var contents = known
+        let (storedContents, key) = try read(try file.existingContents())
+        var contents = storedContents
         contents.counter = max(contents.counter + 1, counter ?? 0)
         for id in ids where !contents.revoked.contains(id) { contents.revoked.append(id) }
         guard contents.revoked.count <= SigningKeyBounds.maximumRevocations else {

@@ -48,8 +48,9 @@ package struct SecretFile: Sendable {
         throw .keyFile(path: path, detail: "the file exists already; choose another path, or remove the file")
     }
 
-    /// Returns the contents, and whether other users have access; nil if the file is missing. For files that contain a
-    /// secret only sometimes, such as a configuration.
+    /// Returns the contents, and whether other users have access to the file; nil if the file is missing. Callers read
+    /// files that contain a secret only sometimes, such as a configuration. Throws `keyFile` if the file can't be read
+    /// or has more than `limit` bytes.
     package func contentsIfAny(upTo limit: Int) throws(ServiceError) -> (bytes: [UInt8], isOpenToOthers: Bool)? {
         let contents: [UInt8]?
         var isOpenToOthers = true
@@ -80,7 +81,7 @@ package struct SecretFile: Sendable {
         owns it, as in Kubernetes)
         """
 
-    /// Replaces the contents atomically, or creates the file. The owner stays the same, because a command may run as
+    /// Replaces the contents atomically, or creates the file. The file keeps its owner, because a command may run as
     /// root while the service doesn't.
     package func replace(with contents: [UInt8]) throws(ServiceError) {
         try write(contents, replacing: true, owner: FilePermissions.owner(ofFileAt: path))
@@ -121,6 +122,6 @@ package struct SecretFile: Sendable {
 
     private var file: WholeFile { WholeFile(path: path) }
 
-    /// The largest size in bytes. The signing keys of a year with daily rotations take half of it.
+    /// The largest size of a file in bytes. The signing keys of a year with daily rotations take half of this size.
     static let maximumKeySize = 512 * 1024
 }

@@ -18,8 +18,8 @@ package struct SigningKeyAdministration: Sendable {
             package let createdAt: Date
             package let retiredAt: Date?
             package let revokedAt: Date?
-            /// Whether apps that pinned this key trust the key in use, because a chain of statements leads from this key to
-            /// the key in use.
+            /// Whether apps that pinned this key trust the key in use, because a chain of statements leads from this
+            /// key to the key in use.
             package let isInChain: Bool
         }
 
@@ -35,7 +35,7 @@ package struct SigningKeyAdministration: Sendable {
         /// The keys, oldest first. The last one is in use unless it is revoked.
         package let keys: [Key]
         package let period: Period
-        /// The public key in use. This key and the two below are JSON Web Keys.
+        /// The public key in use. This key and the two keys below are JSON Web Keys.
         package let inUse: String
         /// The public key that waits for the offline root's signature; nil if no key waits.
         package let waiting: String?
@@ -100,7 +100,7 @@ package struct SigningKeyAdministration: Sendable {
         case period(until: Date)
         /// The waiting key replaced the key in use, and may sign until this date.
         case rotated(until: Date)
-        /// These keys were revoked. Apps that pinned the `stranded` ones no longer trust any signing key.
+        /// These keys were revoked. Apps that pinned a key in `stranded` no longer trust any signing key.
         case revoked([String], stranded: [String])
     }
 

@@ -59,7 +59,7 @@ extension SigningKeyFile {
     /// leads from their key through the revoked key. So these keys leave the chain. If the revoked key is in use, a new
     /// key replaces it, and no key vouches for the new key.
     ///
-    /// - Returns: The keys that left the chain. Apps that pinned only these need an update.
+    /// - Returns: The IDs of the keys that left the chain. Apps that pinned only these keys need an update.
     @discardableResult
     mutating func revoke(_ id: String, at now: Date) throws -> [String] {
         guard let index = keys.firstIndex(where: { $0.key.id == id }) else { throw SigningKeyError.unknownKey(id) }
@@ -101,11 +101,13 @@ extension SigningKeyFile {
         replacingRoot: Bool = false
     ) throws -> SigningKeyAdministration.Installation {
         guard let root = newRoot ?? root else { throw SigningKeyError.noRoot }
-        if let known = self.root, known != root, !replacingRoot { throw SigningKeyError.anotherRoot(known: known.id) }
+        if let installed = self.root, installed != root, !replacingRoot {
+            throw SigningKeyError.anotherRoot(known: installed.id)
+        }
         guard let key = root.publicKey else { throw SigningKeyError.notAKey }
         if let list = RootRevocations(text, signedBy: key) {
-            // A list can't install a new root. The root would not have signed the key in use, so the service would stop
-            // issuing tokens.
+            // A list of revoked keys can't install a new root: the new root hasn't signed the key in use, so the
+            // service would stop issuing tokens.
             guard root == self.root else { throw SigningKeyError.listOfNewRoot }
             return try install(list, text: text, by: key, at: now)
         }
@@ -133,8 +135,10 @@ extension SigningKeyFile {
     private mutating func install(
         _ list: RootRevocations, text: String, by root: P256.Signing.PublicKey, at now: Date
     ) throws -> SigningKeyAdministration.Installation {
-        if let known = revocations.flatMap({ RootRevocations($0, signedBy: root) }), list.counter <= known.counter {
-            throw SigningKeyError.olderRevocations(counter: list.counter, known: known.counter)
+        if let installed = revocations.flatMap({ RootRevocations($0, signedBy: root) }),
+            list.counter <= installed.counter
+        {
+            throw SigningKeyError.olderRevocations(counter: list.counter, known: installed.counter)
         }
         if let waiting = next?.key, list.revoked.contains(waiting.publicKey.id) { next = nil }
         let ids = keys.filter { $0.revokedAt == nil && list.revoked.contains($0.key.id) }.map(\.key.id)

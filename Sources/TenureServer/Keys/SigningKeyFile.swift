@@ -8,12 +8,12 @@ import TenureJSON
 ///
 /// All keys and statements are in one file, so that replacing the file changes everything or nothing.
 struct SigningKeyFile: Hashable, Sendable {
-    /// A public key, and what became of it.
+    /// A public key, with the dates at which it was created, replaced and revoked.
     struct Key: Codable, Hashable, Sendable {
         let key: JSONWebKey
-        /// The date of creation, in seconds since 1970, like the other dates.
+        /// The date of creation, in seconds since 1970, as for the two dates below.
         let createdAt: Int64
-        /// The date at which the next key replaced this one.
+        /// The date at which the next key replaced this key; nil if this key is in use.
         var retiredAt: Int64?
         var revokedAt: Int64?
     }
@@ -29,7 +29,8 @@ struct SigningKeyFile: Hashable, Sendable {
 
     /// The private key of the last of `keys`, in PEM. Older private keys aren't kept.
     var privateKey: Secret<String>
-    /// All keys that can still matter, oldest first. The last one is in use.
+    /// The key in use, and all older keys that apps may trust or that signed tokens which may still be valid. The
+    /// oldest key is first, and the key in use is last.
     var keys: [Key]
     /// Statements in which each of the last keys vouches for the next key, oldest first. An app that pinned one of
     /// these keys trusts the key in use.
@@ -65,7 +66,7 @@ struct SigningKeyFile: Hashable, Sendable {
         tokenLife = stored.tokenLife
     }
 
-    /// The file's bytes. They contain the private keys, so they may only be written to the file.
+    /// The file's bytes, which contain the private keys. So they may only be written to the file.
     var bytes: [UInt8] {
         get throws {
             try JSONEncoder.keyFile(
@@ -76,7 +77,7 @@ struct SigningKeyFile: Hashable, Sendable {
         }
     }
 
-    /// The file's JSON. It never leaves this type, because it shows the private keys.
+    /// The file's JSON. This value never leaves `SigningKeyFile`, because it shows the private keys.
     private struct Stored: Codable {
         struct Next: Codable {
             let privateKey: String

@@ -21,7 +21,7 @@ struct SigningKeySet: Sendable {
         /// There is no offline root.
         case unlimited
         case until(Date)
-        /// There is a root, but it hasn't signed this key.
+        /// There is an offline root, but the root hasn't signed this key.
         case notSigned
         /// Another process that uses the same database has a newer key. Then this key signs nothing anymore.
         case outdated
@@ -37,7 +37,7 @@ struct SigningKeySet: Sendable {
 
     private let key: P256.Signing.PrivateKey
     private let tokenHeader: CompactHeader
-    /// The keys that aren't revoked, by ID.
+    /// The public keys that aren't revoked, by ID.
     private let verifiers: [String: P256.Signing.PublicKey]
 
     /// A mistake in the file. Messages show its description after the file's name.
@@ -143,7 +143,7 @@ struct SigningKeySet: Sendable {
     /// The set is for backends, which know the service's address. An app that fetched its trusted key here would trust
     /// any server that responds.
     func jsonWebKeySet(at now: Date) -> [UInt8] {
-        // The lifetime may have been longer when an older key was in use.
+        // The longest lifetime that was ever configured, because older keys may have signed tokens with that lifetime.
         let life = TimeInterval(file.maximumTokenLifetime)
         let keys = file.keys.filter { key in
             key.revokedAt == nil && key.retiredAt.map { now.timeIntervalSince1970 < TimeInterval($0) + life } ?? true

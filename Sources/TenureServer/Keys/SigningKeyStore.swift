@@ -15,10 +15,10 @@ struct SigningKeyStore: Sendable {
     /// Reads and checks the keys. Throws if the file is missing or damaged.
     func read() throws(ServiceError) -> SigningKeySet { try keys(in: try file.existingContents()) }
 
-    /// Reads the file. Returns nil if its contents are `known`.
-    func read(unless known: [UInt8]) throws(ServiceError) -> (keys: SigningKeySet, bytes: [UInt8])? {
+    /// Reads and checks the keys, unless the file still has the contents `lastBytes`. Returns nil in that case.
+    func read(unless lastBytes: [UInt8]) throws(ServiceError) -> (keys: SigningKeySet, bytes: [UInt8])? {
         let bytes = try file.existingContents()
-        return bytes == known ? nil : (try keys(in: bytes), bytes)
+        return bytes == lastBytes ? nil : (try keys(in: bytes), bytes)
     }
 
     /// Reads the keys, or creates the first key.

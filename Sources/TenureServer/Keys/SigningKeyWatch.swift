@@ -4,8 +4,8 @@ import ServiceLifecycle
 import TenureCore
 import TenureJSON
 
-/// Compares the signing key once a second with the signing key of the database's other processes. Logs rotations, a key
-/// file that can't be read, and the end of the signing period.
+/// Compares the signing key once a second with the signing key of the other processes that use the database. Logs
+/// rotations, a key file that can't be read, and the end of the signing period.
 struct SigningKeyWatch: Service {
     let keys: SigningKeys
     let agreement: KeyAgreement

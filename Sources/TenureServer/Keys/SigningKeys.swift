@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The signing keys of a running service. They are reloaded when the file changes, so a rotation needs no restart.
+/// The signing keys of a running service. The keys are reloaded when the file changes, so a rotation needs no restart.
 final class SigningKeys: Sendable {
     private let store: SigningKeyStore
     /// How long a change of the file may go unnoticed.
@@ -25,8 +25,8 @@ final class SigningKeys: Sendable {
     /// Reads the keys.
     ///
     /// - Parameters:
-    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not create a key,
-    ///     because their apps trust the missing key and would reject the new one.
+    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not create a
+    ///     key, because their apps trust the missing key and would reject the new one.
     ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
     ///   - lastUsed: Where the keys were when a process last used them, if that is known.
     init(
@@ -76,24 +76,25 @@ final class SigningKeys: Sendable {
         refresh()
     }
 
-    /// Why the file can't be read now; nil if the file can be read. The previous keys stay in use.
+    /// Why the file can't be read now; nil if the file can be read. While the file can't be read, the previous keys
+    /// stay in use.
     var failure: ServiceError? {
         refresh()
         return state.withLock { $0.problem }
     }
 
-    /// Reads the file again, unless it was read within `staleness`. Only one caller reads it. The others use the known
-    /// keys, so that a slow disk delays only one request.
+    /// Reads the file again, unless it was read less than `staleness` ago. Only one caller reads the file. The other
+    /// callers use the keys that were read before, so that a slow disk delays only one request.
     private func refresh() {
-        let known: [UInt8]? = state.withLock { state in
+        let lastBytes: [UInt8]? = state.withLock { state in
             guard !state.isReading, ContinuousClock.now - state.readAt >= staleness else { return nil }
             state.isReading = true
             return state.bytes
         }
-        guard let known else { return }
-        let result = Result { () throws(ServiceError) in try store.read(unless: known) }
+        guard let lastBytes else { return }
+        let result = Result { () throws(ServiceError) in try store.read(unless: lastBytes) }
         state.withLock { state in
-            if case .success(let found?) = result { (state.keys, state.bytes) = found }
+            if case .success(let changed?) = result { (state.keys, state.bytes) = changed }
             state.problem = if case .failure(let failure) = result { failure } else { nil }
             state.readAt = ContinuousClock.now
             state.isReading = false

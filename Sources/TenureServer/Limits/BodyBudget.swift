@@ -3,9 +3,10 @@ import TenureCore
 
 /// The memory that all request bodies together may take while they are received.
 ///
-/// When the memory is full, the slowest of the oldest bodies is dropped, so that slow senders don't block others. A
-/// quarter is kept for small bodies: notifications, and bodies up to 64 KiB such as most syncs. Large bodies can't use
-/// that quarter, and cause a small body to be dropped only if it is from the same client.
+/// When the memory is full, the slowest of the oldest bodies is dropped, so that slow senders don't block other
+/// senders. A quarter of the memory is kept for small bodies: notifications, and bodies up to 64 KiB such as most
+/// syncs. Large bodies can't use that quarter. A small body is dropped for a large body only if both are from the same
+/// client.
 final class BodyBudget: Sendable {
     private let state: Locked<State>
 
@@ -39,16 +40,16 @@ final class BodyBudget: Sendable {
         }
     }
 
-    /// The budget of all services in this process, which share its memory. It is enough for thousands of usual syncs at
-    /// once, or for 48 of the largest syncs.
+    /// The budget of all services in this process, which share its memory. The budget is enough for thousands of usual
+    /// syncs at once, or for 48 of the largest syncs.
     static let process = BodyBudget(bytes: 256 << 20)
 
     /// The largest size of a small body, in bytes. A sync with a receipt of 100 purchases is smaller.
     fileprivate static let smallBody = 64 * 1024
     /// The age in nanoseconds below which a body is never called slow.
     fileprivate static let oldAge: UInt64 = 2_000_000_000
-    /// The minimum size in bytes of a body to drop. Dropping a smaller body gains little, and if it is slow,
-    /// `Limits.bodyRate` ends it soon.
+    /// The minimum size in bytes of a body to drop. Dropping a smaller body gains little. If the smaller body is slow,
+    /// its connection is soon closed anyway, because of `Limits.bodyRate`.
     fileprivate static let minimumVictimSize = 4096
     /// The number of small bodies, and of large bodies, that are compared to find the slowest: the oldest of each.
     fileprivate static let maximumCompared = 64
@@ -58,12 +59,12 @@ final class BodyBudget: Sendable {
     }
 
     /// Enlarges the budget, if necessary, to four bodies of the given size, because a client gets at most a quarter of
-    /// it.
+    /// the budget.
     func allow(bodiesOf size: Int) {
         state.withLock { $0.limit = max($0.limit, 4 * size) }
     }
 
-    /// Begins a body. `drop` must end its connection; it is called at most once, on any thread.
+    /// Begins a body. `drop` must close the connection of the body. `drop` is called at most once, on any thread.
     func open(
         for client: NetworkAddress?, isNotification: Bool = false,
         at now: UInt64 = DispatchTime.now().uptimeNanoseconds, drop: @escaping @Sendable () -> Void = {}
@@ -89,7 +90,8 @@ final class BodyBudget: Sendable {
     var droppedBodies: UInt64 { state.withLock { $0.droppedBodies } }
 }
 
-/// How much memory bodies may take, how much is reserved, in bytes, and the bodies that hold it.
+/// How much memory bodies may take, how much memory is reserved, and the bodies for which it is reserved. All sizes are
+/// in bytes.
 private struct State {
     /// The memory that all bodies together may take.
     var limit: Int
@@ -128,8 +130,8 @@ private struct State {
             let isFull =
                 reservedBytes + count > limit || (isLarge && reservedByLargeBodies + growth > limit - limit / 4)
             guard isClientFull || isFull else { break }
-            let others = isClientFull ? droppableBodies(ofClientOf: body) : droppableBodies(isLarge: isLarge)
-            guard let slowest = slowest(of: others.filter { $0 !== body }, beside: body, at: now) else {
+            let candidates = isClientFull ? droppableBodies(ofClientOf: body) : droppableBodies(isLarge: isLarge)
+            guard let slowest = slowest(of: candidates.filter { $0 !== body }, beside: body, at: now) else {
                 return (false, victims)
             }
             release(slowest)
@@ -150,18 +152,20 @@ private struct State {
         return reservedByClient[client, default: 0] + count <= limit / 4
     }
 
-    /// Returns the slowest of `others`, which is dropped. Nil if all are too young, or not slower than the body that
-    /// needs the memory. Nothing is known about the rate of a young body, so it is treated as fast.
-    private func slowest(of others: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget.Body?
+    /// Returns the slowest of `candidates`, which the caller drops. Nil if all candidates are too young, or not slower
+    /// than the body that needs the memory. Nothing is known about the rate of a young body, so it is treated as fast.
+    private func slowest(of candidates: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget
+        .Body?
     {
-        let old = others.filter { $0.recent.age(at: now) >= BodyBudget.oldAge }
+        let old = candidates.filter { $0.recent.age(at: now) >= BodyBudget.oldAge }
         let rates = old.map { (body: $0, rate: $0.recent.rate(at: now)) }
         guard let slowest = rates.min(by: { $0.rate < $1.rate }) else { return nil }
         let isYoung = body.recent.age(at: now) < BodyBudget.oldAge
         return isYoung || slowest.rate < body.recent.rate(at: now) ? slowest.body : nil
     }
 
-    /// The oldest bodies of the same client. They may include `body` itself, so one more body is read than is compared.
+    /// The oldest bodies of the same client. These bodies may include `body` itself, so one more body is read than is
+    /// compared.
     private func droppableBodies(ofClientOf body: BodyBudget.Body) -> [BodyBudget.Body] {
         body.client.flatMap { bodiesByClient[$0]?.first(BodyBudget.maximumCompared + 1) } ?? []
     }
@@ -216,7 +220,7 @@ private struct BodyQueue {
 
     var isEmpty: Bool { nodes.isEmpty }
 
-    /// Adds a body at the end. Returns false if it is in the queue already.
+    /// Adds a body at the end. Returns false if the body is in the queue already.
     @discardableResult mutating func append(_ body: BodyBudget.Body) -> Bool {
         let id = ObjectIdentifier(body)
         guard nodes[id] == nil else { return false }

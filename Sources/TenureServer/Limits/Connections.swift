@@ -42,9 +42,9 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         fileprivate var sentBytes: RecentBytes?
         /// Whether the connection left its first phase, in which no request has arrived.
         fileprivate var hadRequest = false
-        /// Whether the connection counts toward the limits: it isn't closed, and wasn't chosen to be closed.
+        /// Whether the limits include the connection: it isn't closed, and wasn't chosen to be closed.
         fileprivate var isCounted = true
-        /// The neighbors in the queue of its phase.
+        /// The neighbors in the queue of this connection's phase.
         fileprivate var next: Connection?
         fileprivate weak var previous: Connection?
 
@@ -65,8 +65,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of connections of the service.
-    ///   - limitPerAddress: The maximum for one address. A number above a quarter of `limit` is reduced to that quarter,
-    ///     but not below 1. A /48 of IPv6 may have four times as many, but at most half of `limit`.
+    ///   - limitPerAddress: The maximum for one address. A number above a quarter of `limit` is reduced to that
+    ///     quarter, but not below 1. A /48 of IPv6 may have four times as many, but at most half of `limit`.
     ///   - proxies: Addresses without a limit, because they pass on the requests of many clients.
     ///   - bodyWindow: The seconds over which the rate of a body is measured.
     ///   - onClose: Called with the phase of each connection that is closed to make room.
@@ -85,8 +85,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     // MARK: The life of a connection
 
-    /// Counts a new connection, and closes others if there are too many. `close` ends the new connection. It is called
-    /// at most once, on any thread, and perhaps before this method returns.
+    /// Counts a new connection, and closes other connections if there are too many. `close` ends the new connection.
+    /// `close` is called at most once, on any thread, and perhaps before this method returns.
     func open(
         from address: NetworkAddress?, at now: UInt64 = now, close: @escaping @Sendable () -> Void
     ) -> Connection {
@@ -136,12 +136,12 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     func connectionClosed() {}
 
-    /// Whether the server may accept another connection. It may accept one connection more than the limit, because
-    /// another connection is closed for it.
+    /// Whether the server may accept another connection. The server may accept one connection more than the limit,
+    /// because another connection is closed for it.
     func isAcceptingNewConnections() -> Bool { state.withLock { $0.count <= $0.limit } }
 
     /// Tries again to close connections, because no event tells when a client stalls. Returns whether there are still
-    /// too many, so that the caller tries again.
+    /// too many connections, so that the caller must call this method again.
     func retry(at now: UInt64 = now) -> Bool {
         let (victims, again) = state.withLock { state in
             let victims = state.makeRoom(at: now)
@@ -162,7 +162,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// Closes connections that the state has chosen. This happens outside the lock, because closing calls other code.
+    /// Closes connections that `State` has chosen. This happens outside the lock, because closing a connection calls
+    /// other code, which may call this type again.
     private func end(_ victims: [Connection]) {
         for victim in victims {
             onClose(victim.phase)
@@ -205,10 +206,10 @@ private struct State {
         queues[.idle, default: Queue()].append(connection)
         var victims: [Connection] = []
         for network in connection.networks where connection.isCounted {
-            let others = members[network, default: []]
+            let earlierMembers = members[network, default: []]
             members[network, default: []].append(connection)
-            guard others.count >= network.share(of: limitPerAddress, total: limit) else { continue }
-            let victim = victim(among: others, at: now) ?? connection
+            guard earlierMembers.count >= network.share(of: limitPerAddress, total: limit) else { continue }
+            let victim = victim(among: earlierMembers, at: now) ?? connection
             forget(victim)
             victims.append(victim)
         }
@@ -252,13 +253,13 @@ private struct State {
 
     /// Chooses the next connection to close, in the order that `Connections` describes; nil if none can be closed.
     private func victim(at now: UInt64) -> Connection? {
-        if let idle = queues[.idle], let longest = idle.first {
+        if let idle = queues[.idle], let longestIdle = idle.first {
             // If most connections are new and idle, they are probably an attack, so close the oldest of them.
-            if longest.hadRequest || isOld(longest, at: now) || idle.count > limit / 2 { return longest }
+            if longestIdle.hadRequest || isOld(longestIdle, at: now) || idle.count > limit / 2 { return longestIdle }
         }
         if let slowest = slowest(of: first(.request), at: now) { return slowest }
-        guard let responses = queues[.response], let longest = responses.first else { return nil }
-        if isStalled(longest, at: now) { return longest }
+        guard let responses = queues[.response], let longestUnread = responses.first else { return nil }
+        if isStalled(longestUnread, at: now) { return longestUnread }
         return responses.count > limit - limit / 4 ? slowestReader(of: first(.response), at: now) : nil
     }
 
@@ -298,12 +299,12 @@ private struct State {
         for connection in connections {
             guard let age = connection.sentBytes?.age(at: now), age > Connections.oldAge else { continue }
             let bytes = connection.sentBytes?.total(at: now) ?? 0
-            var others = 0
-            for network in connection.networks { others = max(others, members[network, default: []].count) }
-            if let known = slowest {
-                guard others > known.members || (others == known.members && bytes < known.bytes) else { continue }
+            // The number of connections of the client's largest network.
+            let count = connection.networks.map { members[$0, default: []].count }.max() ?? 0
+            if let slowest {
+                guard count > slowest.members || (count == slowest.members && bytes < slowest.bytes) else { continue }
             }
-            slowest = (connection, others, bytes)
+            slowest = (connection, count, bytes)
         }
         return slowest?.connection
     }

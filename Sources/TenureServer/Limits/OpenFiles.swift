@@ -1,6 +1,6 @@
 import Foundation
 
-/// The operating system's limit of open files for this process. Each connection counts as an open file.
+/// The operating system's limit of open files for this process. Each connection is an open file.
 enum OpenFiles {
     /// Raises the limit to the maximum that the system allows. The usual default of 1,024 is too low.
     static func raiseLimit() {

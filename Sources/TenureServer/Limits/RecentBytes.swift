@@ -5,7 +5,8 @@
 struct RecentBytes: Sendable {
     private static let parts: UInt64 = 10
 
-    /// The bytes in each tenth of the window: a ring, of which `parts + 1` entries are used.
+    /// The bytes in each tenth of the window: a ring of `parts + 1` entries. The other entries of the vector are
+    /// unused.
     private var counts = SIMD16<UInt32>()
     /// The number of the present tenth since `start`.
     private var latest: UInt64 = 0
@@ -22,14 +23,14 @@ struct RecentBytes: Sendable {
         part = UInt64(max(1, seconds)) * 1_000_000_000 / Self.parts
     }
 
-    /// Counts bytes that arrive now.
+    /// Counts bytes that were transferred now.
     mutating func add(_ count: Int, at now: UInt64) {
         advance(to: now)
         let index = Int(latest % (Self.parts + 1))
         counts[index] = UInt32(clamping: Int(counts[index]) + count)
     }
 
-    /// The bytes that arrived within the window.
+    /// The bytes that were transferred within the window.
     mutating func total(at now: UInt64) -> Int {
         advance(to: now)
         return (0..<Int(Self.parts + 1)).reduce(0) { $0 + Int(counts[$1]) }
@@ -49,8 +50,8 @@ struct RecentBytes: Sendable {
     private mutating func advance(to now: UInt64) {
         let current = age(at: now) / part
         guard current > latest else { return }
-        for passed in 1...min(current - latest, Self.parts + 1) {
-            counts[Int((latest + passed) % (Self.parts + 1))] = 0
+        for offset in 1...min(current - latest, Self.parts + 1) {
+            counts[Int((latest + offset) % (Self.parts + 1))] = 0
         }
         latest = current
     }

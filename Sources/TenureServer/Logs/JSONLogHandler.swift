@@ -17,8 +17,8 @@ package struct JSONLogHandler: LogHandler {
         self.write = write
     }
 
-    /// Creates a handler that writes to standard error. It writes each line in one call, so that lines of several
-    /// threads don't mix.
+    /// Creates a handler that writes to standard error. The handler writes each line in one call, so that lines of
+    /// several threads don't mix.
     package static func standardError() -> JSONLogHandler {
         JSONLogHandler { line in
             line.withUnsafeBytes { bytes in _ = Foundation.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
@@ -51,8 +51,8 @@ package struct JSONLogHandler: LogHandler {
         write(Array(String(decoding: json.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Metadata with another name in the line: a shorter name for Hummingbird's request ID, and a trailing `_` if the line
-    /// has a field with the same name already.
+    /// Metadata with another name in the line: a shorter name for Hummingbird's request ID, and a trailing `_` if the
+    /// line has a field with the same name already.
     private static let names = [
         RequestID.metadataKey: "request", "time": "time_", "level": "level_", "message": "message_",
     ]

@@ -1,7 +1,8 @@
 package import Logging
 import TenureCore
 
-/// Writes lines of text to standard error, for people. It escapes characters that would alter a terminal's display.
+/// Writes lines of text to standard error, for people. The handler escapes characters that would alter a terminal's
+/// display.
 package struct TextLogHandler: LogHandler {
     private var lines: StreamLogHandler
 

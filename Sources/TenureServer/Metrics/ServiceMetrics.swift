@@ -3,10 +3,10 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// The metrics of one app since the process started: other code calls a method for each event to count.
+/// The metrics of one app since the process started. Other code calls one of these methods for each event to count.
 ///
-/// Each label has a value from a table of the service, never a value that a client chose. So the number of series is
-/// bounded.
+/// Each label has a value from a table of the service, never a value that a client chose. Otherwise a client could
+/// create any number of series, and fill the memory.
 struct ServiceMetrics: Sendable {
     let factory = PrometheusFactory()
     let startedAt = Date()
@@ -158,7 +158,8 @@ private final class MetricSeries<Labels: Hashable & Sendable, Metric: Sendable>:
     private let metrics: Locked<[Labels: Metric]>
     private let make: @Sendable (Labels) -> Metric
 
-    /// Creates the series with the labels in `first`. `make` creates the others when they are needed.
+    /// Creates the series with the labels in `first`, so that they are reported as 0. `make` creates all other series
+    /// when they are needed.
     init(_ first: [Labels] = [], make: @escaping @Sendable (Labels) -> Metric) {
         self.make = make
         metrics = Locked(Dictionary(uniqueKeysWithValues: first.map { ($0, make($0)) }))

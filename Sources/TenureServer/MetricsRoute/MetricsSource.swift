@@ -22,8 +22,8 @@ struct MetricsSource: Sendable {
 
     /// All metrics of these apps in Prometheus' text format. Each metric comes once, with the series of every app.
     ///
-    /// While the database doesn't answer, its values are left out. The other metrics are still reported, because
-    /// operators need them then.
+    /// While the database doesn't answer, the values from the database are left out. The other metrics are still
+    /// reported, because operators need them during an outage.
     static func text(of sources: [MetricsSource]) async -> String {
         var families = process(startedAt: sources.map(\.metrics.startedAt).min() ?? Date())
         for source in sources {

@@ -9,7 +9,7 @@ public struct CertificateFiles: Sendable, Hashable {
     /// The path of the private key.
     public var key: String
 
-    /// Creates a pair of PEM files. The service reads them when it starts, and again after SIGHUP.
+    /// Creates a pair of PEM files. The service reads the files when it starts, and again after SIGHUP.
     public init(certificate: String, key: String) {
         self.certificate = certificate
         self.key = key

@@ -8,7 +8,9 @@ public struct NetworkAddress: Sendable, Hashable {
     let high: UInt64
     let low: UInt64
     let isIPv4: Bool
+}
 
+extension NetworkAddress {
     /// Parses an address such as `192.0.2.1` or `2001:db8::1`; nil for any other text.
     public init?(_ text: String) {
         guard text.utf8.count <= 45 else { return nil }
@@ -47,12 +49,6 @@ public struct NetworkAddress: Sendable, Hashable {
         isIPv4 = high == 0 && low >> 32 == 0xFFFF
         self.high = high
         self.low = isIPv4 ? low & 0xFFFF_FFFF : low
-    }
-
-    private init(high: UInt64, low: UInt64, isIPv4: Bool) {
-        self.high = high
-        self.low = low
-        self.isIPv4 = isIPv4
     }
 
     /// Whether the address is on this machine only.

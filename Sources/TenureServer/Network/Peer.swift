@@ -5,7 +5,7 @@ import Hummingbird
 struct Peer: Sendable, Hashable {
     /// The client's address; nil if the connection has no IP address.
     let address: NetworkAddress?
-    /// Whether the request came from this machine and shows no sign of a proxy.
+    /// Whether the request came from this machine and has no header of a proxy.
     let isLocal: Bool
     /// Whether the request came from a proxy in the configuration, so that the service trusts its headers about the
     /// client.
@@ -19,8 +19,8 @@ struct Peer: Sendable, Hashable {
         guard let socket, proxies.contains(where: { $0.contains(socket) }) else {
             address = socket
             isBehindProxy = false
-            // Behind an undeclared proxy on this machine, all clients would seem to be local. So requests with a
-            // proxy's headers aren't treated as local.
+            // Behind an undeclared proxy on this machine, the requests of all clients come from loopback. So requests
+            // with a proxy's headers aren't treated as local.
             isLocal = socket?.isLoopback == true && !Self.isForwarded(headers)
             return
         }

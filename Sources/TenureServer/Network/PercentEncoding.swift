@@ -14,7 +14,7 @@ extension UInt8 {
 }
 
 extension String {
-    /// Percent-encodes all characters except the unreserved ones and the characters in `kept`.
+    /// Percent-encodes all characters except unreserved characters and the characters in `kept`.
     func percentEncoded(keeping kept: String = "") -> String {
         utf8.reduce(into: "") { encoded, byte in
             if byte.isUnreserved || kept.utf8.contains(byte) {

@@ -1,12 +1,8 @@
 import Foundation
-import HTTPTypes
-import Hummingbird
-import HummingbirdTLS
 import Logging
+import NIOCore
 import NIOSSL
-import ServiceLifecycle
 import TenureCore
-import UnixSignals
 
 /// The TLS certificate of the service. When its files are reloaded, new connections use the new certificate.
 final class ServerCertificate: Sendable {
@@ -23,16 +19,27 @@ final class ServerCertificate: Sendable {
 
     private var contents: CertificateFiles.Contents { current.withLock { $0 } }
 
-    /// The date at which the certificate in use expires.
-    var expiry: Date? { contents.chain.first?.expiry }
-
-    /// Reloads the files for new connections. If they are invalid, the previous certificate stays in use.
-    func reload() throws(ServiceError) {
-        let fresh = try files.contents(now: now())
-        current.withLock { $0 = fresh }
+    /// Stores in the metrics when the certificate in use expires.
+    func report(to metrics: ServiceMetrics) {
+        if let end = contents.chain.first?.expiry { metrics.usesCertificate(until: end) }
     }
 
-    /// The TLS settings of the server. For each new connection, they use the certificate of that moment.
+    /// Reloads the files for new connections, and logs the result. If the files are invalid, the previous certificate
+    /// stays in use.
+    func reload(_ metrics: ServiceMetrics, _ logger: Logger) {
+        do throws(ServiceError) {
+            let fresh = try files.contents(now: now())
+            current.withLock { $0 = fresh }
+            report(to: metrics)
+            logger.info("reloaded the TLS certificate")
+        } catch {
+            logger.error(
+                "the new TLS certificate is invalid; the previous one stays in use",
+                metadata: ["detail": "\(error.description)"])
+        }
+    }
+
+    /// The TLS settings of the server. Each new connection uses the certificate that was loaded last.
     var configuration: TLSConfiguration {
         var configuration = contents.configuration
         configuration.sslContextCallback = { [self] _, promise in
@@ -43,50 +50,5 @@ final class ServerCertificate: Sendable {
             promise.succeed(override)
         }
         return configuration
-    }
-}
-
-/// Reloads the certificate on SIGHUP, until the service ends. Without a certificate, the signal has no effect. At a
-/// terminal, the signal then ends the process, because the terminal was closed.
-struct CertificateReloading: Service {
-    let certificate: ServerCertificate?
-    let metrics: ServiceMetrics
-    let logger: Logger
-    /// Whether SIGHUP also reloads the secrets of a bucket, so that the signal has an effect without a certificate.
-    var alsoReloadsBucket = false
-
-    /// Ignores SIGHUP until this service runs, because by default the signal ends the process. At a terminal, the
-    /// signal isn't ignored.
-    static func ignoreSignalUntilRunning() {
-        if !hasTerminal { signal(SIGHUP, SIG_IGN) }
-    }
-
-    /// Whether a person started the process at a terminal.
-    static let hasTerminal = isatty(STDIN_FILENO) == 1
-
-    func run() async throws {
-        report()
-        if certificate == nil, Self.hasTerminal { return try await gracefulShutdown() }
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            guard let certificate else {
-                if !alsoReloadsBucket {
-                    logger.info("SIGHUP has no effect, because no TLS certificate and no bucket is configured")
-                }
-                continue
-            }
-            do throws(ServiceError) {
-                try certificate.reload()
-                report()
-                logger.info("reloaded the TLS certificate")
-            } catch {
-                logger.error(
-                    "the new TLS certificate is invalid; the previous one stays in use",
-                    metadata: ["detail": "\(error.description)"])
-            }
-        }
-    }
-
-    private func report() {
-        if let end = certificate?.expiry { metrics.usesCertificate(until: end) }
     }
 }

@@ -26,12 +26,8 @@ struct NotificationRoute: Sendable {
 }
 
 /// The body of a notification.
-struct NotificationRequest: Decodable {
+struct NotificationRequest {
     let signedPayload: String
-
-    enum CodingKeys: String, CodingKey {
-        case signedPayload
-    }
 
     /// The fields that distinguish version 2 of notifications from version 1.
     private struct Body: Decodable {

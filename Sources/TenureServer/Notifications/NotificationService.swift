@@ -16,9 +16,10 @@ struct NotificationService: Sendable {
     let entitlementComparer: EntitlementComparer?
     let metrics: ServiceMetrics
 
-    /// Receives a notification as a compact JWS. When this returns, the notification is stored durably.
+    /// Receives a notification as a compact JWS. When this method returns, the notification is stored durably.
     ///
-    /// Throws a `Problem`, with a status below 500 only if no later attempt can succeed.
+    /// Throws a `Problem` with a status below 500 only if no later attempt to send the notification can succeed. Also
+    /// throws the errors of the database.
     func receive(_ jws: [UInt8], now: Date, logger: Logger? = nil) async throws -> Reception {
         let contents: NotificationContents
         do throws(Rejection) {
@@ -39,41 +40,40 @@ struct NotificationService: Sendable {
         return reception
     }
 
-    /// Stores a notification, unless it is known already, and updates its customer.
+    /// Stores a notification, unless it is stored already, and updates its customer.
     private func storeAndApply(_ contents: NotificationContents, now: Date) async throws -> Reception {
         let environment = contents.notification.realm.environment
         let (policies, entitlementComparer) = (policies, entitlementComparer)
         let reception = try await policies.upToDate {
-            try await store.receive(contents.notification, about: contents.identities, at: now) { known in
-                var update = contents.update(of: known)
+            try await store.receive(contents.notification, about: contents.identities, at: now) { storedCustomer in
+                var update = contents.update(of: storedCustomer)
                 // If `decide` fails because another process just published a policy, the notification is still stored.
                 // The customer's entitlements are then decided below.
                 if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
                     update.entitlementChange =
-                        (try? entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now))
+                        (try? entitlementComparer?.entitlementChange(of: storedCustomer, decisions: decisions, at: now))
                         ?? .later
                 }
                 return update
             }
         }
-        // Usually the customer's entitlements were decided above. Otherwise, a promise refers to a policy that wasn't
-        // known then.
+        // Usually the customer's entitlements were decided above. Otherwise, a promise refers to a policy that this
+        // process hasn't read yet.
         guard reception.isNew, let customer = reception.customer, !policies.hasReadVersions(of: customer.facts.promises)
         else {
             return reception
         }
         let customerNow = try await policies.upToDate {
             let updated = try await store.update(customer, naming: contents.identities, at: now) {
-                known -> (CustomerUpdate, Result<Void, Problem>) in
-                var update = CustomerUpdate(of: known)
-                do throws(Problem) {
+                storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
+                var update = CustomerUpdate(of: storedCustomer)
+                let outcome = Result<Void, Problem> { () throws(Problem) in
                     let decisions = try policies.decide(&update, in: environment, at: now).decisions
                     update.entitlementChange =
-                        try entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
-                    return (update, .success(()))
-                } catch {
-                    return (update, .failure(error))
+                        try entitlementComparer?.entitlementChange(of: storedCustomer, decisions: decisions, at: now)
+                        ?? .later
                 }
+                return (update, outcome)
             }
             try updated?.outcome.get()
             return updated?.customer
@@ -115,8 +115,7 @@ struct NotificationService: Sendable {
                 .nothingVerified, "the notification was rejected: \(rejection.detail)",
                 problems: [
                     ArtifactProblem(
-                        artifact: NotificationRequest.CodingKeys.signedPayload.rawValue,
-                        code: rejection.code.rawValue, detail: rejection.detail)
+                        artifact: "signedPayload", code: rejection.code.rawValue, detail: rejection.detail)
                 ])
         }
     }

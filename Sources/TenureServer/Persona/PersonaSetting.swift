@@ -1,4 +1,5 @@
 import Foundation
+import TenureAPI
 import TenureCore
 import TenureJSON
 import TenureStore
@@ -13,38 +14,35 @@ enum PersonaSetting: String, CaseIterable {
     case expirationDate
 }
 
-/// An invalid setting of a persona.
-struct PersonaMistake: Error, Hashable {
-    let detail: String
-}
-
 extension AppProof {
     /// Creates a persona's proof: what the app transaction of a production customer with these settings would prove if
     /// it were signed at the date `signed`.
     ///
     /// A date is an instant as in RFC 3339, or a day, which means its midnight in UTC. Only receipts of volume
     /// purchases have an expiration date, so settings with an expiration date give the proof of a receipt.
-    init(settings: [String: String], signed: Date) throws(PersonaMistake) {
-        let known = PersonaSetting.allCases.map(\.rawValue)
-        if let unknown = settings.keys.sorted().first(where: { !known.contains($0) }) {
-            throw PersonaMistake(
-                detail: "there is no setting `\(unknown.prefix(64))`; use one of \(known.joined(separator: ", "))")
+    init(settings: [String: String], signed: Date) throws(Problem) {
+        let names = PersonaSetting.allCases.map(\.rawValue)
+        if let unknown = settings.keys.sorted().first(where: { !names.contains($0) }) {
+            throw Problem(
+                .malformedRequest,
+                "there is no setting `\(unknown.prefix(64))`; use one of \(names.joined(separator: ", "))")
         }
         let values = PersonaValues(settings: settings)
-        let platform = try values.text(.originalPlatform).map { name throws(PersonaMistake) in
+        let platform = try values.text(.originalPlatform).map { name throws(Problem) in
             guard let platform = Platform(rawValue: name) else {
-                throw PersonaMistake(
-                    detail: """
-                        there is no platform `\(name.prefix(64))`; use one of \
-                        \(Platform.allCases.map(\.rawValue).joined(separator: ", "))
-                        """)
+                throw Problem(
+                    .malformedRequest,
+                    """
+                    there is no platform `\(name.prefix(64))`; use one of \
+                    \(Platform.allCases.map(\.rawValue).joined(separator: ", "))
+                    """)
             }
             return platform
         }
         let expirationDate = try values.date(.expirationDate)
         let version = values.text(.originalAppVersion)
         if let version, version.utf8.count > 64 {
-            throw PersonaMistake(detail: "`originalAppVersion` has more than 64 bytes; use a version such as `2.0`")
+            throw Problem(.malformedRequest, "`originalAppVersion` has more than 64 bytes; use a version such as `2.0`")
         }
         self.init(
             kind: expirationDate == nil ? .appTransaction : .receipt, signedDate: signed.toMillisecond,
@@ -81,14 +79,15 @@ private struct PersonaValues {
     }
 
     /// The date of a setting; nil if it's missing or empty. Throws if it isn't a date.
-    func date(_ setting: PersonaSetting) throws(PersonaMistake) -> Date? {
+    func date(_ setting: PersonaSetting) throws(Problem) -> Date? {
         guard let text = text(setting) else { return nil }
         guard let date = Date(written: text) else {
-            throw PersonaMistake(
-                detail: """
-                    `\(setting.rawValue)` must be a day such as 2014-05-01 or an instant such as 2014-05-01T18:00:00Z; \
-                    found `\(text.prefix(64))`
-                    """)
+            throw Problem(
+                .malformedRequest,
+                """
+                `\(setting.rawValue)` must be a day such as 2014-05-01 or an instant such as 2014-05-01T18:00:00Z; \
+                found `\(text.prefix(64))`
+                """)
         }
         return date
     }

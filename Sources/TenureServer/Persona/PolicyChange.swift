@@ -3,9 +3,9 @@ import TenureCore
 
 /// The change of business model that matters to customers who already paid, on one platform.
 ///
-/// This is the last change from an era that some entitlement honors to an era that this entitlement doesn't honor. If
-/// there is no such change, it is the last change of any kind. `ReadyMadePersonas` makes test customers who got the app
-/// before and after the change.
+/// The change is the last change from an era that some entitlement honors to an era that this entitlement doesn't
+/// honor. If there is no such change, it is the last change of any kind. `ReadyMadePersonas` makes test customers who
+/// got the app before and after the change.
 struct PolicyChange {
     let platform: Platform
     /// The era before the change.
@@ -74,9 +74,9 @@ struct PolicyChange {
     var dateBefore: Date? {
         guard let date else { return nil }
         let end = date.addingTimeInterval(min(0, window?.from ?? 0))
-        let wanted = end.addingTimeInterval(-Self.day)
+        let dayBefore = end.addingTimeInterval(-Self.day)
         // If the era is shorter than a day, the date is the middle of the era.
-        guard let begin = Self.beginning(of: era, on: platform)?.date, begin >= wanted else { return wanted }
+        guard let begin = Self.beginning(of: era, on: platform)?.date, begin >= dayBefore else { return dayBefore }
         return Date(timeIntervalSince1970: (begin.timeIntervalSince1970 + end.timeIntervalSince1970) / 2)
     }
 
@@ -84,10 +84,10 @@ struct PolicyChange {
     var dateAfter: Date? {
         guard let date else { return nil }
         let begin = date.addingTimeInterval(max(0, window?.until ?? 0))
-        let wanted = begin.addingTimeInterval(Self.day)
+        let dayAfter = begin.addingTimeInterval(Self.day)
         let next = policy.eras.indices.contains(place + 1) ? policy.eras[place + 1] : nil
-        guard let end = next.flatMap({ Self.beginning(of: $0, on: platform)?.date }), end <= wanted else {
-            return wanted
+        guard let end = next.flatMap({ Self.beginning(of: $0, on: platform)?.date }), end <= dayAfter else {
+            return dayAfter
         }
         return Date(timeIntervalSince1970: (begin.timeIntervalSince1970 + end.timeIntervalSince1970) / 2)
     }
@@ -98,10 +98,12 @@ struct PolicyChange {
         guard let version else { return nil }
         let listed = Self.releases(of: policy, on: platform).compactMap(\.originalAppVersion)
         if let place = listed.firstIndex(of: version), place > 0 { return listed[place - 1].description }
-        let before = Self.predecessor(of: version)
-        guard let begin = Self.beginning(of: era, on: platform)?.version, let known = before.flatMap({ AppVersion($0) })
-        else { return before }
-        return known < begin ? begin.description : before
+        let text = Self.predecessor(of: version)
+        guard let begin = Self.beginning(of: era, on: platform)?.version,
+            let predecessor = text.flatMap({ AppVersion($0) })
+        else { return text }
+        // The version just below may be older than the era.
+        return predecessor < begin ? begin.description : text
     }
 
     /// The app's first version on this platform and its date: from the release list, or else a year before the first
@@ -112,8 +114,8 @@ struct PolicyChange {
         }
         let beginnings = policy.eras.compactMap { Self.beginning(of: $0, on: platform) }.filter { $0 != .new }
         let text = platform.versionKey == .shortVersionString ? "1.0" : "1"
-        let boundary = beginnings.lazy.compactMap(\.version).first
-        let isBefore = AppVersion(text).map { first in boundary.map { first < $0 } ?? true } ?? false
+        let firstChange = beginnings.lazy.compactMap(\.version).first
+        let isBefore = AppVersion(text).map { first in firstChange.map { first < $0 } ?? true } ?? false
         return (isBefore ? text : nil, beginnings.lazy.compactMap(\.date).first?.addingTimeInterval(-365 * Self.day))
     }
 

@@ -7,7 +7,7 @@ struct ReadyMadePersonas {
     /// A persona to create.
     struct Persona {
         let name: String
-        /// A description of the customer, for people.
+        /// A description of the customer whom the persona represents, for people.
         let what: String
         let proof: AppProof
     }
@@ -35,8 +35,8 @@ struct ReadyMadePersonas {
 
     /// The first platform in the policy, in the order of `Platform.allCases`; iOS if the policy has no platform.
     static func platform(of policy: Policy) -> Platform {
-        let named = Set(policy.eras.flatMap(\.begins.keys)).union(policy.releases.map(\.platform))
-        return Platform.allCases.first { named.contains($0) } ?? .iOS
+        let platforms = Set(policy.eras.flatMap(\.begins.keys)).union(policy.releases.map(\.platform))
+        return Platform.allCases.first { platforms.contains($0) } ?? .iOS
     }
 
     /// The names, in the order in which they are listed.

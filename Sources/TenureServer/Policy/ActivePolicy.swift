@@ -45,6 +45,7 @@ struct ActivePolicy: Sendable {
     static func digest(of compiled: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: compiled)) }
 
     /// Publishes `policy` if the database has no policy yet. Otherwise, the last published policy stays in effect.
+    /// Throws if a policy has mistakes, or if the database fails.
     init(
         _ policy: Policy, in store: Store, at now: Date, staleness: Swift.Duration = Self.defaultStaleness
     ) async throws(ServiceError) {
@@ -62,23 +63,19 @@ struct ActivePolicy: Sendable {
             let publication = try await store.write(at: now, locking: [.policies]) {
                 try $0.start(with: compiled, sha256: Self.digest(of: compiled))
             }
-            let recorded = try await store.read { try $0.policies() }
-            versions = PolicyVersions(try Self.inEffect(publication, among: recorded), askedAt: askedAt)
-            try versions.add(recorded)
-        } catch let error as StoreError {
-            throw ServiceError(error)
-        } catch let error as ServiceError {
-            throw error
+            let storedPolicies = try await store.read { try $0.policies() }
+            versions = PolicyVersions(try Self.inEffect(publication, among: storedPolicies), askedAt: askedAt)
+            try versions.add(storedPolicies)
         } catch {
-            throw .failed("\(error)")
+            throw ServiceError(wrapping: error)
         }
     }
 
     /// Returns the policy of a publication.
     private static func inEffect(
-        _ publication: StoredPublication, among recorded: [StoredPolicy]
+        _ publication: StoredPublication, among storedPolicies: [StoredPolicy]
     ) throws(ServiceError) -> InEffect {
-        guard let version = recorded.first(where: { $0.version == publication.version }) else {
+        guard let version = storedPolicies.first(where: { $0.version == publication.version }) else {
             throw .database("the database doesn't have the policy that it published last; restore it from a backup")
         }
         return InEffect(
@@ -88,7 +85,7 @@ struct ActivePolicy: Sendable {
     /// Whether the database was last asked for the policy in effect less than `staleness` ago.
     var isFresh: Bool { ContinuousClock.now - versions.lastAsked < staleness }
 
-    /// Asks the database for the policy in effect, unless that was done a moment ago.
+    /// Asks the database for the policy in effect, unless this process asked less than `staleness` ago.
     func refresh() async throws {
         if !isFresh { try await refreshNow() }
     }
@@ -100,15 +97,15 @@ struct ActivePolicy: Sendable {
         guard let publication, publication.id != versions.inEffect.publication else {
             return versions.updateInEffect(nil, askedAt: askedAt)
         }
-        let recorded = try await store.read { try $0.policies() }
-        try versions.add(recorded)
-        versions.updateInEffect(try Self.inEffect(publication, among: recorded), askedAt: askedAt)
+        let storedPolicies = try await store.read { try $0.policies() }
+        try versions.add(storedPolicies)
+        versions.updateInEffect(try Self.inEffect(publication, among: storedPolicies), askedAt: askedAt)
     }
 
     /// Runs `body` under the policy in effect. Runs it again if another process published a policy in the meantime, or
     /// if a promise refers to a version that this process hasn't read yet.
     ///
-    /// A second run of `body` must have no effect in addition to the first run's.
+    /// So `body` may run several times, and must have the same effect as if it ran once.
     func upToDate<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await refresh()
         for _ in 0..<3 {
@@ -133,8 +130,8 @@ struct ActivePolicy: Sendable {
 
     /// Returns the promises with their policies. Throws a problem if a promise refers to a version that this process
     /// hasn't read yet; see `upToDate`.
-    func promises(_ recorded: [StoredPromise]) throws(Problem) -> [Promise] {
-        try recorded.map { promise throws(Problem) in
+    func promises(_ storedPromises: [StoredPromise]) throws(Problem) -> [Promise] {
+        try storedPromises.map { promise throws(Problem) in
             guard let policy = versions[promise.policyVersion] else { throw Self.unknownVersion }
             return Promise(
                 entitlement: promise.entitlement, acquisition: promise.acquisition, policy: policy,

@@ -30,7 +30,8 @@ final class PolicyVersions: Sendable {
     subscript(version: Int64) -> Policy? { state.withLock { $0.policies[version] } }
 
     /// Stores which policy was in effect when the database was asked at the instant `askedAt`. `inEffect` is nil if the
-    /// known policy was still in effect. A publication older than the known one changes nothing.
+    /// policy stored here was still in effect. A publication older than the stored one changes nothing, because the
+    /// answers of the database may arrive in any order.
     func updateInEffect(_ inEffect: ActivePolicy.InEffect?, askedAt: ContinuousClock.Instant) {
         state.withLock { state in
             if let inEffect, inEffect.publication > state.latest.publication {
@@ -41,9 +42,9 @@ final class PolicyVersions: Sendable {
         }
     }
 
-    /// Reads and stores the versions that aren't known yet.
-    func add(_ recorded: [StoredPolicy]) throws(ServiceError) {
-        for version in recorded where self[version.version] == nil {
+    /// Reads and stores the versions that this process hasn't read yet.
+    func add(_ storedPolicies: [StoredPolicy]) throws(ServiceError) {
+        for version in storedPolicies where self[version.version] == nil {
             let policy = try version.read()
             state.withLock { $0.policies[version.version] = policy }
         }

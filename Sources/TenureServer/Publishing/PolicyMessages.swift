@@ -118,7 +118,7 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package let at: String
     /// The version of the policy that was current then.
     package let against: Int64
-    /// The number of evaluated customers: all customers in production, except unbound ones.
+    /// The number of evaluated customers: all customers in production, except unbound customers.
     package let customers: Int
     /// The number of customers who gain something.
     package let gaining: Int

@@ -44,7 +44,7 @@ struct PolicyPublisher: Sendable {
 
     // MARK: Candidates
 
-    /// Reads a policy. Throws a problem with every mistake in it, or if it's another app's policy.
+    /// Reads a policy. Throws a problem if the policy has mistakes, with all of them, or if it is for another app.
     func candidate(_ text: String) throws(Problem) -> Candidate {
         let policy: Policy
         do {
@@ -75,7 +75,7 @@ struct PolicyPublisher: Sendable {
         let earlier = try await store.read { try $0.publications() }.filter { $0.id < inEffect.publication }
         let target = earlier.last { version == nil ? $0.version != inEffect.version : $0.version == version }
         guard let target,
-            let recorded = try await store.read({ try $0.policies() }).first(where: { $0.version == target.version })
+            let stored = try await store.read({ try $0.policies() }).first(where: { $0.version == target.version })
         else {
             throw Problem(
                 .notFound,
@@ -83,7 +83,7 @@ struct PolicyPublisher: Sendable {
                     ?? "no other version was in effect before, so there is nothing to return to")
         }
         return Candidate(
-            policy: try recorded.read(), source: recorded.compiled, action: .rollback, restoringAfter: target.id)
+            policy: try stored.read(), source: stored.compiled, action: .rollback, restoringAfter: target.id)
     }
 
     // MARK: Rehearsing and publishing
@@ -153,7 +153,7 @@ struct PolicyPublisher: Sendable {
                 return publication
             case .overtaken:
                 throw Problem(
-                    .conflict, "another policy was published in the meantime; rehearse yours against it",
+                    .conflict, "another policy was published in the meantime; rehearse your policy against that policy",
                     reason: PublicationCheck.Refusal.overtaken.rawValue)
             // Together with the customers who are new or changed since the evaluation, more customers lose or gain
             // something than allowed. The next round evaluates all customers, and refuses the publication.
@@ -176,8 +176,8 @@ struct PolicyPublisher: Sendable {
         }
     }
 
-    /// Completes the publication of the policy in effect, and returns this policy. All its promises are ended and
-    /// restored.
+    /// Ends and restores all promises that the publication of the policy in effect ends and restores. Returns that
+    /// policy.
     private func finishPublicationInEffect() async throws -> ActivePolicy.InEffect {
         try await policies.refreshNow()
         try await store.finishPublication(at: now())
@@ -187,9 +187,9 @@ struct PolicyPublisher: Sendable {
     private static let busy = Problem(
         .busy, "too many customers changed while the policy was published; try again", retryAfter: 1)
 
-    /// Evaluates the customers that changed since `evaluation`, again and again until few are left, and publishes. The
-    /// transaction evaluates these few while no other transaction writes. Returns `behind` if too many customers
-    /// change.
+    /// Evaluates the customers that changed since `evaluation`, again and again until few customers are left, and
+    /// publishes the policy. The transaction that publishes evaluates these few customers while no other transaction
+    /// writes. Returns `behind` if too many customers change.
     private func publish(
         _ request: RequestedPublication, after evaluation: PublicationEvaluation, by evaluator: PublicationEvaluator,
         keepingPromises: Bool

@@ -43,22 +43,23 @@ struct PolicyRehearser: Sendable {
         while let last = page.last {
             // Reads the next page while this one is evaluated.
             async let next = store.read { try $0.customersToEvaluate(after: last.customer.id, limit: Self.pageSize) }
-            for found in page {
+            for row in page {
                 let subject = CustomerToEvaluate(
-                    customer: found.customer, isUnbound: found.isUnbound, restored: restored[found.customer.id] ?? [])
+                    customer: row.customer, isUnbound: row.isUnbound, restored: restored[row.customer.id] ?? [])
                 let result = try evaluator.result(for: subject)
                 evaluation.add(subject, evaluator.impact(on: subject, result, keepingPromises: keepingPromises))
                 if subject.isUnbound { continue }
-                tally.add(RehearsedCustomer(id: found.customer.publicID, found.customer.evidence), result)
+                tally.add(RehearsedCustomer(id: row.customer.publicID, row.customer.evidence), result)
             }
             page = try await next
         }
         return Findings(tally: tally, evaluation: evaluation)
     }
 
-    /// Evaluates the customers that changed since `evaluation`, until few are left.
+    /// Evaluates the customers that changed since `evaluation`, in several rounds, until few changed customers are
+    /// left.
     ///
-    /// Each round takes less time than the previous round, so fewer customers change meanwhile.
+    /// Usually each round takes less time than the previous round, so fewer customers change meanwhile.
     func catchUp(
         _ evaluation: PublicationEvaluation, by evaluator: PublicationEvaluator, restoringAfter: Int64?,
         keepingPromises: Bool

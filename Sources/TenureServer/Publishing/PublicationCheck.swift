@@ -68,8 +68,8 @@ struct PublicationCheck: Sendable {
             throw Problem(
                 .conflict,
                 """
-                `\(rehearsal.id)` is a rehearsal of another policy, or against one that is no longer in effect; rehearse \
-                again
+                `\(rehearsal.id)` is a rehearsal of another policy, or a comparison with a policy that is no longer in \
+                effect; rehearse again
                 """,
                 reason: Refusal.otherRehearsal.rawValue)
         }
@@ -79,13 +79,13 @@ struct PublicationCheck: Sendable {
             ("takeFrom", "--take-from", request.takeFrom, losing, "lose"),
             ("giveTo", "--give-to", request.giveTo, rehearsal.gaining, "gain"),
         ]
-        for (field, option, number, found, verb) in limits {
-            guard let number, number < found else { continue }
+        for (field, option, number, rehearsed, verb) in limits {
+            guard let number, number < rehearsed else { continue }
             throw Problem(
                 .conflict,
                 """
-                the rehearsal `\(rehearsal.id)` found \(found) customers who \(verb) something, more than \(number); \
-                to allow that, send \(found) as `\(field)` (`\(option)`)
+                the rehearsal `\(rehearsal.id)` found \(rehearsed) customers who \(verb) something, more than \
+                \(number); to allow that, send \(rehearsed) as `\(field)` (`\(option)`)
                 """,
                 reason: Refusal.otherNumber.rawValue)
         }
@@ -107,8 +107,8 @@ struct PublicationCheck: Sendable {
         throw Problem(
             .conflict,
             """
-            the policy has errors: \(first.message) [\(first.code)]\(others); `tenure policy check --against` shows them all. \
-            Correct the policy, or add them to its `acknowledge` with a reason
+            the policy has errors: \(first.message) [\(first.code)]\(others); `tenure policy check --against` shows all \
+            errors. Correct the policy, or add the errors to its `acknowledge` with a reason
             """,
             reason: Refusal.policyErrors.rawValue)
     }

@@ -5,7 +5,8 @@ import TenureAPI
 /// Rejects requests of clients that send too many requests, counted by address and by access token. Behind a proxy,
 /// also rejects requests of clients with too many requests in progress. The middleware runs before the body is read.
 ///
-/// `GET /health/live` has no limit: a supervisor that gets no response would restart the service, which doesn't help.
+/// `GET /health/live` has no limit. Otherwise, a supervisor would restart a service that works, because its request was
+/// refused.
 struct RateLimitMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -59,12 +60,12 @@ struct RateLimitMiddleware: RouterMiddleware {
         let seconds = max(1, Int(min(wait, 3600).rounded(.up)))
         guard context.endpointPath == NotificationRoute.path.description else {
             throw Problem(
-                .tooManyRequests, "too many requests in a short time; send this one again after \(seconds) s",
+                .tooManyRequests, "too many requests in a short time; send this request again after \(seconds) s",
                 retryAfter: seconds)
         }
         // The App Store sends a notification again after a 5xx status, but not after a 4xx. The problem isn't thrown,
         // because the log would report a failure of the service, and any client could fill the log.
         return .problem(
-            Problem(.busy, "too many notifications in a short time; send this one again", retryAfter: seconds))
+            Problem(.busy, "too many notifications in a short time; send this notification again", retryAfter: seconds))
     }
 }

@@ -4,9 +4,9 @@ import TenureCore
 /// Limits the rate of each client's requests with a token bucket, in bounded memory.
 ///
 /// A client is identified by a hash. There are two generations of buckets. When the young generation is full, it
-/// becomes the old generation, and the previous old generation is dropped. A client's bucket is copied to the
-/// young generation when the client sends a request, so the buckets of frequent clients are never dropped. A client with a
-/// dropped bucket starts with a full bucket, like every client after a long pause.
+/// becomes the old generation, and the previous old generation is dropped. A client's bucket is copied to the young
+/// generation when the client sends a request, so the buckets of frequent clients are never dropped. After its bucket
+/// was dropped, a client starts with a full bucket, like every client after a long pause.
 final class TokenBuckets: Sendable {
     private let generations = Locked(Generations())
     private let rate: ServiceConfiguration.Rate
@@ -37,8 +37,8 @@ final class TokenBuckets: Sendable {
         generations.withLock { generations in
             var bucket =
                 generations.young[client] ?? generations.old[client] ?? Bucket(tokens: rate.burst, instant: now)
-            let passed = now > bucket.instant ? Double(now - bucket.instant) / 1e9 : 0
-            bucket.tokens = min(rate.burst, bucket.tokens + passed * rate.perSecond)
+            let seconds = now > bucket.instant ? Double(now - bucket.instant) / 1e9 : 0
+            bucket.tokens = min(rate.burst, bucket.tokens + seconds * rate.perSecond)
             bucket.instant = max(now, bucket.instant)
             let wait = bucket.tokens >= 1 ? nil : (1 - bucket.tokens) / rate.perSecond
             if wait == nil { bucket.tokens -= 1 }

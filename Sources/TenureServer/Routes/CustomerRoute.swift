@@ -20,14 +20,16 @@ struct CustomerRoute: Sendable {
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let now = now()
         let token = try access.token(of: request, now: now)
-        let known =
+        let storedCustomer =
             if let lookUp { try lookUp(token.customer) } else { try await store.lookUp(token.customer) }
-        guard let known, known.realm == token.realm, let customer = try await store.customerForResponse(known) else {
+        guard let storedCustomer, storedCustomer.realm == token.realm,
+            let customer = try await store.customerForResponse(storedCustomer)
+        else {
             throw Problem.accessTokenRefused
         }
         let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)
         let evidence = customer.evidence(as: persona)
-        // The usual case needs neither the database nor another task.
+        // Usually, the decision needs neither the database nor another task.
         let decisions: [Decision]
         if policies.isFresh, policies.hasReadVersions(of: customer.facts.promises) {
             decisions = try policies.decide(customer.facts, evidence, at: now)

@@ -16,7 +16,7 @@ struct HealthRoutes: Sendable {
 
     @Sendable func ready(_ request: Request, context: ServiceContext) async throws -> Response {
         guard let error = await store.writeFailure() else { return Self.alive }
-        // `ProblemMiddleware` turns the error into a problem and logs its cause.
+        // `ProblemMiddleware` turns the error into a problem and logs the cause of the error.
         if Problem(error) != nil { throw error }
         throw Self.failed
     }

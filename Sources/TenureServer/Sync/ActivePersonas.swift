@@ -10,7 +10,7 @@ struct ActivePersonas: Sendable {
     let keys: SigningKeys
     let bundleID: String
 
-    /// The persona of a sync.
+    /// What the persona token in a sync leads to.
     enum Answer: Sendable {
         /// The client sent no persona token.
         case noPersona
@@ -32,7 +32,8 @@ struct ActivePersonas: Sendable {
         if persona.revokedAt != nil {
             return .rejected(
                 RejectedArtifact(
-                    .persona, .personaRevoked, "the persona `\(persona.name)` was revoked; send another one's token"))
+                    .persona, .personaRevoked,
+                    "the persona `\(persona.name)` was revoked; send the token of another persona"))
         }
         if !persona.isValid(at: now) {
             return .rejected(
@@ -49,8 +50,8 @@ struct ActivePersonas: Sendable {
         try await persona(token.persona, in: token.realm, at: now)
     }
 
-    /// Returns the persona with this number in the database; nil if `number` is nil. Download links contain the number
-    /// too. Throws if the persona has expired or was revoked, or if the realm is in Production.
+    /// Returns the persona with this number in the database; nil if `number` is nil. Access tokens and download links
+    /// contain such a number. Throws if the persona has expired or was revoked, or if the realm is in Production.
     func persona(_ number: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
         guard let number else { return nil }
         guard let persona = try await store.read({ try $0.persona(number) }), persona.isValid(at: now),
@@ -74,7 +75,7 @@ extension ActivePersonas.Answer {
     /// The persona; nil if the client sent none, or it was rejected.
     var persona: StoredPersona? { if case .persona(let persona) = self { persona } else { nil } }
 
-    /// The rejected token of a persona, if there is one.
+    /// The rejected persona token; empty if the token is valid or missing.
     var rejected: [RejectedArtifact] { if case .rejected(let artifact) = self { [artifact] } else { [] } }
 }
 

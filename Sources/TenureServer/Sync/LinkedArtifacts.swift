@@ -8,9 +8,9 @@ import TenureStore
 
 /// The artifacts of a sync that belong to one customer, and what they prove together.
 ///
-/// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So one artifact leads. Any
-/// other artifact is accepted only if signed fields link it to the leading artifact, directly or through further
-/// artifacts.
+/// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So one of the
+/// artifacts is the leading artifact. Any other artifact is accepted only if signed fields link it to the leading
+/// artifact, directly or through further artifacts.
 struct LinkedArtifacts: Sendable {
     private(set) var artifacts: [Artifact] = []
     private(set) var proofs: [AppProof] = []
@@ -32,14 +32,14 @@ struct LinkedArtifacts: Sendable {
 
     /// Links the verified artifacts of a sync.
     ///
-    /// - Parameter known: The stored customer with the artifacts' identities; nil for a new customer. The customer's
-    ///   stored proofs and purchases link artifacts too.
-    init(_ verified: VerifiedArtifacts, known: Customer? = nil) {
+    /// - Parameter storedCustomer: The stored customer with the artifacts' identities; nil for a new customer. The
+    ///   stored proofs and purchases of this customer link artifacts too.
+    init(_ verified: VerifiedArtifacts, storedCustomer: Customer? = nil) {
         rejected = verified.rejected
         // Accept a leading app transaction or receipt at once. A leading transaction is accepted below, with the other
         // transactions.
         let leader = ArtifactLinks.Leader(of: verified)
-        var links = ArtifactLinks(leading: leader, known: known)
+        var links = ArtifactLinks(leading: leader, storedCustomer: storedCustomer)
         var receipt = verified.receipt
         switch leader {
         case .appTransaction(let appTransaction): add(appTransaction, on: verified.hashedDevice)
@@ -49,7 +49,7 @@ struct LinkedArtifacts: Sendable {
         case .transaction, .none: break
         }
         var transactions = verified.transactions
-        // A linked artifact may link others. Three rounds are enough for a receipt and the subscriptions in it.
+        // A linked artifact may link further artifacts. Three rounds are enough for a receipt and its subscriptions.
         for _ in 0..<3 where receipt != nil || !transactions.isEmpty {
             if let candidate = receipt, links.accepts(candidate) {
                 add(candidate)
@@ -120,7 +120,7 @@ struct LinkedArtifacts: Sendable {
     }
 
     private static let otherAcquisition =
-        "the artifact belongs to another Apple account's acquisition of the app; send it separately"
+        "the artifact belongs to another Apple account's acquisition of the app; send the artifact separately"
 
     /// Adds the app transaction and its identities.
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {
@@ -128,9 +128,9 @@ struct LinkedArtifacts: Sendable {
         artifacts.append(artifact.storedArtifact)
         proofs.append(proof)
         namedIdentities.add(artifact.payload)
-        // Several accounts may use one device, so this identity combines the device and the acquisition. It finds
-        // customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same date,
-        // so the identity is used there only if there is no other identity.
+        // Several accounts may use one device, so this identity combines the device and the acquisition. The identity
+        // finds customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same
+        // date, so the identity is used there only if there is no other identity.
         if artifact.isOnDevice, identities.isEmpty || artifact.realm.environment.isProduction, let device,
             let date = proof.originalPurchaseDate
         {
@@ -162,8 +162,8 @@ struct LinkedArtifacts: Sendable {
     /// What the artifacts prove about the acquisition of the app.
     var acquisition: ProvenAcquisition { ProvenAcquisition(proofs, accountPurchases: accountPurchases) }
 
-    /// The identity of the unbound customer for exactly these artifacts: it contains a hash of all artifacts, the kind of
-    /// the leading artifact, and the best identity in them.
+    /// The identity of the unbound customer for exactly these artifacts: it contains a hash of all artifacts, the kind
+    /// of the leading artifact, and the best identity in them.
     func unboundIdentity(of verified: VerifiedArtifacts) -> Identity {
         let lead: Identity.Lead =
             verified.appTransaction != nil ? .app : verified.receipt != nil ? .receipt : .transactions
@@ -185,7 +185,7 @@ extension Artifact {
 
 /// The signed facts that link the artifacts of one sync to one customer.
 ///
-/// Copies of signed artifacts circulate, so an artifact without a link to the others isn't accepted.
+/// Copies of signed artifacts circulate, so an artifact without a link to the other artifacts isn't accepted.
 private struct ArtifactLinks {
     /// The ID of one account's acquisition of the app. Different IDs are different customers.
     private(set) var appTransactionID: String?
@@ -199,8 +199,9 @@ private struct ArtifactLinks {
     /// The proofs that are stored for this customer already.
     private let knownProofs: [AppProof]
 
-    /// The artifact that the others are compared with: the app transaction, otherwise a transaction that was signed for
-    /// this device, otherwise the receipt, otherwise a transaction, preferably with an `appTransactionId`.
+    /// The leading artifact, with which all other artifacts are compared: the app transaction, otherwise a transaction
+    /// that was signed for this device, otherwise the receipt, otherwise a transaction, preferably with an
+    /// `appTransactionId`.
     enum Leader {
         case appTransaction(SyncArtifact<AppTransactionPayload>)
         case receipt(SyncArtifact<ReceiptPayload>)
@@ -226,9 +227,9 @@ private struct ArtifactLinks {
         }
     }
 
-    /// - Parameter known: The stored customer with the artifacts' identities; nil for a new customer.
-    init(leading leader: Leader, known: Customer?) {
-        knownProofs = known?.facts.proofs ?? []
+    /// - Parameter storedCustomer: The stored customer with the artifacts' identities; nil for a new customer.
+    init(leading leader: Leader, storedCustomer: Customer?) {
+        knownProofs = storedCustomer?.facts.proofs ?? []
         switch leader {
         case .appTransaction(let artifact):
             appTransactionID = artifact.payload.appTransactionID
@@ -249,7 +250,7 @@ private struct ArtifactLinks {
             isOnDevice = false
             originalPurchaseDate = nil
         }
-        if let known { add(known.facts.purchases) }
+        if let storedCustomer { add(storedCustomer.facts.purchases) }
     }
 
     /// Whether a transaction is linked. If so, its IDs link further artifacts.
@@ -274,9 +275,9 @@ private struct ArtifactLinks {
     /// Whether a receipt is linked. If so, its purchases link further artifacts.
     ///
     /// A receipt is linked if a linked artifact has one of its purchases, or if it was linked to the stored customer
-    /// before. It is also linked if it was made on this device, and its purchase date of the app is the leading artifact's
-    /// date. Equal dates alone are no link: many people bought the app in the same second, and copies of their receipts
-    /// circulate.
+    /// before. A receipt is also linked if it was made on this device, and has the same purchase date of the app as the
+    /// leading artifact. Equal dates alone are no link: many people bought the app in the same second, and copies of
+    /// their receipts circulate.
     mutating func accepts(_ receipt: SyncArtifact<ReceiptPayload>) -> Bool {
         let purchases = receipt.verified.purchases
         guard

@@ -18,7 +18,7 @@ struct RejectedArtifact: Sendable, Hashable {
         isRetryable = rejection.isRetryable
     }
 
-    /// Creates the rejection of an artifact that can't be used together with the others, or of a persona.
+    /// Creates the rejection of an artifact that can't be used together with the other artifacts, or of a persona.
     init(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
         self.path = path
         code = relation.rawValue

@@ -5,7 +5,7 @@ import TenureStore
 
 /// A verified artifact from a client, or from the App Store Server API.
 ///
-/// This is a class because copying a payload would retain dozens of strings.
+/// `SyncArtifact` is a class because copying a payload would retain dozens of strings.
 final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
     let path: ArtifactPath
     /// The artifact as the database stores it.

@@ -7,40 +7,31 @@ import TenureStore
 
 /// Turns the signed artifacts of a client into decisions: verifies, links, saves and decides.
 ///
-/// This is a class because every sync captures it. Copying a struct would retain each of its parts, and cores would
-/// compete for their reference counts.
+/// `SyncService` is a class because every sync captures the service. Copying a struct would retain each of its parts,
+/// and cores would compete for their reference counts.
 final class SyncService: Sendable {
     let verifier: AppStoreVerifier
     let store: Store
     let policies: ActivePolicy
     let signingKeys: SigningKeys
     let accessTokenKey: AccessTokenKey
-    let lifetimes: ServiceConfiguration.TokenLifetimes
-    let bundleID: String
     /// Finds the messages for webhooks; nil if there are no webhooks.
     let entitlementComparer: EntitlementComparer?
-    /// The number of devices of a customer above which an event is stored for support. The limit has no other effect.
-    let deviceLimit: Int
-    /// Whether the App Store is asked for the history of new customers.
-    let asksAppStore: Bool
     let personas: ActivePersonas
+    let configuration: ServiceConfiguration
 
+    /// Creates the service. Throws `noEnvironment` if the configuration accepts no environment of the App Store.
     init(
-        verifier: AppStoreVerifier, store: Store, policies: ActivePolicy, signingKeys: SigningKeys,
-        accessTokenKey: AccessTokenKey, lifetimes: ServiceConfiguration.TokenLifetimes, bundleID: String,
-        entitlementComparer: EntitlementComparer?,
-        deviceLimit: Int, asksAppStore: Bool, personas: ActivePersonas
-    ) {
-        self.verifier = verifier
+        _ configuration: ServiceConfiguration, store: Store, policies: ActivePolicy, signingKeys: SigningKeys,
+        accessTokenKey: AccessTokenKey, entitlementComparer: EntitlementComparer?, personas: ActivePersonas
+    ) throws(ServiceError) {
+        self.configuration = configuration
+        verifier = try configuration.verifier()
         self.store = store
         self.policies = policies
         self.signingKeys = signingKeys
         self.accessTokenKey = accessTokenKey
-        self.lifetimes = lifetimes
-        self.bundleID = bundleID
         self.entitlementComparer = entitlementComparer
-        self.deviceLimit = deviceLimit
-        self.asksAppStore = asksAppStore
         self.personas = personas
     }
 
@@ -65,15 +56,15 @@ final class SyncService: Sendable {
         // 3. In one transaction, which the database may run twice: find the customer, decide, save.
         let plan = CustomerUpdatePlan(
             naming: linked.identities, in: realm, at: now, adding: verified.size, proving: linked.acquisition)
-        let decide = { @Sendable (known: Customer?) -> (CustomerUpdate, Result<Outcome, Problem>) in
-            self.decide(on: known, adding: verified, linked, in: realm, now: now)
+        let decide = { @Sendable (storedCustomer: Customer?) -> (CustomerUpdate, Result<Outcome, Problem>) in
+            self.decide(on: storedCustomer, adding: verified, linked, in: realm, now: now)
         }
         var saved: SavedCustomer?
         if plan.mayFitOneTransaction {
             saved = try await store.write(at: now, locking: plan.lockKeys) { transaction -> SavedCustomer? in
-                guard let found = try transaction.findCustomer(plan) else { return nil }
-                let (update, outcome) = decide(found.customer)
-                return (try transaction.save(update, of: found), outcome)
+                guard let match = try transaction.findCustomer(plan) else { return nil }
+                let (update, outcome) = decide(match.customer)
+                return (try transaction.save(update, of: match), outcome)
             }
         }
         // A sync with thousands of purchases takes several transactions, so that other customers don't wait for it.
@@ -95,10 +86,10 @@ final class SyncService: Sendable {
         answer.signingKey = keys.vouchers
         if verified.appTransaction?.isOnDevice == true, let device = verified.hashedDevice, keys.period.contains(now) {
             let token = EntitlementToken(
-                bundleID: bundleID, customer: customer,
+                bundleID: configuration.policy.app.bundleID, customer: customer,
                 appTransactionID: verified.appTransaction?.payload.appTransactionID, device: device,
-                decisions: shownOutcome.decisions, persona: persona, nonce: request.nonce, lifetimes: lifetimes,
-                now: now)
+                decisions: shownOutcome.decisions, persona: persona, nonce: request.nonce,
+                lifetimes: configuration.tokenLifetimes, now: now)
             answer.entitlementToken = try keys.sign(token.claims, type: EntitlementToken.type)
         }
         logger.debug(
@@ -126,44 +117,48 @@ final class SyncService: Sendable {
     /// Decides what a customer may use with the new artifacts. Returns what the artifacts add to the customer.
     ///
     /// - Parameters:
-    ///   - known: The stored customer; nil for a new one.
-    ///   - alone: The artifacts as they are linked without the stored customer. If they are bound, they are linked
-    ///     again, because the customer's stored facts may link more of them.
+    ///   - storedCustomer: The stored customer; nil for a new one.
+    ///   - linkedAlone: The artifacts as they are linked without the stored customer. If these artifacts are bound, all
+    ///     artifacts are linked again, because the customer's stored facts may link more of them.
     private func decide(
-        on known: Customer?, adding verified: VerifiedArtifacts, _ alone: LinkedArtifacts, in realm: Realm, now: Date
+        on storedCustomer: Customer?, adding verified: VerifiedArtifacts, _ linkedAlone: LinkedArtifacts,
+        in realm: Realm,
+        now: Date
     ) -> (CustomerUpdate, Result<Outcome, Problem>) {
-        let linked = alone.isBound && known != nil ? LinkedArtifacts(verified, known: known) : alone
-        var update = CustomerUpdate(of: known)
+        let linked =
+            linkedAlone.isBound && storedCustomer != nil
+            ? LinkedArtifacts(verified, storedCustomer: storedCustomer) : linkedAlone
+        var update = CustomerUpdate(of: storedCustomer)
         update.add(
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
-        update.identify(by: linked.identities + linked.namedIdentities.searchableIdentities(beyond: known))
-        if alone.isBound, let device = verified.hashedDevice {
+        update.identify(by: linked.identities + linked.namedIdentities.searchableIdentities(beyond: storedCustomer))
+        if linkedAlone.isBound, let device = verified.hashedDevice {
             let getsEntitlementToken = verified.appTransaction?.isOnDevice == true
             update.addUse(
-                of: DeviceUse(device: device, getsEntitlementToken: getsEntitlementToken, limit: deviceLimit))
+                of: DeviceUse(
+                    device: device, getsEntitlementToken: getsEntitlementToken, limit: configuration.deviceLimit))
         }
-        if linked.isComplete, alone.isBound { update.completePurchases() }
-        // The first device of a customer asks for the history, even if the customer is known from unbound artifacts or
-        // a notification.
-        if asksAppStore, alone.isBound, realm.environment != .xcode {
-            if known == nil {
+        if linked.isComplete, linkedAlone.isBound { update.completePurchases() }
+        // The App Store is asked for the history of a new customer. It is also asked when a new device of a stored
+        // customer syncs and the database may lack purchases: for example, a notification may have created the
+        // customer.
+        if configuration.appStore != nil, linkedAlone.isBound, realm.environment != .xcode {
+            if storedCustomer == nil {
                 update.jobs.insert(.history)
-            } else if known?.facts.purchasesAreComplete != true {
+            } else if storedCustomer?.facts.purchasesAreComplete != true {
                 update.jobsForNewDevice.insert(.history)
             }
         }
-        do {
+        let outcome = Result<Outcome, Problem> { () throws(Problem) in
             let (evidence, decisions) = try policies.decide(&update, in: realm.environment, at: now)
             // If this process has no webhooks, `later` lets a process with webhooks compare the customer.
             update.entitlementChange =
-                try entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
-            let outcome = Outcome(
+                try entitlementComparer?.entitlementChange(of: storedCustomer, decisions: decisions, at: now) ?? .later
+            return Outcome(
                 evidence: evidence, decisions: decisions, rejected: linked.rejected,
                 acceptedCount: linked.artifacts.count)
-            return (update, .success(outcome))
-        } catch {
-            return (update, .failure(error))
         }
+        return (update, outcome)
     }
 
     /// Decides what a stored customer may use, or the persona that replaces them.
@@ -175,9 +170,9 @@ final class SyncService: Sendable {
     /// Saves artifacts as an unbound customer if nothing proves that they belong to the sender. The decisions depend on
     /// these artifacts alone.
     ///
-    /// Other people may have copies of signed artifacts. So the refunds, expirations and revocations of the customers
-    /// with the artifacts' identities apply too. The rights of those customers don't apply, except promises for the same
-    /// acquisition of the app.
+    /// Other people may have copies of signed artifacts. So the decisions also consider the refunds, expirations and
+    /// revocations of the customers with the artifacts' identities. The decisions don't consider the rights of those
+    /// customers, except promises for the same acquisition of the app.
     private func answerUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
@@ -186,9 +181,9 @@ final class SyncService: Sendable {
         update.add(
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
         if linked.isComplete { update.completePurchases() }
-        let recorded = try await store.recordUnbound(
+        let unboundCustomer = try await store.recordUnbound(
             linked.unboundIdentity(of: verified), naming: linked.identities, in: realm, at: now, update)
-        guard let customer = recorded?.limited else {
+        guard let customer = unboundCustomer?.limited else {
             throw Problem(.busy, "the customer was erased just now; send the request again", retryAfter: 1)
         }
         return (customer, try decide(on: customer, as: nil, now: now))
@@ -198,6 +193,7 @@ final class SyncService: Sendable {
     private func accessToken(
         for customer: Customer, bound isBound: Bool, as persona: StoredPersona?, now: Date
     ) -> AccessTokenResponse {
+        let lifetimes = configuration.tokenLifetimes
         let end = now.addingTimeInterval(isBound ? lifetimes.accessToken : lifetimes.unboundAccessToken)
         let token = AccessToken(
             customer: customer.member, realm: customer.realm, expiresAt: min(end, persona?.expiresAt ?? end),
@@ -207,8 +203,8 @@ final class SyncService: Sendable {
 
     /// The response if no artifact is accepted.
     ///
-    /// - Parameter mayBeAcceptedLater: Whether a rejected artifact may be accepted later, so that the client should send all
-    ///   of them again.
+    /// - Parameter mayBeAcceptedLater: Whether a rejected artifact may be accepted later, so that the client should
+    ///   send all artifacts again.
     private static func nothingVerified(_ rejected: [RejectedArtifact], mayBeAcceptedLater: Bool) -> Problem {
         if mayBeAcceptedLater {
             return Problem(

@@ -4,14 +4,15 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The artifacts of a sync that were verified, each by itself, and the rejected ones.
+/// The artifacts of a sync that were verified, each by itself, and the rejected artifacts.
 struct VerifiedArtifacts: Sendable {
     var appTransaction: SyncArtifact<AppTransactionPayload>?
     var receipt: SyncArtifact<ReceiptPayload>?
     var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
     var renewals: [(artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal)] = []
     var rejected: [RejectedArtifact] = []
-    /// Whether the client sent a list of transactions. A list must have all of the customer's transactions.
+    /// Whether the client sent a list of transactions. By sending a list, even an empty one, the client says that the
+    /// list has all of the customer's transactions.
     let listsAllPurchases: Bool
     /// The ID of the sender's device; nil if the client didn't send it. An artifact that was signed for this ID proves
     /// that it belongs to the device.
@@ -30,7 +31,7 @@ struct VerifiedArtifacts: Sendable {
         if let jws = request.appTransaction { readAppTransaction(Array(jws.utf8), by: verifier, now: now) }
         if let base64 = request.receipt { readReceipt(base64, by: verifier, now: now) }
         for (index, jws) in (request.transactions ?? []).enumerated() {
-            // Verifying a long list takes as long as many short requests, so it lets other tasks run in between.
+            // Verifying a long list takes as long as many short requests, so other tasks may run in between.
             if index % 32 == 31 { await Task.yield() }
             readTransaction(Array(jws.utf8), at: .transaction(index), by: verifier, now: now)
         }
@@ -45,8 +46,8 @@ struct VerifiedArtifacts: Sendable {
     var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.artifact.realm }
 
     /// The maximum number of artifacts, purchases and renewals to save. The number tells whether one transaction of the
-    /// database is enough. A transaction is an artifact with a purchase, and renewal info is an artifact with a renewal.
-    /// The app transaction and the receipt are two more artifacts.
+    /// database is enough. A transaction is an artifact with a purchase, and renewal info is an artifact with a
+    /// renewal. The app transaction and the receipt are two more artifacts.
     var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
 
     /// Whether one of the rejected artifacts may be accepted later.
@@ -115,7 +116,7 @@ struct VerifiedArtifacts: Sendable {
                 other.environment == realm.environment
                 ? "the artifact was signed by another authority than the other artifacts"
                 : "the artifact is from \(other.environment.rawValue), and the others are from \(realm.environment.rawValue)"
-            return RejectedArtifact(path, .wrongEnvironment, detail + "; send it separately")
+            return RejectedArtifact(path, .wrongEnvironment, detail + "; send the artifact separately")
         }
         if let artifact = receipt, let rejection = rejection(of: artifact.path, in: artifact.realm) {
             receipt = nil

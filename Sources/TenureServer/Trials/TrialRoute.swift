@@ -86,12 +86,11 @@ struct TrialRoute: Sendable {
         if !isCounted, try policies.isGranted(name, to: customer, as: persona, at: now) {
             return TrialResponse(entitlement: name, isOwner: true)
         }
-        let state = TrialState(trial, use, isCounted: isCounted, at: now)
-        let answer = state.response(named: name)
-        guard state.isOpen else {
+        let answer = TrialResponse(name, trial, use, isCounted: isCounted, at: now)
+        guard let end = answer.ends, now < end else {
             let detail =
                 (answer.sessionsLeft ?? 0) > 0
-                ? "this session is over; begin another one with a new `id`" : "the trial of `\(name)` is used up"
+                ? "this session is over; begin another session with a new `id`" : "the trial of `\(name)` is used up"
             throw Problem(.trialOver, detail, trial: answer)
         }
         return answer

@@ -6,9 +6,9 @@ import TenureStore
 /// Sends heartbeats to the database for this process's webhook endpoints, and removes endpoints without a recent
 /// heartbeat.
 ///
-/// Several processes may use the database, each with its own configuration. An endpoint that this process doesn't know
-/// may belong to another process, which then sends heartbeats for it. If no heartbeats arrive, no process has the
-/// endpoint in its configuration anymore.
+/// Several processes may use the database, each with its own configuration. An endpoint that isn't in this process's
+/// configuration may be in that of another process, which sends heartbeats for the endpoint. If no heartbeats arrive,
+/// no process has the endpoint in its configuration anymore.
 struct EndpointRegistry: Service {
     let configuration: ServiceConfiguration
     let store: Store
@@ -57,10 +57,10 @@ struct EndpointSilence {
     /// The number of reads with the same heartbeat, a minute apart, after which an endpoint is silent.
     static let maximum = 10
 
-    /// How often each endpoint was read with the same heartbeat, which is part of the key.
+    /// How often each endpoint was read with the same heartbeat. The heartbeat is part of `NamedEndpoint`.
     private var reads: [NamedEndpoint: Int] = [:]
 
-    /// Counts a read of all endpoints, and returns the silent ones.
+    /// Counts a read of all endpoints, and returns the silent endpoints.
     mutating func silent(among endpoints: [NamedEndpoint]) -> [NamedEndpoint] {
         reads = Dictionary(endpoints.map { ($0, (reads[$0] ?? 0) + 1) }, uniquingKeysWith: max)
         return endpoints.filter { (reads[$0] ?? 0) > Self.maximum }

@@ -6,8 +6,8 @@ import TenureStore
 /// The webhooks of a running service: registered in the database, and delivered by services.
 extension ServiceConfiguration {
     /// Stores the webhook endpoints in the database. The service does this before it writes anything else, so that all
-    /// later changes queue messages for the endpoints. Removes no endpoint: another process may serve it, and this
-    /// process may still fail to start.
+    /// later changes queue messages for the endpoints. This method removes no endpoint: another process may have it in
+    /// its configuration, and this process may still fail to start.
     ///
     /// If the policy or `expiringDays` changed since the last start, the service compares all customers again.
     func registerWebhooks(in store: Store) async throws(ServiceError) {

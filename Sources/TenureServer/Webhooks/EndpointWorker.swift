@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Delivers messages to one endpoint, several concurrently, until the service stops.
+/// Delivers messages to one endpoint until the service stops, several messages at the same time.
 ///
 /// The messages wait in the outbox, a table of the database. The worker reserves some of them, sends them, and stores
 /// the results.
@@ -22,7 +22,8 @@ struct EndpointWorker: Sendable {
     let metrics: ServiceMetrics
     let logger: Logger
 
-    /// How long deliveries are reserved for this process, in seconds: much longer than an attempt can take.
+    /// How long deliveries are reserved for this process, in seconds: much longer than an attempt can take. After
+    /// that time, any process may deliver them, because this process may have been killed.
     private static let lease: TimeInterval = 120
     /// After this many failures in a row, only one message is tried per read of the outbox, until one is delivered.
     private static let failureLimit = 5
@@ -35,10 +36,12 @@ struct EndpointWorker: Sendable {
         case attempted(isDelivered: Bool)
     }
 
-    /// Runs until the service is asked to stop and all started attempts have ended.
+    /// Delivers messages until the service is asked to stop. Returns when all started attempts have ended.
     func run() async {
         await withTaskGroup(of: Event.self) { group in
+            // The number of attempts that haven't ended.
             var inFlight = 0
+            // The number of failed attempts since a message was last delivered.
             var failures = 0
             var isReadDue = true
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
@@ -71,7 +74,7 @@ struct EndpointWorker: Sendable {
         }
     }
 
-    /// Tries each due delivery once, and waits for all of them. Returns the number of attempts. Tests use this method
+    /// Tries each due delivery, and waits for the results. Returns the number of attempts. Tests call this method
     /// instead of `run`.
     func pass() async -> Int {
         var count = 0
@@ -95,7 +98,7 @@ struct EndpointWorker: Sendable {
         }
     }
 
-    /// Sends a message, and stores and logs the result. Returns whether it was delivered.
+    /// Sends a message, and stores and logs the result. Returns whether the message was delivered.
     private func attempt(_ delivery: Delivery) async -> Bool {
         let body = delivery.message.body(app: bundleID)
         let answer = await sender.send(

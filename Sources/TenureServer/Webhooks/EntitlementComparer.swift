@@ -6,8 +6,8 @@ import TenureStore
 
 /// Compares a customer's entitlements with what webhooks last reported, and decides which messages to send.
 ///
-/// Syncs and notifications compare inside their transaction. Other changes only mark the customer in the database, and
-/// `EntitlementChangeService` compares marked customers soon.
+/// Syncs and notifications compare the customer's entitlements inside their transaction. Other changes only mark the
+/// customer in the database, and `EntitlementChangeService` compares the entitlements of marked customers soon.
 struct EntitlementComparer: Sendable {
     let policies: ActivePolicy
     /// How many seconds before the end of an entitlement `entitlement.expiring` is sent.
@@ -25,24 +25,24 @@ struct EntitlementComparer: Sendable {
     /// that this process hasn't read yet.
     ///
     /// - Parameters:
-    ///   - known: The customer before the update; nil for a new one.
+    ///   - storedCustomer: The customer before the update; nil for a new one.
     ///   - decisions: The decisions after the update.
     func entitlementChange(
-        of known: Customer?, decisions: [Decision], at now: Date
+        of storedCustomer: Customer?, decisions: [Decision], at now: Date
     ) throws(Problem) -> EntitlementChange {
         let before: SentEntitlements =
-            if let sent = known?.sentEntitlements {
+            if let sent = storedCustomer?.sentEntitlements {
                 sent
-            } else if let known {
-                SentEntitlements(try policies.decide(known.facts, known.evidence, at: now))
+            } else if let storedCustomer {
+                SentEntitlements(try policies.decide(storedCustomer.facts, storedCustomer.evidence, at: now))
             } else {
                 SentEntitlements()
             }
         return entitlementChange(before: before, after: decisions, at: now)
     }
 
-    /// Returns the messages for a stored customer. Their entitlements may have changed with time, or by an update that
-    /// didn't compare them.
+    /// Returns the messages for a stored customer. The customer's entitlements may have changed with time, or by an
+    /// update that queued no messages.
     func entitlementChange(of customer: Customer, at now: Date) throws(Problem) -> EntitlementChange {
         let decisions = try policies.decide(customer.facts, customer.evidence, at: now)
         return try entitlementChange(of: customer, decisions: decisions, at: now)
@@ -52,21 +52,22 @@ struct EntitlementComparer: Sendable {
     func entitlementChange(before: SentEntitlements, after decisions: [Decision], at now: Date) -> EntitlementChange {
         var messages: [Message] = []
         var after = SentEntitlements()
-        // The dates at which entitlements change without an update: their end, or the time to announce the end.
+        // The dates at which messages are due without an update: the end of an entitlement, or the time to announce the
+        // end.
         var nextComparisons: [Date] = []
         for decision in decisions {
-            let old = before.rights[decision.entitlement]
+            let sentRight = before.rights[decision.entitlement]
             guard decision.outcome == .granted else {
-                if old != nil { messages.append(Message(.entitlementRevoked, decision)) }
+                if sentRight != nil { messages.append(Message(.entitlementRevoked, decision)) }
                 continue
             }
             var right = SentEntitlements.Right(until: decision.until)
-            if old?.until != right.until || old == nil {
+            if sentRight?.until != right.until || sentRight == nil {
                 messages.append(Message(.entitlementGranted, decision))
                 // The message contains the end, so no second message is needed to say that it's near.
                 right.isExpiring = isNear(decision.until, at: now) ? true : nil
             } else {
-                right.isExpiring = old?.isExpiring
+                right.isExpiring = sentRight?.isExpiring
                 if right.isExpiring != true, isNear(decision.until, at: now) {
                     messages.append(Message(.entitlementExpiring, decision))
                     right.isExpiring = true
@@ -78,8 +79,8 @@ struct EntitlementComparer: Sendable {
             }
         }
         // Entitlements that the policy no longer has, and that no promise keeps, are reported as revoked.
-        let named = Set(decisions.map(\.entitlement))
-        for entitlement in before.rights.keys.sorted() where !named.contains(entitlement) {
+        let decidedEntitlements = Set(decisions.map(\.entitlement))
+        for entitlement in before.rights.keys.sorted() where !decidedEntitlements.contains(entitlement) {
             messages.append(Message(.entitlementRevoked, removed: entitlement))
         }
         return .reported(messages, after, nextComparison: nextComparisons.min())
@@ -99,7 +100,8 @@ extension Message {
         self.init(kind, data: json.bytes)
     }
 
-    /// A message about an entitlement without a decision, with the same fields.
+    /// A message about an entitlement that isn't decided anymore. The message has the same fields as one with a
+    /// decision.
     fileprivate init(_ kind: Kind, removed entitlement: String) {
         let json = JSONWriter.object { json in
             json.field("entitlement", entitlement)

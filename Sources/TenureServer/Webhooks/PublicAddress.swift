@@ -1,84 +1,47 @@
 import NIOCore
 
-/// Distinguishes public addresses from all others, such as the address of a router, a database or a cloud's metadata
-/// service. The service sends a webhook to other addresses only if it has `allowPrivate`.
+/// Distinguishes public addresses from all other addresses, such as the address of a router, a database or a cloud's
+/// metadata service. The service sends a webhook to other addresses only if it has `allowPrivate`.
 ///
 /// The ranges are from IANA's registries of special-purpose addresses (RFC 6890 and its updates).
 enum PublicAddress {
-    /// Whether the address is public.
-    static func contains(_ address: SocketAddress) -> Bool {
-        switch address {
-        case .v4: isPublic(bytes(of: address, 4..<8))
-        case .v6: isPublicIPv6(bytes(of: address, 8..<24))
-        case .unixDomainSocket: false
-        }
+    /// Whether the address of a socket is public.
+    static func contains(_ socket: SocketAddress) -> Bool {
+        guard let address = NetworkAddress(socket) else { return false }
+        // `NetworkAddress` reads `::ffff:192.0.2.1` as the IPv4 address, but no server needs this notation.
+        if case .v6 = socket, address.isIPv4 { return false }
+        return isPublic(address)
     }
 
-    /// Whether the address is on this machine only.
-    static func isLoopback(_ address: SocketAddress) -> Bool {
-        switch address {
-        case .v4: bytes(of: address, 4..<8).first == 127
-        case .v6: bytes(of: address, 8..<24) == [UInt8](repeating: 0, count: 15) + [1]
-        case .unixDomainSocket: false
-        }
-    }
-
-    /// The bytes at `range` of the socket address: the address itself, in network order. In `sockaddr_in` it follows
-    /// the family and the port, and in `sockaddr_in6` also the flow, on Linux and Darwin alike.
-    ///
-    /// The address isn't read as a member of these structures. Depending on what the compiler loads first, it
-    /// attributes the structures to another module, and `MemberImportVisibility` then hides their members.
-    private static func bytes(of address: SocketAddress, _ range: Range<Int>) -> [UInt8] {
-        address.withSockAddr { pointer, size in
-            let bytes = UnsafeRawBufferPointer(start: pointer, count: size)
-            return range.upperBound <= size ? Array(bytes[range]) : []
-        }
-    }
-
-    private static func isPublic(_ bytes: [UInt8]) -> Bool {
-        !specialIPv4.contains { isAddress(bytes, in: $0) }
-    }
-
-    /// Whether this is an allocated unicast address (2000::/3) without a special purpose, or a public IPv4 address
-    /// behind NAT64. Other addresses that contain an IPv4 address, such as those of 6to4, aren't accepted.
-    private static func isPublicIPv6(_ bytes: [UInt8]) -> Bool {
+    /// Whether this is an IPv4 address without a special purpose, an allocated unicast address of IPv6 without a
+    /// special purpose, or a public IPv4 address behind NAT64. Other addresses that contain an IPv4 address, such as
+    /// those of 6to4, aren't accepted.
+    private static func isPublic(_ address: NetworkAddress) -> Bool {
         // NAT64: packets go to the IPv4 address in the last four bytes.
-        if isAddress(bytes, in: ([0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)) {
-            return isPublic(Array(bytes.suffix(4)))
+        if isAddress(address, in: "64:ff9b::/96") {
+            return isPublic(NetworkAddress(high: 0, low: address.low & 0xFFFF_FFFF, isIPv4: true))
         }
-        return isAddress(bytes, in: ([0x20], 3)) && !specialIPv6.contains { isAddress(bytes, in: $0) }
+        let isSpecial = specialRanges.contains { AddressBlock($0)?.contains(address) ?? true }
+        return (address.isIPv4 || isAddress(address, in: "2000::/3")) && !isSpecial
     }
 
-    /// A range of addresses: those with the same first `length` bits as `base`.
-    private typealias Block = (base: [UInt8], length: Int)
-
-    /// The ranges of IPv4 that aren't public.
-    private static let specialIPv4: [Block] = [
-        ([0], 8),  // this network
-        ([10], 8), ([172, 16], 12), ([192, 168], 16),  // private
-        ([100, 64], 10),  // carriers' NAT
-        ([127], 8),  // loopback
-        ([169, 254], 16),  // link-local, and clouds' metadata
-        ([192, 0, 0], 24), ([192, 0, 2], 24), ([198, 51, 100], 24), ([203, 0, 113], 24),  // protocols, documentation
-        ([192, 88, 99], 24),  // 6to4 relays
-        ([198, 18], 15),  // benchmarks
-        ([224], 4), ([240], 4),  // multicast, reserved, broadcast
-    ]
-
-    /// The ranges in 2000::/3 that aren't public.
-    private static let specialIPv6: [Block] = [
-        ([0x20, 0x01, 0x00], 23),  // protocols: Teredo, ORCHID
-        ([0x20, 0x01, 0x0D, 0xB8], 32), ([0x3F, 0xFF, 0x00], 20),  // documentation
-        ([0x20, 0x02], 16),  // 6to4
-    ]
-
-    /// Whether the address is in the range.
-    private static func isAddress(_ address: [UInt8], in block: Block) -> Bool {
-        for bit in 0..<block.length {
-            let mask = UInt8(0x80) >> UInt8(bit % 8)
-            let base = bit / 8 < block.base.count ? block.base[bit / 8] : 0
-            guard bit / 8 < address.count, address[bit / 8] & mask == base & mask else { return false }
-        }
-        return true
+    private static func isAddress(_ address: NetworkAddress, in range: String) -> Bool {
+        AddressBlock(range)?.contains(address) ?? false
     }
+
+    /// The ranges of IPv4, and of IPv6 in 2000::/3, that aren't public.
+    private static let specialRanges = [
+        "0.0.0.0/8",  // this network
+        "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",  // private
+        "100.64.0.0/10",  // carriers' NAT
+        "127.0.0.0/8",  // loopback
+        "169.254.0.0/16",  // link-local, and clouds' metadata
+        "192.0.0.0/24", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24",  // protocols, documentation
+        "192.88.99.0/24",  // 6to4 relays
+        "198.18.0.0/15",  // benchmarks
+        "224.0.0.0/4", "240.0.0.0/4",  // multicast, reserved, broadcast
+        "2001::/23",  // protocols: Teredo, ORCHID
+        "2001:db8::/32", "3fff::/20",  // documentation
+        "2002::/16",  // 6to4
+    ]
 }

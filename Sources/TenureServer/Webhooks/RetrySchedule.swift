@@ -2,7 +2,7 @@ import Foundation
 
 /// The schedule for retries of failed webhook deliveries: with increasing delays, for three days.
 struct RetrySchedule: Sendable {
-    /// The seconds until the second attempt. Each further delay is twice as long.
+    /// The seconds until the second attempt. Each further delay is twice as long as the delay before.
     var first: TimeInterval = 10
     /// The longest delay, in seconds.
     var maximumDelay: TimeInterval = 6 * 3600
@@ -11,8 +11,8 @@ struct RetrySchedule: Sendable {
 
     /// Returns when to try again after an attempt, counted from 1; nil if the message is abandoned.
     ///
-    /// The receiver's `Retry-After` applies if it is later than the schedule. If `Retry-After` ends after `window`, the
-    /// schedule applies.
+    /// If the receiver's `Retry-After` is later than the time in the schedule, the attempt follows at the later time.
+    /// But if that time is after `window`, the attempt follows at the time in the schedule.
     ///
     /// - Parameters:
     ///   - queuedAt: The time at which the message was queued; `window` begins then.

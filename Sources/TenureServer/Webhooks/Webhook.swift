@@ -21,8 +21,9 @@ public struct Webhook: Sendable, Hashable {
     private var signingSecrets: Secret<[String]>
     /// The types of messages to send; empty for all types.
     public var events: [String]
-    /// Whether a publication also sends a message about each customer that it affects. If false, the endpoint gets only
-    /// `policy.published`, and the developer's server reads customers from the admin API when it needs them.
+    /// Whether the endpoint gets a message about each customer that a publication of a policy affects. If false, the
+    /// endpoint gets only the message `policy.published` about a publication, and the developer's server reads
+    /// customers from the admin API when it needs them.
     public var eachCustomer: Bool
     /// Whether the host may be in a private network, or on loopback without TLS.
     public var allowsPrivate: Bool
@@ -50,7 +51,7 @@ public struct Webhook: Sendable, Hashable {
             eachCustomer: eachCustomer)
     }
 
-    /// The first mistake in the settings; nil if there is no mistake.
+    /// The first mistake in the settings of this webhook; nil if there is no mistake.
     var mistake: ServiceError? {
         let detail: String
         if name.isEmpty {
@@ -58,8 +59,8 @@ public struct Webhook: Sendable, Hashable {
         } else if let mistake = mistakeOfURL {
             detail = mistake
         } else if let unknown = events.first(where: { Message.Kind(rawValue: $0) == nil }) {
-            let known = Message.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            detail = "there is no event `\(unknown)`; use some of \(known)"
+            let allEvents = Message.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            detail = "there is no event `\(unknown)`; use some of \(allEvents)"
         } else if !eachCustomer, !events.isEmpty, !events.contains(Message.Kind.policyPublished.rawValue) {
             detail = """
                 with `eachCustomer: false`, the webhook gets no message about a publication; add `policy.published` to `events`
@@ -74,7 +75,7 @@ public struct Webhook: Sendable, Hashable {
         return .webhook(name: name, detail: detail)
     }
 
-    /// The mistake in the URL; nil if it's valid.
+    /// The mistake in the URL; nil if the URL is valid.
     private var mistakeOfURL: String? {
         do {
             _ = try WebhookTarget(url, allowsPrivate: allowsPrivate)

@@ -1,6 +1,6 @@
 import NIOSSL
 
-/// How webhooks are sent: name resolution, trust, timeouts and retries. Only tests change it.
+/// How webhooks are sent: name resolution, trust, timeouts and retries. Only tests change these values.
 struct WebhookDelivery: Sendable {
     var resolver = HostResolver.system
     /// The trusted certificate authorities; nil for the system's authorities.

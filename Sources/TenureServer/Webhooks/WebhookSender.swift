@@ -69,7 +69,7 @@ struct WebhookSender: Sendable {
     static func refusal(of addresses: [SocketAddress], for target: WebhookTarget) -> String? {
         guard !addresses.isEmpty else { return "the host `\(target.host)` has no address" }
         if !target.isEncrypted {
-            let isLoopback = addresses.allSatisfy { PublicAddress.isLoopback($0) }
+            let isLoopback = addresses.allSatisfy { NetworkAddress($0)?.isLoopback == true }
             return isLoopback ? nil : "`\(target.host)` isn't loopback, and the URL has no TLS; use https"
         }
         guard !target.allowsPrivate else { return nil }
@@ -104,7 +104,7 @@ struct WebhookSender: Sendable {
         } catch {
             response = .failure(error)
         }
-        // Closes the connection, however much of the body is left.
+        // Closes the connection without reading the rest of the response's body.
         try? await client.shutdown()
         let head = try response.get()
         return .status(Int(head.status.code), retryAfter: head.headers.first(name: "Retry-After"))
@@ -116,9 +116,10 @@ struct WebhookSender: Sendable {
             tlsConfiguration: tls, redirectConfiguration: .disallow,
             timeout: .init(connect: timeouts.connection, read: timeouts.answer))
         configuration.httpVersion = .http1Only
-        // The service counts and delays attempts itself.
+        // `EndpointWorker` decides when to try again.
         configuration.connectionPool.retryConnectionEstablishment = false
-        // The client connects to this address instead of asking DNS. A literal address is used as written.
+        // The client connects to this address instead of asking DNS. If the URL has an address instead of a host name,
+        // the client connects to that address, which is the same one.
         if let checked = address.ipAddress { configuration.dnsOverride = [target.host: checked] }
         return configuration
     }
@@ -130,7 +131,8 @@ struct WebhookSender: Sendable {
         case let error as HTTPClientError: description(of: error)
         case ChannelError.connectTimeout: "the endpoint didn't accept the connection in time"
         case is NIOSSLExtraError: "the endpoint's certificate names another host"
-        case NIOSSLError.handshakeFailed: "the endpoint's certificate isn't trusted, or it doesn't support TLS 1.2"
+        case NIOSSLError.handshakeFailed:
+            "the endpoint's certificate isn't trusted, or the endpoint doesn't support TLS 1.2"
         case is NIOSSLError, is BoringSSLError: "the encrypted connection failed"
         case let error as IOError where error.errnoCode == ECONNREFUSED: "the endpoint refused the connection"
         case is IOError: "the endpoint can't be reached"

@@ -3,7 +3,8 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Delivers messages to all endpoints. Each endpoint has its own worker, so a slow endpoint doesn't delay the others.
+/// Delivers messages to all endpoints. Each endpoint has its own worker, so a slow endpoint doesn't delay the other
+/// endpoints.
 struct WebhookService: Service {
     let workers: [EndpointWorker]
 
@@ -14,15 +15,15 @@ struct WebhookService: Service {
     }
 }
 
-/// Compares a customer's entitlements when a right may have ended, and after a change that queued no messages. Queues
-/// messages for the differences, and removes old messages.
+/// Compares a customer's entitlements with what webhooks last reported, when an entitlement may have ended and after a
+/// change that queued no messages. Queues messages for the differences, and removes old messages.
 struct EntitlementChangeService: Service {
     let entitlementComparer: EntitlementComparer
     let store: Store
     /// How many seconds delivered and abandoned messages are kept.
     let retention: TimeInterval
     let now: @Sendable () -> Date
-    /// The pause before the next search for due customers, if no more are due.
+    /// The pause before the next search for due customers, if no customer is due anymore.
     let interval: Duration
     let logger: Logger
 
@@ -42,7 +43,7 @@ struct EntitlementChangeService: Service {
     }
 
     /// Compares one batch of due customers, and one batch of all customers if a new policy or setting requires that.
-    /// Removes one batch of old messages. Returns whether more is left.
+    /// Removes one batch of old messages. Returns whether more customers or messages are due.
     func pass() async throws -> Bool {
         let now = now()
         try await entitlementComparer.policies.refreshNow()
@@ -54,8 +55,8 @@ struct EntitlementChangeService: Service {
             try await store.compareDueCustomers(at: now, limit: Self.batch, under: publication, evaluate) == Self.batch
         let hasMoreCustomers = try await store.compareAllCustomers(
             at: now, limit: Self.batch, under: publication, evaluate)
-        let old = now.addingTimeInterval(-retention)
-        let hasMoreOldMessages = try await store.pruneMessages(before: old, limit: Self.batch) == Self.batch
+        let keptSince = now.addingTimeInterval(-retention)
+        let hasMoreOldMessages = try await store.pruneMessages(before: keptSince, limit: Self.batch) == Self.batch
         return isMoreDue || hasMoreCustomers || hasMoreOldMessages
     }
 }

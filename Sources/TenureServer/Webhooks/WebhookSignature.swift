@@ -4,8 +4,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The signature of a message, HMAC-SHA256 over the time and the body. It proves to the receiver that the service sent
-/// the message, and when.
+/// The signature of a message, HMAC-SHA256 over the time and the body. The signature proves to the receiver that the
+/// service sent the message, and when.
 enum WebhookSignature {
     static let header = "Tenure-Signature"
     static let eventHeader = "Tenure-Event-ID"

@@ -18,7 +18,7 @@ struct WebhookTarget: Sendable, Hashable {
         let detail: String
     }
 
-    /// Parses and checks the URL. The host's addresses are checked only when it's used.
+    /// Parses and checks the URL. The addresses of the host are checked by `WebhookSender`, for each attempt.
     init(_ url: String, allowsPrivate: Bool) throws(Mistake) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
             let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty
@@ -36,16 +36,20 @@ struct WebhookTarget: Sendable, Hashable {
         }
         // An IPv6 address is written in brackets.
         let isIPv6 = host.hasPrefix("[") && host.hasSuffix("]")
-        let bare = isIPv6 ? String(host.dropFirst().dropLast()) : host
+        let withoutBrackets = isIPv6 ? String(host.dropFirst().dropLast()) : host
         let allowed: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
-        guard isIPv6 ? bare.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) : bare.allSatisfy(allowed) else {
+        let isHost =
+            isIPv6
+            ? withoutBrackets.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+            : withoutBrackets.allSatisfy(allowed)
+        guard isHost else {
             throw Mistake(detail: "`\(host)` isn't a valid host name; write other alphabets as `xn--…`")
         }
         let port = parts.port ?? (isEncrypted ? 443 : 80)
         guard (1...65_535).contains(port) else {
             throw Mistake(detail: "`\(port)` isn't a valid port; use one from 1 to 65535")
         }
-        self.host = bare
+        self.host = withoutBrackets
         self.port = port
         let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
         pathAndQuery = Secret(path + (parts.percentEncodedQuery.map { "?" + $0 } ?? ""))

@@ -4,8 +4,8 @@ import TenureJSON
 import TenureStore
 
 extension Webhook {
-    /// Sends one message of the type `test`, in the same way as any other message, but without the outbox and without
-    /// retries.
+    /// Sends one message of the type `test`. The message is signed and sent like any other message, but isn't in the
+    /// outbox, and is sent only once.
     ///
     /// - Returns: Whether the message was delivered, and a description of the result for people.
     /// - Throws: `ServiceError.webhook` if the webhook's settings have a mistake.

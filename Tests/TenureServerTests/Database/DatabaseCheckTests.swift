@@ -35,7 +35,7 @@ import Testing
         Damage("UPDATE customers SET facts = x'0102' WHERE id = 1", finding: "are invalid at byte", .rebuild),
         Damage(
             "UPDATE customers SET facts = (SELECT facts FROM customers WHERE id = 3) WHERE id = 1",
-            finding: "differ from those that the artifacts prove (proofs of the app", .rebuild),
+            finding: "differ from the facts that the artifacts prove (proofs of the app", .rebuild),
         Damage("UPDATE customers SET realm = 77 WHERE id = 1", finding: "no realm has the number 77", .rebuild),
         Damage(
             "UPDATE customers SET merged_into = 1 WHERE id = 3", "UPDATE customers SET merged_into = 3 WHERE id = 1",

@@ -111,7 +111,7 @@ import Testing
                 == .noResponse("the endpoint's certificate names another host"))
         #expect(
             try await send(to: url, addresses: ["127.0.0.1"])
-                == .noResponse("the endpoint's certificate isn't trusted, or it doesn't support TLS 1.2"))
+                == .noResponse("the endpoint's certificate isn't trusted, or the endpoint doesn't support TLS 1.2"))
         #expect(receiver.received.isEmpty)
         try await receiver.close()
     }
