@@ -93,7 +93,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
             return Expectation(everything: (honored, honored), cloud: (outside, noHonors))
         case .recentBuyer, .macLateBuyer:
             return Expectation(everything: (honored, honored), cloud: (honored, noHonors))
-        // The boundary of the previous policy was too low.
+        // In the previous policy, the free era began with build 100, which is too early.
         case .lateBuyer: return Expectation(everything: (honored, notHonored), cloud: (honored, noHonors))
         case .newcomer, .macNewcomer, .preorder, .expiredSubscription, .billingRetry, .refundedPurchase, .consumable:
             return Expectation(everything: (notHonored, notHonored), cloud: (notHonored, noHonors))

@@ -21,7 +21,9 @@ package struct CorpusTruth: Sendable, Hashable {
     /// The number of rejected artifacts in usable lines, by code.
     package private(set) var rejectedArtifacts: [String: Int] = [:]
     package private(set) var customers = 0
+    /// The number of customers who lose an entitlement by the change from the previous policy.
     package private(set) var losing = 0
+    /// The number of customers who gain an entitlement by the change from the previous policy.
     package private(set) var gaining = 0
     /// The expected counts of the entitlement `everything`, and of `cloud`.
     package private(set) var everything = Entitlement()

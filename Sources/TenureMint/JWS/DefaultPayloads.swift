@@ -29,9 +29,11 @@ extension JWSMinter {
             payload["originalPurchaseDate"] = .instant(Self.day(2014, 9, 6))
             payload["originalApplicationVersion"] = .string("37")
         case .sandbox:
+            // 2013-08-01T07:00:00Z, in milliseconds.
             payload["originalPurchaseDate"] = .integer(1_375_340_400_000)
             payload["originalApplicationVersion"] = .string("1.0")
         case .xcode:
+            // `Date.distantPast`, in milliseconds.
             payload["originalPurchaseDate"] = .integer(-62_135_769_600_000)
             payload["originalApplicationVersion"] = .string("1")
         }
