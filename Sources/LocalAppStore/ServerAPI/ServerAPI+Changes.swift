@@ -9,19 +9,19 @@ import TenureMint
 /// Requests with which a developer's server changes something. Each request is performed as an operation.
 extension ServerAPI {
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
-        apps.put("v2/transactions/consumption/{id}") { try await change($0, $1, .reading) { try await consume($0) } }
+        apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .reading) { try await consume($0) } }
         apps.put("v1/transactions/consumption/{id}") {
-            try await change($0, $1, .reading) { try await consumeVersion1($0) }
+            await respond($0, $1, .reading) { try await consumeVersion1($0) }
         }
         apps.put("v1/transactions/{id}/appAccountToken") {
-            try await change($0, $1, .changing) { try await setAppAccountToken($0) }
+            await respond($0, $1, .changing) { try await setAppAccountToken($0) }
         }
-        apps.post("v1/transactions/{id}/finish") { try await change($0, $1, .reading) { try await finish($0) } }
-        apps.put("v1/subscriptions/extend/{id}") { try await change($0, $1, .changing) { try await extend($0) } }
-        apps.post("v1/subscriptions/extend/mass") { try await change($0, $1, .rare) { try await extendAll($0) } }
+        apps.post("v1/transactions/{id}/finish") { await respond($0, $1, .reading) { try await finish($0) } }
+        apps.put("v1/subscriptions/extend/{id}") { await respond($0, $1, .changing) { try await extend($0) } }
+        apps.post("v1/subscriptions/extend/mass") { await respond($0, $1, .rare) { try await extendAll($0) } }
         apps.get("v1/subscriptions/extend/mass/{product}/{id}") { request, context in
             let product = context.parameters.get("product") ?? ""
-            return try await answer(request, context, .rare) { try massExtension($0, of: product) }
+            return await answer(request, context, .rare) { try massExtension($0, of: product) }
         }
     }
 
@@ -195,14 +195,14 @@ extension ServerAPI {
     /// Returns the status of a request to extend the renewal dates of all subscribers of a product.
     private func massExtension(_ request: ServerAPIRequest, of product: String) throws -> JSONObject {
         guard
-            let found = request.state.massExtensions.first(where: {
+            let summary = request.state.massExtensions.first(where: {
                 $0.requestIdentifier == request.id && request.state.products[$0.product].id == product
             })
         else { throw ServerAPIError.statusRequestNotFound }
         return [
-            "requestIdentifier": .string(found.requestIdentifier), "complete": .boolean(true),
-            "completeDate": .instant(found.completedAt), "succeededCount": .integer(Int64(found.succeeded)),
-            "failedCount": .integer(Int64(found.failed)),
+            "requestIdentifier": .string(summary.requestIdentifier), "complete": .boolean(true),
+            "completeDate": .instant(summary.completedAt), "succeededCount": .integer(Int64(summary.succeeded)),
+            "failedCount": .integer(Int64(summary.failed)),
         ]
     }
 
