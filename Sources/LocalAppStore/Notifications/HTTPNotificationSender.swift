@@ -20,7 +20,7 @@ package struct HTTPNotificationSender: Sendable {
     package static let withoutRetries: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Many notifications at once are many connections at once.
+        // Tests send many notifications to one service at the same time, each on its own connection.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
