@@ -1,8 +1,8 @@
 package import Foundation
 package import TenureCore
 
-/// The service that a scenario tests. It gets customers' artifacts as a developer's service does, and reports
-/// what they may use.
+/// The service that a scenario tests. It gets customers' artifacts as a developer's service does, and reports what these
+/// customers may use.
 package protocol EntitlementService: Sendable {
     /// Runs `body` with a local App Store that begins in the state of the header. Meanwhile, the service gets the
     /// store's notifications, uses its clock, and can call its App Store Server API.

@@ -49,7 +49,7 @@ extension AppStoreState {
         return new.level < old.level || new.level == old.level && new.period == old.period ? .upgrade : .downgrade
     }
 
-    /// Begins the new product now, and refunds the rest of the old product.
+    /// Begins a period of the new product now, and marks the transaction of the old product as upgraded.
     private mutating func upgrade(_ index: Int, to product: Int, offer: SubscriptionOffer?) {
         let old = subscriptions[index]
         change(old.currentTransaction) { $0.isUpgraded = true }
