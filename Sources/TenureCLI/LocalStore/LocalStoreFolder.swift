@@ -50,9 +50,11 @@ final class LocalStoreFolder: Sendable {
             }
             try await begin(try ScenarioOnDisk(path: file).read())
         }
-        // `Journal` evaluates `header` only if the file has no entries. `begin` would have written some.
+        // `Journal` evaluates `header` only if the file has no journal. `begin` writes one, so another program emptied the
+        // file.
         let journal = try Journal(
-            path: journalPath, header: try { throw CommandError("`\(journalPath)` is empty; delete it") }())
+            path: journalPath,
+            header: try { throw CommandError("`\(journalPath)` is empty; delete it, and start with --scenario") }())
         let state = try journal.state()
         try write("the clock", to: clockPath) { try FileClock.set(clockPath, to: state.now) }
         let store = LocalAppStore(

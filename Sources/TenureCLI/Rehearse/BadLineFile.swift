@@ -49,7 +49,7 @@ final class BadLineFile {
         if buffer.count >= 1 << 16 { try flush() }
     }
 
-    /// Writes the rest, and gives the file its name.
+    /// Writes the buffered lines, and gives the file its name.
     ///
     /// - Parameter freeName: returns another name if another rehearsal has created a file with the name meanwhile.
     func close(orAs freeName: (() -> String)? = nil) throws {

@@ -70,8 +70,8 @@ struct ServiceSettings {
             if mistakes.isEmpty, let mistake = apps?.mistake { mistakes.append(mistake.description) }
         }
         // A mistake in a common setting is found for each app, so remove duplicates.
-        var seen: Set<String> = []
-        mistakes = mistakes.filter { seen.insert($0).inserted }
+        var keptMistakes: Set<String> = []
+        mistakes = mistakes.filter { keptMistakes.insert($0).inserted }
         self.mistakes = mistakes
         self.warnings = warnings
     }
@@ -169,7 +169,7 @@ struct ServiceSettings {
                 ).trimmingCharacters(in: .whitespacesAndNewlines)
             } catch {
                 mistakes.append(describe(error))
-                // A random key keeps the missing key from being reported too.
+                // Set a random key, so that the configuration doesn't report the missing key a second time.
                 configuration.adminKey = KeySecret().text
             }
         }

@@ -41,12 +41,12 @@ final class StreamedFile {
     /// - Parameter advice: what helps if the disk is full.
     func write(_ bytes: [UInt8], or advice: String = "free some space") throws {
         let isWritten = bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let piece = UnsafeRawBufferPointer(rebasing: rest)
+            var remaining = buffer[...]
+            while !remaining.isEmpty {
+                let piece = UnsafeRawBufferPointer(rebasing: remaining)
                 let count = Foundation.write(descriptor, piece.baseAddress, piece.count)
                 guard count >= 0 || errno == EINTR else { return false }
-                rest = rest.dropFirst(max(0, count))
+                remaining = remaining.dropFirst(max(0, count))
             }
             return true
         }

@@ -28,11 +28,11 @@ struct TrustOptions: ParsableArguments {
 
         init?(argument: String) {
             guard
-                let found = AppStoreEnvironment.allCases.first(where: {
+                let environment = AppStoreEnvironment.allCases.first(where: {
                     $0.rawValue.lowercased() == argument.lowercased()
                 })
             else { return nil }
-            environment = found
+            self.environment = environment
         }
     }
 
@@ -90,8 +90,8 @@ struct TrustOptions: ParsableArguments {
         for environment in environments {
             var anchors = environment == .xcode ? nil : TrustAnchors.apple
             for trusted in trust.map(TrustedPath.init) where (trusted.environment ?? environment) == environment {
-                let more = try Self.anchors(in: trusted, for: environment)
-                anchors = anchors?.union(more) ?? more
+                let trustedAnchors = try Self.anchors(in: trusted, for: environment)
+                anchors = anchors?.union(trustedAnchors) ?? trustedAnchors
             }
             byEnvironment[environment] = anchors
         }
