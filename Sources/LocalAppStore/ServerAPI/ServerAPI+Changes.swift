@@ -45,11 +45,7 @@ extension ServerAPI {
     /// Checks the consumption information in the request, and stores it as the answer to a request for a refund.
     private func consume(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
-        let body = try request.bodyObject()
-        guard body["customerConsented"] == .boolean(true) else { throw ServerAPIError.invalidCustomerConsented }
-        guard case .boolean? = body["sampleContentProvided"] else {
-            throw ServerAPIError.invalidSampleContentProvided
-        }
+        let body = try Self.consumptionBody(of: request)
         guard case .string(let status)? = body["deliveryStatus"], Self.deliveryStatuses.contains(status) else {
             throw ServerAPIError.invalidDeliveryStatus
         }
@@ -69,6 +65,15 @@ extension ServerAPI {
         return Response(status: .accepted)
     }
 
+    /// Returns the body of a request with consumption information. Throws if one of the fields that both versions require
+    /// is invalid.
+    private static func consumptionBody(of request: ServerAPIRequest) throws(ServerAPIError) -> JSONObject {
+        let body = try request.bodyObject()
+        guard body["customerConsented"] == .boolean(true) else { throw .invalidCustomerConsented }
+        guard case .boolean? = body["sampleContentProvided"] else { throw .invalidSampleContentProvided }
+        return body
+    }
+
     /// The fields of consumption information in version 1 of the request, with the allowed range, and the error for
     /// other values.
     private static let version1Fields: [(name: String, range: ClosedRange<Int>, error: ServerAPIError)] = [
@@ -79,17 +84,13 @@ extension ServerAPI {
         ("playTime", 0...7, .invalidPlayTime), ("userStatus", 0...4, .invalidUserStatus),
     ]
 
-    /// Does the same as `consume`, with the fields of version 1.
+    /// Checks and stores the consumption information as `consume` does, with the fields of version 1.
     private func consumeVersion1(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
         guard request.state.products[transaction.product].type == .consumable else {
             throw ServerAPIError.transactionIsNotConsumable
         }
-        let body = try request.bodyObject()
-        guard body["customerConsented"] == .boolean(true) else { throw ServerAPIError.invalidCustomerConsented }
-        guard case .boolean? = body["sampleContentProvided"] else {
-            throw ServerAPIError.invalidSampleContentProvided
-        }
+        let body = try Self.consumptionBody(of: request)
         if let token = body["appAccountToken"] {
             guard case .string(let text) = token, text.isEmpty || UUID(uuidString: text) != nil else {
                 throw ServerAPIError.invalidAppAccountToken
