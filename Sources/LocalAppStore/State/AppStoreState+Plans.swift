@@ -30,8 +30,9 @@ extension AppStoreState {
         subscriptions[index].autoRenews = true
         guard change != .upgrade else { return upgrade(index, to: product, offer: offer) }
         subscriptions[index].renewsAs = product
-        // Staying with the current product keeps the offer for the next payments, unless there is a new offer.
-        if change == .downgrade || offer != nil {
+        // Keep the offer for the next payments only if neither the next product nor the offer changes. An offer for a
+        // downgrade ends with the downgrade.
+        if old.renewsAs != product || change == .downgrade || offer != nil {
             subscriptions[index].nextOffer = offer
             subscriptions[index].offerPaymentsLeft = offer?.count ?? 0
         }
