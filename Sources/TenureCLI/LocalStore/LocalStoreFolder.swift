@@ -59,7 +59,7 @@ final class LocalStoreFolder: Sendable {
         try write("the clock", to: clockPath) { try FileClock.set(clockPath, to: state.now) }
         let store = LocalAppStore(
             state, signer: AppStoreSigner(authority: try authority()), journal: journal,
-            clock: { [clockPath] in try? FileClock.set(clockPath, to: $0) }, sender: HTTPNotificationSender().send)
+            clock: { [clockPath] in try? FileClock.set(clockPath, to: $0) }, sender: HTTPNotificationSender.send)
         let key = try ServerAPIKey(seed: state.seed)
         try write("the key", to: keyPath) {
             try SecretFile(path: keyPath).replace(with: Array(key.pem.utf8))
@@ -75,7 +75,7 @@ final class LocalStoreFolder: Sendable {
         let journal = try Journal(path: part, header: scenario.header)
         let store = LocalAppStore(
             try journal.state(), signer: AppStoreSigner(authority: try authority()), journal: journal,
-            sender: HTTPNotificationSender().send)
+            sender: HTTPNotificationSender.send)
         try await scenario.perform(in: store)
         journal.close()
         try write("the journal", to: journalPath) {

@@ -58,7 +58,7 @@ actor InProcessService: EntitlementService {
         let clock = folder.clock
         let store = LocalAppStore(
             state, signer: signer, clock: { try? FileClock.set(clock, to: $0) },
-            sender: HTTPNotificationSender().send)
+            sender: HTTPNotificationSender.send)
         let server = AppStoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
         return try await server.serve { port in
             let configuration = try await self.configuration(folder, localStorePort: port)
