@@ -40,11 +40,8 @@ struct ServiceSettings {
             file.read(into: &values)
         }
         var warnings = values.read(environment: environment)
-        do {
-            try values.read(arguments: arguments)
-        } catch {
-            throw ValidationError(error.description)
-        }
+        // This throws no error, because reading the same arguments above threw none.
+        try values.read(arguments: arguments)
         let options = ServeOptions(values)
         isCheck = options?.isCheck == true
         logLevel = options.flatMap { Logger.Level(rawValue: $0.logLevel) } ?? .info
