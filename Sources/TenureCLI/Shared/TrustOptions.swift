@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureFileAttributes
 
 /// The options that select trusted signers. An artifact never selects its own checks.
 struct TrustOptions: ParsableArguments {
@@ -61,10 +62,7 @@ struct TrustOptions: ParsableArguments {
         }
 
         /// Whether the path is a folder, such as the folder of a test authority, which has a file for each environment.
-        var isFolder: Bool {
-            var isFolder: ObjCBool = false
-            return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
-        }
+        var isFolder: Bool { FileIdentity(path: path)?.kind == .folder }
     }
 
     func validate() throws {
