@@ -35,8 +35,8 @@ package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     case leafAsIntermediate
     /// The leaf's basic constraints say that it may issue certificates.
     case leafIsAuthority
-    /// The leaf has a key of another algorithm: in the chain for JWS, P-384 instead of P-256; in the chain for receipts,
-    /// P-256 instead of RSA.
+    /// The leaf has a key of another algorithm: in the chain for JWS, P-384 instead of P-256; in the chain for
+    /// receipts, P-256 instead of RSA.
     case foreignKey
     /// The leaf was valid at the signing date, and expired a minute later. Verifiers accept this chain, so this isn't a
     /// defect.

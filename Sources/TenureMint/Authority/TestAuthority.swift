@@ -23,8 +23,8 @@ package struct TestAuthority: Sendable {
 extension TestAuthority {
     /// Creates an authority with random keys.
     ///
-    /// - Parameter other: an authority from which to take the keys and certificates for receipts, because generating RSA
-    ///   keys takes long. Nil to create new ones.
+    /// - Parameter other: an authority from which to take the keys and certificates for receipts, because generating
+    ///   RSA keys takes long. Nil to create new ones.
     package init(receiptsOf other: TestAuthority? = nil) throws {
         let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(P384.Signing.PrivateKey()), by: nil)
         let intermediate = try AuthorityRole.intermediate.recipe(for: .jws)

@@ -1,5 +1,5 @@
-/// The expected result of a rehearsal of a corpus: a file of invented customers. The counts follow from the kinds of the
-/// lines. The tested code doesn't compute them.
+/// The expected result of a rehearsal of a corpus: a file of invented customers. The counts follow from the kinds of
+/// the lines. The tested code doesn't compute them.
 package struct CorpusTruth: Sendable, Hashable {
     /// The expected counts of one entitlement.
     package struct Entitlement: Sendable, Hashable {

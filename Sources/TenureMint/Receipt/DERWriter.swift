@@ -31,7 +31,8 @@ enum DERWriter {
         parts.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
-    /// Returns the bytes of a number, the most significant byte first. At least one byte, and otherwise no leading zeros.
+    /// Returns the bytes of a number, the most significant byte first. At least one byte, and otherwise no leading
+    /// zeros.
     private static func bigEndian(_ value: UInt64) -> [UInt8] {
         var bytes: [UInt8] = []
         var remaining = value
