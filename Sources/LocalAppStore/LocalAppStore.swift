@@ -22,10 +22,13 @@ package actor LocalAppStore {
     private let sender: NotificationSender
     private let setClocks: ClockSetter
     private let journal: Journal?
+    /// The entries of the running operations that the journal doesn't have yet.
     private var unwrittenEntries: [Journal.Entry] = []
     /// The number of changes so far. Time that passes without an event isn't a change.
     private(set) var changeCount = 0
+    /// The callers of `change(after:)` that wait. Each gets the number of changes.
     private var watchers: [AsyncStream<Int>.Continuation] = []
+    /// Whether an operation runs.
     private var isBusy = false
     /// The operations that wait for their turn.
     private var waitingOperations: [CheckedContinuation<Void, Never>] = []
@@ -76,6 +79,7 @@ package actor LocalAppStore {
         return Array(state.notifications[first...])
     }
 
+    /// Performs one operation, sends its notifications, and records both for the journal.
     private func performOne(_ operation: AppStoreOperation) async throws {
         if let instant = try operation.targetTime(in: state) {
             while state.step(to: instant) {
@@ -143,11 +147,13 @@ package actor LocalAppStore {
         return changeCount
     }
 
+    /// Tells the waiting callers of `change(after:)` the number of changes.
     private func notifyWatchers() {
         // Removes callers that no longer wait.
         watchers.removeAll { if case .terminated = $0.yield(changeCount) { true } else { false } }
     }
 
+    /// Records an entry for the journal, if there is a journal.
     private func record(_ entry: Journal.Entry) {
         if journal != nil { unwrittenEntries.append(entry) }
     }

@@ -104,6 +104,7 @@ package struct Journal: Sendable {
 
 /// The header of a journal: the initial state.
 package struct JournalHeader: Codable, Sendable {
+    /// The seed of the IDs: the same seed gives the same IDs.
     var seed: String
     var environment: AppStoreEnvironment = .production
     package var now: Date

@@ -37,8 +37,8 @@ extension ServerAPIRequest {
         return try page(of: refunded.sorted { $0.revision < $1.revision }, isDescending: false)
     }
 
-    /// Returns the twenty transactions after the revision in the request. The response's revision is the position of the
-    /// last of these transactions. A later request with this revision gets every transaction that changed since.
+    /// Returns the twenty transactions after the revision in the request. The response's revision is the position of
+    /// the last of these transactions. A later request with this revision gets every transaction that changed since.
     private func page(of transactions: [AppStoreTransaction], isDescending: Bool) throws -> JSONObject {
         var remaining = transactions[...]
         let revision = single("revision")

@@ -65,8 +65,8 @@ extension ServerAPI {
         return Response(status: .accepted)
     }
 
-    /// Returns the body of a request with consumption information. Throws if one of the fields that both versions require
-    /// is invalid.
+    /// Returns the body of a request with consumption information. Throws if one of the fields that both versions
+    /// require is invalid.
     private static func consumptionBody(of request: ServerAPIRequest) throws(ServerAPIError) -> JSONObject {
         let body = try request.bodyObject()
         guard body["customerConsented"] == .boolean(true) else { throw .invalidCustomerConsented }
