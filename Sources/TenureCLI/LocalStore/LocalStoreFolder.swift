@@ -50,8 +50,8 @@ final class LocalStoreFolder: Sendable {
             }
             try await begin(try ScenarioOnDisk(path: file).read())
         }
-        // `Journal` evaluates `header` only if the file has no journal. `begin` writes one, so another program emptied the
-        // file.
+        // `Journal` evaluates `header` only if the file has no journal. `begin` writes one, so another program emptied
+        // the file.
         let journal = try Journal(
             path: journalPath,
             header: try { throw CommandError("`\(journalPath)` is empty; delete it, and start with --scenario") }())

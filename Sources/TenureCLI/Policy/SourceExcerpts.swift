@@ -4,6 +4,7 @@ import TenurePolicyFile
 
 /// Excerpts of the files that findings are about: a line, and a mark below the position.
 struct SourceExcerpts {
+    /// The lines of each file that was read, by path. A file has no lines if they can't be shown.
     private var linesOfFile: [String: [String]] = [:]
 
     /// The maximum number of characters to show of a line.

@@ -19,7 +19,9 @@ actor InProcessService: EntitlementService {
     /// The runs of the service. `serveRuns` serves each run that `start` adds.
     private let (runs, addedRuns) = AsyncStream.makeStream(of: Run.self)
     private var currentRun: Run?
+    /// The port of the local App Store; 0 before the local App Store runs.
     private(set) var localStorePort = 0
+    /// The client of the current run.
     private var client = ServiceUnderTest(url: "", adminKey: nil)
 
     /// One run of the service, from its start to its end.

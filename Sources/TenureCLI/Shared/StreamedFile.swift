@@ -7,6 +7,7 @@ import TenureFileAttributes
 /// The temporary file is locked while it is written. So the next command with the same output removes the temporary
 /// files of killed commands, and keeps the files of running commands.
 final class StreamedFile {
+    /// The final path, as messages show it.
     private(set) var path: String
     private let replaces: Bool
     /// The final path without symbolic links: a command replaces the target of a link, not the link.
