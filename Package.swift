@@ -272,7 +272,7 @@ let package = Package(
                 "TenureCore", "TenureJSON", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer",
                 "CommandRunner",
             ]),
-        // The app that the tests of the local App Store and of StoreKit sell.
+        // The app that tests sell in the local App Store, and what its customers may use.
         .target(
             name: "CalculatorSeller",
             dependencies: ["TenureCore", "TenureJSON", "TenureAppStore", "TenureMint", "LocalAppStore"],
@@ -379,7 +379,7 @@ let package = Package(
             dependencies: [
                 "CommandRunner", "TenureCLI", "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint", "TenureStore",
                 "TenureServer", "TenureRehearsal", "TenureAPI", "TenurePolicyFile", "LocalAppStore", "PostgresServer",
-                "TenurePostgres",
+                "TenurePostgres", "CalculatorSeller",
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),

@@ -2,7 +2,6 @@ package import Foundation
 import TenureAppStore
 import TenureCore
 import TenureJSON
-package import TenureMint
 
 /// The running local App Store: its state, the signer, and the sender of notifications.
 ///
@@ -23,10 +22,13 @@ package actor LocalAppStore {
     private let sender: NotificationSender
     private let setClocks: ClockSetter
     private let journal: Journal?
+    /// The entries of the running operations that the journal doesn't have yet.
     private var unwrittenEntries: [Journal.Entry] = []
     /// The number of changes so far. Time that passes without an event isn't a change.
     private(set) var changeCount = 0
+    /// The callers of `change(after:)` that wait. Each gets the number of changes.
     private var watchers: [AsyncStream<Int>.Continuation] = []
+    /// Whether an operation runs.
     private var isBusy = false
     /// The operations that wait for their turn.
     private var waitingOperations: [CheckedContinuation<Void, Never>] = []
@@ -77,6 +79,7 @@ package actor LocalAppStore {
         return Array(state.notifications[first...])
     }
 
+    /// Performs one operation, sends its notifications, and records both for the journal.
     private func performOne(_ operation: AppStoreOperation) async throws {
         if let instant = try operation.targetTime(in: state) {
             while state.step(to: instant) {
@@ -109,74 +112,25 @@ package actor LocalAppStore {
 
     /// Sends a notification, and returns the outcome; nil if the app has no URL for notifications. If the notification
     /// can't be signed, the history lists a failed attempt, and the notification is sent again later.
-    ///
-    /// - Parameter isLost: whether the notification isn't sent although the attempt counts as successful.
-    private nonisolated func deliver(
-        _ number: Int, in state: AppStoreState, isLost: Bool = false
-    ) async -> SendAttemptResult? {
+    nonisolated func deliver(_ number: Int, in state: AppStoreState) async -> SendAttemptResult? {
         let notification = state.notifications[number]
         guard let url = state.apps[notification.app].notificationURL else { return nil }
         switch state.network {
         case .down: return .noResponse
         case .swallowing: return .success
-        case .up where isLost: return .success
         case .up:
             guard let payload = try? signer.notification(notification, in: state) else { return .other }
             return await sender(payload, url, notification)
         }
     }
 
-    /// Changes the state of a large population with `body`, and then sends all notifications, `concurrency` at a time
-    /// and in any order, as the App Store does. Throws if the store has a journal.
-    ///
-    /// - Parameter lostPerThousand: how many of a thousand notifications aren't sent although their attempts count as
-    ///   successful.
-    package func perform<Result: Sendable>(
-        concurrency: Int, lostPerThousand: Int = 0, random: SeededRandom,
-        _ body: @Sendable (inout AppStoreState) throws -> Result
-    ) async throws -> Result {
-        guard journal == nil else {
-            throw JournalError(
-                "it stores operations, and this call performs none; use a local App Store without a journal")
-        }
-        await waitForTurn()
-        defer { endTurn() }
-        defer { notifyWatchers() }
+    /// Changes the state with `body`, outside of the journal and without sending notifications. For tests with large
+    /// populations, which perform no other operation meanwhile.
+    func changeState<Result>(_ body: (inout AppStoreState) throws -> Result) rethrows -> Result {
         let result = try body(&state)
         changeCount += 1
         setClocks(state.now)
-        var random = random
-        let attempts = await deliver(
-            state.takeOutbox().shuffled(using: &random), concurrency: concurrency, lostPerThousand: lostPerThousand,
-            random)
-        for (number, result) in attempts { state.recordAttempt(result, of: number) }
         return result
-    }
-
-    /// Sends notifications, `concurrency` at a time. Returns the outcomes, but none for notifications of apps without a
-    /// URL.
-    private func deliver(
-        _ numbers: [Int], concurrency: Int, lostPerThousand: Int, _ random: SeededRandom
-    ) async -> [(Int, SendAttemptResult)] {
-        let state = state
-        var random = random
-        var remaining = numbers[...]
-        var attempts: [(Int, SendAttemptResult)] = []
-        await withTaskGroup(of: (Int, SendAttemptResult)?.self) { group in
-            func deliverNext() {
-                guard let number = remaining.popFirst() else { return }
-                let isLost = random.roll(1000) < lostPerThousand
-                group.addTask {
-                    await self.deliver(number, in: state, isLost: isLost).map { (number, $0) }
-                }
-            }
-            for _ in 0..<max(1, concurrency) { deliverNext() }
-            while let attempt = await group.next() {
-                if let attempt { attempts.append(attempt) }
-                deliverNext()
-            }
-        }
-        return attempts
     }
 
     // MARK: Watching
@@ -193,11 +147,13 @@ package actor LocalAppStore {
         return changeCount
     }
 
+    /// Tells the waiting callers of `change(after:)` the number of changes.
     private func notifyWatchers() {
         // Removes callers that no longer wait.
         watchers.removeAll { if case .terminated = $0.yield(changeCount) { true } else { false } }
     }
 
+    /// Records an entry for the journal, if there is a journal.
     private func record(_ entry: Journal.Entry) {
         if journal != nil { unwrittenEntries.append(entry) }
     }

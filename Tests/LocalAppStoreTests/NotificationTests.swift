@@ -25,7 +25,7 @@ import Testing
     } _: { port in
         var state = Shop.state(url: "http://127.0.0.1:\(port)/hook")
         try state.addCustomer("Ada")
-        let store = LocalAppStore(state, signer: Shop.signer, sender: HTTPNotificationSender().send)
+        let store = LocalAppStore(state, signer: Shop.signer, sender: HTTPNotificationSender.send)
         try await store.perform([
             AppStoreOperation(.acquire, [.customer: "Ada"]),
             AppStoreOperation(.buy, [.customer: "Ada", .product: Shop.monthly]),

@@ -224,6 +224,18 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(renewed.offer?.type == .promotional)
 }
 
+@Test func `canceling a downgrade also cancels the offer for the downgrade`() throws {
+    var state = try subscribed()
+    try state.changePlan("Ada", to: Shop.pro, as: .upgrade)
+    try state.changePlan("Ada", to: Shop.monthly, offer: "thanks", as: .downgrade)
+    let downgraded = try state.lastNotification()
+    #expect(downgraded.renewalInfo?.payload.renewalPrice == 2990)
+    try state.changePlan("Ada", to: Shop.pro, as: .stay)
+    let kept = try state.lastNotification()
+    #expect(kept.renewalInfo?.payload.renewalPrice == 4990)
+    #expect(kept.renewalInfo?.payload.offerIdentifier == nil)
+}
+
 @Test func `a pay-as-you-go win-back offer lasts for its number of periods`() throws {
     var state = try subscribed()
     try state.setAutoRenew(false, "Ada", Shop.monthly)

@@ -7,6 +7,7 @@ package struct AppStoreApp: Codable, Sendable, Hashable {
     var appAppleID: Int64
     /// The releases, in the order in which they went on sale.
     var releases: [AppStoreRelease]
+    /// The prices, in the order in which they take effect.
     var prices: [AppPrice]
     var products: [AppStoreProduct]
     /// How many days a customer keeps a subscription that can't be charged; nil if the app has no Billing Grace Period.

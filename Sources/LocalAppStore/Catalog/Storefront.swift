@@ -24,7 +24,7 @@ struct Storefront: Sendable, Hashable {
     static let usa = Storefront("USA", 143441, "USD")
 
     init?(code: String) {
-        guard let found = Self.all.first(where: { $0.code == code }) else { return nil }
-        self = found
+        guard let storefront = Self.all.first(where: { $0.code == code }) else { return nil }
+        self = storefront
     }
 }

@@ -60,8 +60,8 @@ package struct AppStoreServer: Sendable {
 
     private static var logger: Logger {
         var logger = Logger(label: "local-store")
-        // Logs almost nothing: errors of the server are thrown, and a connection that ends with the server isn't an
-        // error.
+        // Logs almost nothing: the server throws its errors, and connections that are open when the server stops aren't
+        // errors.
         logger.logLevel = .critical
         return logger
     }

@@ -24,7 +24,7 @@ package func withServer<Result: Sendable>(
     let group = ServiceGroup(configuration: configuration)
     return try await withThrowingTaskGroup(of: Result?.self) { tasks in
         tasks.addTask {
-            // If the server can't listen, no task must wait for its port.
+            // If the server can't listen, the second task must not wait for a port forever.
             defer { started.finish() }
             do {
                 try await group.run()

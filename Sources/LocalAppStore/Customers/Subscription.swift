@@ -39,8 +39,8 @@ struct Subscription: Sendable, Hashable {
     /// The offer that reduces the next payments, and the number of these payments.
     var nextOffer: SubscriptionOffer?
     var offerPaymentsLeft = 0
-    /// When the subscription began (`recentSubscriptionStartDate`). Gaps of up to 60 days between two periods don't
-    /// count.
+    /// When the subscription began (`recentSubscriptionStartDate`). A gap of up to 60 days between two periods doesn't
+    /// change this date.
     var streakBegan: Date
     /// How often the subscription has renewed since it was last bought.
     var renewals = 0

@@ -28,6 +28,7 @@ struct DeviceRequest: Sendable {
         app = try state.appIndex(body.text("app"))
     }
 
+    /// The device for which artifacts are signed. Throws if the request has no valid `device`.
     var device: UUID {
         get throws {
             guard let device = body.text("device").flatMap(UUID.init(uuidString:)) else {
@@ -37,6 +38,7 @@ struct DeviceRequest: Sendable {
         }
     }
 
+    /// Returns the customer's acquisition of the app. Throws if the customer doesn't have the app.
     func acquisition(in state: AppStoreState) throws -> AppStoreAcquisition {
         guard let acquisition = state.acquisition(of: account, app: app) else {
             throw AppStoreStateError.hasNoApp(customer: state.accounts[account].name, app: state.apps[app].bundleID)

@@ -15,18 +15,18 @@ package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     case products
     /// Buys a `product`: `quantity`, `offer`, `appAccountToken`.
     case purchase
-    /// The app has finished a `transaction`.
+    /// Records that the app has finished a `transaction`.
     case finish
     /// The certificates under which the store signs, in Base64 of DER.
     case roots
-    /// The local time.
+    /// The time of the local clock.
     case now
     /// Performs `operations`, in the form of the control interface. If an operation needs a customer and names none, it
     /// is performed for the request's `customer`.
     case operations
 }
 
-/// Why a device gets no answer.
+/// Why the local App Store refuses the request of a device.
 package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
     /// A stable name for the reason, by which StoreKit on Linux chooses the error that it throws.
     package enum Code: String, CaseIterable, Sendable, Hashable {
@@ -41,7 +41,7 @@ package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
         case notPayable
         /// The store's state doesn't allow the request.
         case impossible
-        /// The store can't sign the answer or save the change.
+        /// The store can't sign the artifacts in the response, or can't save the change.
         case broken
     }
 

@@ -30,7 +30,8 @@ package struct Journal: Sendable {
             let connection = try SQLiteConnection(path: path, for: .creating)
             database = Locked(connection)
             guard try connection.row("PRAGMA user_version")?.integer(0) ?? 0 <= Self.version else {
-                throw JournalError("`\(path)` was written by a newer release of Tenure; use that one, or another file")
+                throw JournalError(
+                    "`\(path)` was written by a newer release of Tenure; use that release, or another file")
             }
             guard try connection.row("SELECT 1 FROM sqlite_master WHERE name = 'journal'") == nil else { return }
             let header = String(decoding: try JSONEncoder().encode(try header()), as: UTF8.self)
@@ -103,6 +104,7 @@ package struct Journal: Sendable {
 
 /// The header of a journal: the initial state.
 package struct JournalHeader: Codable, Sendable {
+    /// The seed of the IDs: the same seed gives the same IDs.
     var seed: String
     var environment: AppStoreEnvironment = .production
     package var now: Date

@@ -1,43 +1,36 @@
-package import AsyncHTTPClient
+import AsyncHTTPClient
 import Foundation
-package import NIOCore
+import NIOCore
 import NIOHTTP1
 import TenureAppStore
 import TenureJSON
 
 /// Posts notifications as the App Store does.
-package struct HTTPNotificationSender: Sendable {
-    private let client: HTTPClient
-    private let timeout: TimeAmount
-
-    package init(client: HTTPClient = HTTPNotificationSender.withoutRetries, timeout: TimeAmount = .seconds(10)) {
-        self.client = client
-        self.timeout = timeout
-    }
-
+package enum HTTPNotificationSender {
     /// A client that doesn't retry refused connections: the App Store sends the notification again in an hour. The
     /// client lives as long as the process.
-    package static let withoutRetries: HTTPClient = {
+    private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Many notifications at once are many connections at once.
+        // Tests send many notifications to one service at the same time, each on its own connection.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    package var send: LocalAppStore.NotificationSender {
+    /// Posts one notification, and returns the outcome. If there is no response after ten seconds, gives up.
+    package static var send: LocalAppStore.NotificationSender {
         { payload, url, _ in await post(payload, to: url) }
     }
 
-    /// `{"signedPayload": "..."}` as `application/json`.
-    private func post(_ payload: String, to url: String) async -> SendAttemptResult {
+    /// Posts `{"signedPayload": "..."}` as `application/json`.
+    private static func post(_ payload: String, to url: String) async -> SendAttemptResult {
         let body: JSONObject = ["signedPayload": .string(payload)]
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         request.headers.add(name: "Content-Type", value: "application/json")
         request.body = .bytes(ByteBuffer(bytes: JSONValue.object(body).bytes))
         do {
-            return SendAttemptResult(status: Int(try await client.execute(request, timeout: timeout).status.code))
+            return SendAttemptResult(status: Int(try await client.execute(request, timeout: .seconds(10)).status.code))
         } catch let error as HTTPClientError {
             return switch error {
             case .readTimeout, .writeTimeout, .connectTimeout, .deadlineExceeded: .timedOut

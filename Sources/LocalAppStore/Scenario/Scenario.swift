@@ -34,7 +34,7 @@ package struct Scenario: Sendable {
     package struct Step: Sendable {
         package enum Time: Sendable, Hashable {
             case at(Date)
-            /// So many seconds after the previous step.
+            /// A number of seconds after the previous step.
             case after(TimeInterval)
         }
 

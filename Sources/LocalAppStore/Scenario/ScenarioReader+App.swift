@@ -11,7 +11,8 @@ extension ScenarioReader {
         let appleID = fields["appleID"].flatMap { $0.integer(&reading, example: "828838134") }
         let graceDays = fields["gracePeriodDays"].flatMap { $0.integer(&reading, example: "16") }
         if let part = fields["gracePeriodDays"], let graceDays, ![3, 16, 28].contains(graceDays) {
-            reading.report("the App Store knows grace periods of 3, 16 and 28 days; write one", at: part.position)
+            reading.report(
+                "the App Store has grace periods of 3, 16 and 28 days; write one of these numbers", at: part.position)
         }
         let releases = list(fields["releases"], example: "- { platform: iOS, … }").compactMap { release($0) }
         let prices = list(fields["prices"], example: "- { from: 2014-01-10, price: 4.99 }").compactMap { price($0) }

@@ -115,6 +115,7 @@ package struct ScenarioReader {
         return nil
     }
 
+    /// Reads an amount of money, in milliunits.
     mutating func amount(_ part: Part?) -> Int64? {
         guard let text = text(part, example: "4.99"), let part else { return nil }
         if let amount = Money.milliunits(text) { return amount }

@@ -27,6 +27,7 @@ package struct ScenarioRun: Sendable {
         try await service.withLocalStore(scenario.header, signer: signer) { try await play(in: $0) }
     }
 
+    /// Performs all steps in the store, and returns the outcome of each expectation.
     private func play(in store: LocalAppStore) async throws -> [Outcome] {
         try await scenario.addCustomers(to: store)
         var outcomes: [Outcome] = []
@@ -44,6 +45,8 @@ package struct ScenarioRun: Sendable {
         return outcomes
     }
 
+    /// Compares the service's decision with an expectation. Throws a `ScenarioFailure` if the artifacts can't be signed
+    /// or the service doesn't answer.
     private func check(_ expectation: Scenario.Expectation, _ store: LocalAppStore) async throws -> Outcome {
         let now = await store.state.now
         let answers: [String: Decision.Outcome]?
@@ -99,6 +102,7 @@ extension Scenario {
 }
 
 extension Scenario.Step {
+    /// Returns the time of this step. `now` is the store's time before the step.
     fileprivate func date(after now: Date) -> Date {
         switch time {
         case .at(let date): date
@@ -108,6 +112,7 @@ extension Scenario.Step {
 }
 
 extension AppStoreOperation {
+    /// Performs the operation. Throws a `ScenarioFailure` with the place in the file if the operation isn't possible.
     fileprivate func perform(in store: LocalAppStore, at place: String) async throws {
         do {
             try await store.perform(self)

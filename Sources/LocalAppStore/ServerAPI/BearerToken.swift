@@ -38,6 +38,7 @@ struct BearerToken {
         self.bundleID = bundleID
     }
 
+    /// Decodes a segment of the token. Nil if the segment isn't a JSON object in Base64.
     private static func object(_ segment: Substring) -> JSONObject? {
         guard let bytes = Base64.urlSafe.decode(Array(segment.utf8)[...]),
             case .object(let object)? = try? JSONValue(parsing: bytes)

@@ -20,6 +20,7 @@ extension ServerAPIRequest {
         var transactions = state.accounts[account].transactions.map { state.transactions[$0] }
             .filter { $0.app == app && filter.admits($0, in: state) }
         if isVersion1 {
+            // Version 1 of the history leaves out finished consumables.
             transactions.removeAll { $0.isFinished && state.products[$0.product].type == .consumable }
         }
         transactions.sort { isDescending ? $0.revision > $1.revision : $0.revision < $1.revision }
@@ -36,21 +37,21 @@ extension ServerAPIRequest {
         return try page(of: refunded.sorted { $0.revision < $1.revision }, isDescending: false)
     }
 
-    /// Returns the twenty entries after the revision in the request. The response's revision is the position of the
-    /// last entry. A later request with this revision gets everything that changed since.
+    /// Returns the twenty transactions after the revision in the request. The response's revision is the position of
+    /// the last of these transactions. A later request with this revision gets every transaction that changed since.
     private func page(of transactions: [AppStoreTransaction], isDescending: Bool) throws -> JSONObject {
-        var rest = transactions[...]
+        var remaining = transactions[...]
         let revision = single("revision")
         if let revision {
             guard let last = Revision(revision), last.isKnown(in: state) else {
                 throw ServerAPIError.invalidRequestRevision
             }
-            rest = rest.drop { isDescending ? $0.revision >= last.number : $0.revision <= last.number }
+            remaining = remaining.drop { isDescending ? $0.revision >= last.number : $0.revision <= last.number }
         }
-        let page = rest.prefix(Self.pageSize)
+        let page = remaining.prefix(Self.pageSize)
         return [
             "revision": .string(page.last.map { Revision(of: $0).text } ?? revision ?? Revision.none.text),
-            "hasMore": .boolean(rest.count > page.count),
+            "hasMore": .boolean(remaining.count > page.count),
             "signedTransactions": .array(try page.map { .string(try signed($0)) }),
         ]
     }

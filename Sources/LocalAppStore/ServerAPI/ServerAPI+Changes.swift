@@ -9,19 +9,19 @@ import TenureMint
 /// Requests with which a developer's server changes something. Each request is performed as an operation.
 extension ServerAPI {
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
-        apps.put("v2/transactions/consumption/{id}") { try await change($0, $1, .reading) { try await consume($0) } }
+        apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .reading) { try await consume($0) } }
         apps.put("v1/transactions/consumption/{id}") {
-            try await change($0, $1, .reading) { try await consumeVersion1($0) }
+            await respond($0, $1, .reading) { try await consumeVersion1($0) }
         }
         apps.put("v1/transactions/{id}/appAccountToken") {
-            try await change($0, $1, .changing) { try await setAppAccountToken($0) }
+            await respond($0, $1, .changing) { try await setAppAccountToken($0) }
         }
-        apps.post("v1/transactions/{id}/finish") { try await change($0, $1, .reading) { try await finish($0) } }
-        apps.put("v1/subscriptions/extend/{id}") { try await change($0, $1, .changing) { try await extend($0) } }
-        apps.post("v1/subscriptions/extend/mass") { try await change($0, $1, .rare) { try await extendAll($0) } }
+        apps.post("v1/transactions/{id}/finish") { await respond($0, $1, .reading) { try await finish($0) } }
+        apps.put("v1/subscriptions/extend/{id}") { await respond($0, $1, .changing) { try await extend($0) } }
+        apps.post("v1/subscriptions/extend/mass") { await respond($0, $1, .rare) { try await extendAll($0) } }
         apps.get("v1/subscriptions/extend/mass/{product}/{id}") { request, context in
             let product = context.parameters.get("product") ?? ""
-            return try await answer(request, context, .rare) { try massExtension($0, of: product) }
+            return await answer(request, context, .rare) { try massExtension($0, of: product) }
         }
     }
 
@@ -45,11 +45,7 @@ extension ServerAPI {
     /// Checks the consumption information in the request, and stores it as the answer to a request for a refund.
     private func consume(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
-        let body = try request.bodyObject()
-        guard body["customerConsented"] == .boolean(true) else { throw ServerAPIError.invalidCustomerConsented }
-        guard case .boolean? = body["sampleContentProvided"] else {
-            throw ServerAPIError.invalidSampleContentProvided
-        }
+        let body = try Self.consumptionBody(of: request)
         guard case .string(let status)? = body["deliveryStatus"], Self.deliveryStatuses.contains(status) else {
             throw ServerAPIError.invalidDeliveryStatus
         }
@@ -69,6 +65,15 @@ extension ServerAPI {
         return Response(status: .accepted)
     }
 
+    /// Returns the body of a request with consumption information. Throws if one of the fields that both versions
+    /// require is invalid.
+    private static func consumptionBody(of request: ServerAPIRequest) throws(ServerAPIError) -> JSONObject {
+        let body = try request.bodyObject()
+        guard body["customerConsented"] == .boolean(true) else { throw .invalidCustomerConsented }
+        guard case .boolean? = body["sampleContentProvided"] else { throw .invalidSampleContentProvided }
+        return body
+    }
+
     /// The fields of consumption information in version 1 of the request, with the allowed range, and the error for
     /// other values.
     private static let version1Fields: [(name: String, range: ClosedRange<Int>, error: ServerAPIError)] = [
@@ -79,17 +84,13 @@ extension ServerAPI {
         ("playTime", 0...7, .invalidPlayTime), ("userStatus", 0...4, .invalidUserStatus),
     ]
 
-    /// Does the same as `consume`, with the fields of version 1.
+    /// Checks and stores the consumption information as `consume` does, with the fields of version 1.
     private func consumeVersion1(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
         guard request.state.products[transaction.product].type == .consumable else {
             throw ServerAPIError.transactionIsNotConsumable
         }
-        let body = try request.bodyObject()
-        guard body["customerConsented"] == .boolean(true) else { throw ServerAPIError.invalidCustomerConsented }
-        guard case .boolean? = body["sampleContentProvided"] else {
-            throw ServerAPIError.invalidSampleContentProvided
-        }
+        let body = try Self.consumptionBody(of: request)
         if let token = body["appAccountToken"] {
             guard case .string(let text) = token, text.isEmpty || UUID(uuidString: text) != nil else {
                 throw ServerAPIError.invalidAppAccountToken
@@ -195,14 +196,14 @@ extension ServerAPI {
     /// Returns the status of a request to extend the renewal dates of all subscribers of a product.
     private func massExtension(_ request: ServerAPIRequest, of product: String) throws -> JSONObject {
         guard
-            let found = request.state.massExtensions.first(where: {
+            let summary = request.state.massExtensions.first(where: {
                 $0.requestIdentifier == request.id && request.state.products[$0.product].id == product
             })
         else { throw ServerAPIError.statusRequestNotFound }
         return [
-            "requestIdentifier": .string(found.requestIdentifier), "complete": .boolean(true),
-            "completeDate": .instant(found.completedAt), "succeededCount": .integer(Int64(found.succeeded)),
-            "failedCount": .integer(Int64(found.failed)),
+            "requestIdentifier": .string(summary.requestIdentifier), "complete": .boolean(true),
+            "completeDate": .instant(summary.completedAt), "succeededCount": .integer(Int64(summary.succeeded)),
+            "failedCount": .integer(Int64(summary.failed)),
         ]
     }
 

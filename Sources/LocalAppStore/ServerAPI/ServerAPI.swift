@@ -29,13 +29,13 @@ package struct ServerAPI: Sendable {
 
     package func add(to router: Router<BasicRequestContext>) {
         let apps = router.group("inApps")
-        apps.get("v1/transactions/{id}") { try await answer($0, $1, .reading, transactionInfo) }
-        apps.get("v1/transactions/appTransactions/{id}") { try await answer($0, $1, .reading, appTransactionInfo) }
-        apps.get("v1/subscriptions/{id}") { try await answer($0, $1, .reading, statuses) }
-        apps.get("v1/history/{id}") { try await answer($0, $1, .reading) { try $0.history(isVersion1: true) } }
-        apps.get("v2/history/{id}") { try await answer($0, $1, .reading) { try $0.history() } }
-        apps.get("v2/refund/lookup/{id}") { try await answer($0, $1, .lookingBack) { try $0.refunds() } }
-        apps.get("v1/lookup/{id}") { try await answer($0, $1, .lookingBack, order) }
+        apps.get("v1/transactions/{id}") { await answer($0, $1, .reading, transactionInfo) }
+        apps.get("v1/transactions/appTransactions/{id}") { await answer($0, $1, .reading, appTransactionInfo) }
+        apps.get("v1/subscriptions/{id}") { await answer($0, $1, .reading, statuses) }
+        apps.get("v1/history/{id}") { await answer($0, $1, .reading) { try $0.history(isVersion1: true) } }
+        apps.get("v2/history/{id}") { await answer($0, $1, .reading) { try $0.history() } }
+        apps.get("v2/refund/lookup/{id}") { await answer($0, $1, .lookingBack) { try $0.refunds() } }
+        apps.get("v1/lookup/{id}") { await answer($0, $1, .lookingBack, order) }
         addChanges(to: apps)
         addNotifications(to: apps)
     }
@@ -60,19 +60,19 @@ package struct ServerAPI: Sendable {
 
     private func statuses(_ request: ServerAPIRequest) throws -> JSONObject {
         let account = try request.account(request.id)
-        var wanted: Set<Int64> = []
+        var requestedStatuses: Set<Int64> = []
         for text in request.query("status") {
             guard let status = Int64(text), SubscriptionStatus(rawValue: status) != nil else {
                 throw ServerAPIError.invalidStatus
             }
-            wanted.insert(status)
+            requestedStatuses.insert(status)
         }
         var groups: [(name: String, items: [JSONValue])] = []
         for index in request.state.accounts[account].subscriptions {
             let subscription = request.state.subscriptions[index]
             guard subscription.app == request.app else { continue }
             if !groups.contains(where: { $0.name == subscription.group }) { groups.append((subscription.group, [])) }
-            guard wanted.isEmpty || wanted.contains(subscription.status.rawValue),
+            guard requestedStatuses.isEmpty || requestedStatuses.contains(subscription.status.rawValue),
                 let group = groups.firstIndex(where: { $0.name == subscription.group })
             else { continue }
             let current = request.state.transactions[subscription.currentTransaction]
@@ -108,21 +108,33 @@ package struct ServerAPI: Sendable {
 }
 
 extension ServerAPI {
-    /// Checks the token and the limits, and calls `body` with the current state.
+    /// Answers a request with the JSON that `body` returns for the current state.
     func answer(
         _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass,
         _ body: @Sendable (ServerAPIRequest) throws -> JSONObject
-    ) async throws -> Response {
-        try await change(request, context, kind) { .json(try body($0)) }
+    ) async -> Response {
+        await respond(request, context, kind) { .json(try body($0)) }
     }
 
-    /// Answers a request that changes the state.
-    func change(
+    /// Checks the token, the injected faults and the rate limit, and returns the response of `body`. If one of them
+    /// throws, returns the response that Apple's API gives for the error.
+    func respond(
         _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass,
         _ body: @Sendable (ServerAPIRequest) async throws -> Response
-    ) async throws -> Response {
-        await answering {
-            try await body(try await self.request(request, context, kind))
+    ) async -> Response {
+        do {
+            return try await body(try await self.request(request, context, kind))
+        } catch let error as ServerAPIError {
+            return .refusal(error)
+        } catch let error as RateLimited {
+            var response = Response.refusal(.rateLimitExceeded)
+            // The header contains an instant in milliseconds since 1970, not a length of time.
+            response.headers[.retryAfter] = String(Int64(error.next.timeIntervalSince1970 * 1000))
+            return response
+        } catch is Unauthorized {
+            return Response(status: .unauthorized)
+        } catch {
+            return .refusal(.generalInternal)
         }
     }
 
@@ -157,24 +169,6 @@ extension ServerAPI {
             if let token = BearerToken(request.headers[.authorization], key: key, now: now) { return (token, now) }
         }
         return nil
-    }
-
-    /// Returns the response of `body`, or the response that Apple's API gives for an error.
-    private func answering(_ body: () async throws -> Response) async -> Response {
-        do {
-            return try await body()
-        } catch let error as ServerAPIError {
-            return .refusal(error)
-        } catch let error as RateLimited {
-            var response = Response.refusal(.rateLimitExceeded)
-            // The header contains an instant in milliseconds since 1970, not a length of time.
-            response.headers[.retryAfter] = String(Int64(error.next.timeIntervalSince1970 * 1000))
-            return response
-        } catch is Unauthorized {
-            return Response(status: .unauthorized)
-        } catch {
-            return .refusal(.generalInternal)
-        }
     }
 
     /// The error for a request without a valid token, or for an unknown app.

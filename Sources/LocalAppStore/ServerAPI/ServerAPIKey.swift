@@ -3,8 +3,8 @@ import Foundation
 import TenureCore
 import TenureMint
 
-/// An In-App Purchase key, as from App Store Connect. A developer's server signs its requests to the App Store Server
-/// API with it.
+/// An In-App Purchase key, as from App Store Connect. With this key, a developer's server signs its requests to the App
+/// Store Server API.
 package struct ServerAPIKey: Sendable {
     package let issuerID: String
     /// The key ID: ten letters and digits.

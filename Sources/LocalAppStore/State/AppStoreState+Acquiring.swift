@@ -18,12 +18,12 @@ extension AppStoreState {
         let account = try accountIndex(customer)
         let app = try appIndex(bundleID)
         let paid = way == .promoCode ? 0 : price ?? apps[app].price(at: now)
-        if let known = acquisition(of: account, app: app) {
-            guard known.refundedAt != nil else { throw .hasApp(customer: customer, app: apps[app].bundleID) }
-            acquisitions[known.index].refundedAt = nil
-            acquisitions[known.index].gotAgainAt = now
-            acquisitions[known.index].price = paid
-            acquisitions[known.index].way = way
+        if let earlier = acquisition(of: account, app: app) {
+            guard earlier.refundedAt != nil else { throw .hasApp(customer: customer, app: apps[app].bundleID) }
+            acquisitions[earlier.index].refundedAt = nil
+            acquisitions[earlier.index].gotAgainAt = now
+            acquisitions[earlier.index].price = paid
+            acquisitions[earlier.index].way = way
             return
         }
         let release = try self.release(of: app, on: platform, named: name)

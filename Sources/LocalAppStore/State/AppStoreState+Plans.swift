@@ -18,33 +18,28 @@ extension AppStoreState {
         guard products[product].isOnSale else { throw .notForSale(product: id) }
         var offer: SubscriptionOffer?
         if let name {
-            guard let found = products[product].offers.first(where: { $0.id == name }) else {
+            guard let namedOffer = products[product].offers.first(where: { $0.id == name }) else {
                 throw .noOffer(product: id, offer: name)
             }
-            offer = found
+            offer = namedOffer
         }
         let change = planChange(from: old.product, to: product)
         guard change == wanted else {
             throw .wrongState(customer: customer, product: id, must: "be \(wanted.phrase)")
         }
         subscriptions[index].autoRenews = true
-        switch change {
-        case .stay:
-            subscriptions[index].renewsAs = product
-            if let offer {
-                subscriptions[index].nextOffer = offer
-                subscriptions[index].offerPaymentsLeft = offer.count
-            }
-            updateRenewalPrice(of: index)
-            notify(offer == nil ? .didChangeRenewalPref : .offerRedeemed, about: index)
-        case .upgrade: upgrade(index, to: product, offer: offer)
-        case .downgrade:
-            subscriptions[index].renewsAs = product
+        guard change != .upgrade else { return upgrade(index, to: product, offer: offer) }
+        subscriptions[index].renewsAs = product
+        // Keep the offer for the next payments only if neither the next product nor the offer changes. An offer for a
+        // downgrade ends with the downgrade.
+        if old.renewsAs != product || change == .downgrade || offer != nil {
             subscriptions[index].nextOffer = offer
             subscriptions[index].offerPaymentsLeft = offer?.count ?? 0
-            updateRenewalPrice(of: index)
-            notify(offer == nil ? .didChangeRenewalPref : .offerRedeemed, .downgrade, about: index)
         }
+        updateRenewalPrice(of: index)
+        notify(
+            offer == nil ? .didChangeRenewalPref : .offerRedeemed, change == .downgrade ? .downgrade : nil, about: index
+        )
     }
 
     /// Compares the levels. Within a level, a plan of another length counts as a downgrade, because it begins at the
@@ -55,7 +50,7 @@ extension AppStoreState {
         return new.level < old.level || new.level == old.level && new.period == old.period ? .upgrade : .downgrade
     }
 
-    /// Begins the new product now, and refunds the rest of the old product.
+    /// Begins a period of the new product now, and marks the transaction of the old product as upgraded.
     private mutating func upgrade(_ index: Int, to product: Int, offer: SubscriptionOffer?) {
         let old = subscriptions[index]
         change(old.currentTransaction) { $0.isUpgraded = true }

@@ -127,9 +127,9 @@ extension AppStoreState {
     /// Sets the offer of the next renewals after the offer's first payment: only an offer that is paid as you go has
     /// further payments.
     mutating func setFurtherPayments(of offer: SubscriptionOffer?, in index: Int) {
-        let left = offer?.discount == .payAsYouGo ? (offer?.count ?? 1) - 1 : 0
-        subscriptions[index].nextOffer = left > 0 ? offer : nil
-        subscriptions[index].offerPaymentsLeft = left
+        let furtherPayments = offer?.discount == .payAsYouGo ? (offer?.count ?? 1) - 1 : 0
+        subscriptions[index].nextOffer = furtherPayments > 0 ? offer : nil
+        subscriptions[index].offerPaymentsLeft = furtherPayments
     }
 
     mutating func updateRenewalPrice(of index: Int) {
@@ -158,9 +158,9 @@ extension AppStoreState {
     /// Returns the index of the customer's own subscription in the group of a product.
     func subscription(_ customer: String, _ id: String) throws(AppStoreStateError) -> Int {
         let product = try productIndex(id)
-        guard let found = subscription(of: try accountIndex(customer), group: products[product].group),
+        guard let existing = subscription(of: try accountIndex(customer), group: products[product].group),
             products[product].type == .autoRenewable
         else { throw .noSubscription(customer: customer, product: id) }
-        return found.index
+        return existing.index
     }
 }

@@ -11,7 +11,8 @@ extension AppStoreState {
             && subscription.priceIncrease?.status != .notYetAnswered && !hasRenewedEnough(index)
     }
 
-    /// Charges for the next period. This period follows the last one, or begins now if access had ended meanwhile.
+    /// Charges for the next period. The next period follows the current period, or begins now if the customer has no
+    /// access anymore.
     mutating func renew(_ index: Int, recovering: Bool) {
         let subscription = subscriptions[index]
         let former = transactions[subscription.currentTransaction]

@@ -104,10 +104,10 @@ extension AppStoreState {
         let origin = transactions[shared.currentTransaction]
         for member in account.map({ [$0] }) ?? family(of: shared.account)
         where acquisition(of: member, app: shared.app) != nil {
-            if let known = shared.sharedWith.first(where: { subscriptions[$0].account == member }) {
+            if let former = shared.sharedWith.first(where: { subscriptions[$0].account == member }) {
                 // A refund revoked the share, and the purchaser subscribes again.
-                subscriptions[known].state = shared.state
-                follow(known, .subscribed, .resubscribe)
+                subscriptions[former].state = shared.state
+                follow(former, .subscribed, .resubscribe)
                 continue
             }
             let transaction = addTransaction(

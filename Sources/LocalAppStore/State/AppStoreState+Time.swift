@@ -4,11 +4,12 @@ import TenureCore
 
 /// Time passes, and scheduled events happen.
 extension AppStoreState {
-    /// How long before its period a renewal is charged and signed.
+    /// How many seconds before its period a renewal is charged and signed, as in one observed sandbox subscription of
+    /// Apple.
     static let renewalLead: TimeInterval = 33
     /// The number of days for which the App Store tries to charge.
     static let billingRetryDays: Double = 60
-    /// The waits between attempts to deliver a notification in production.
+    /// The pauses between attempts to deliver a notification in production, in seconds.
     static let deliveryPauses: [TimeInterval] = [1, 12, 24, 48, 72].map { $0 * 3600 }
 
     /// Sets the clock to `instant`. If an event is scheduled before `instant`, sets the clock to that event instead,

@@ -31,8 +31,7 @@ package struct AppStoreState: Sendable {
     var scheduledEvents = ScheduledEvents()
     /// The number of changes of transactions so far. New transactions count as changes.
     var revision = 0
-    /// For each original transaction, the date of its last notification, and the `rank` of that notification among
-    /// those of the same date.
+    /// For each original transaction, the date of its last notification, and the `rank` of that notification.
     private var lastNotified: [Int: (date: Date, rank: Int)] = [:]
     private var accountIndexes: [String: Int] = [:]
     private var productIndexes: [String: Int] = [:]

@@ -57,7 +57,8 @@ extension AppStoreStateError: CustomStringConvertible {
         case .noFamily(let customer): "`\(customer)` isn't in a family; create the customer with `family`"
         case .wrongState(let customer, let product, let must):
             "`\(product)` of `\(customer)` must \(must) for this operation"
-        case .appNotBought(let customer, let app): "`\(customer)` didn't pay for `\(app)`, so it can't be refunded"
+        case .appNotBought(let customer, let app):
+            "`\(customer)` didn't pay for `\(app)`, or has a refund already; name a customer who paid"
         case .billingFails(let customer): "every charge of `\(customer)` fails; perform `recover` first"
         }
     }

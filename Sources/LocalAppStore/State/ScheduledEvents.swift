@@ -3,8 +3,8 @@ import Foundation
 /// Events that happen without an operation when the clock reaches their instant, such as renewals. Events of one
 /// instant happen in the order in which they were scheduled.
 struct ScheduledEvents: Sendable {
-    /// An event. An event of a subscription contains the transaction for which it was scheduled. It is skipped if the
-    /// subscription has changed since.
+    /// An event. An event of a subscription contains the transaction for which the event was scheduled. It is skipped
+    /// if that transaction isn't the subscription's current one anymore.
     enum Event: Sendable, Hashable {
         /// A subscription is charged shortly before its period ends.
         case renewal(subscription: Int, transaction: Int)

@@ -45,8 +45,8 @@ struct ContentCheckCommand: AsyncParsableCommand {
             }
             // If the policy has mistakes, the packs aren't checked, and all mistakes are the policy's.
             let isPolicyInvalid = !error.mistakes.contains { $0.file == content.file }
-            let checked = isPolicyInvalid ? content.policy.map { InputFile(path: $0).name } ?? name : name
-            terminal.write("\(checked): \(counted(error.mistakes.count, "mistake"))")
+            let checkedFile = isPolicyInvalid ? content.policy.map { InputFile(path: $0).name } ?? name : name
+            terminal.write("\(checkedFile): \(counted(error.mistakes.count, "mistake"))")
             throw ExitCode.refused
         }
     }

@@ -42,11 +42,11 @@ extension ContentFile {
         let progress = Progress("bytes")
         defer { progress.end() }
         let total = packs.reduce(0) { $0 + $1.files.size }
-        var done: Int64 = 0
+        var bytesRead: Int64 = 0
         return try work { count in
-            done += Int64(count)
-            // A file may be read twice.
-            progress.show(min(done, total), of: total)
+            bytesRead += Int64(count)
+            // A file may be read twice, so `bytesRead` may exceed `total`.
+            progress.show(min(bytesRead, total), of: total)
         }
     }
 }

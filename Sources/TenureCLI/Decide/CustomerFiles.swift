@@ -77,10 +77,10 @@ struct CustomerFiles {
             RejectedFile(name: name, code: "otherDevice", detail: detail)
         }
         guard let binding = try app.payload.deviceBinding() else {
-            throw otherDevice("it isn't bound to a device, so it can't be compared with the device ID")
+            throw otherDevice("the app transaction isn't bound to a device, so it can't be compared with --device-id")
         }
         guard binding.matches(deviceVerificationID: device) else {
-            throw otherDevice("it is bound to another device than `\(device.uuidString.lowercased())`")
+            throw otherDevice("the app transaction is bound to another device than `\(device.uuidString.lowercased())`")
         }
     }
 }

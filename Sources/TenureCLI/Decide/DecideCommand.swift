@@ -68,8 +68,8 @@ struct DecideCommand: AsyncParsableCommand {
     func run() async throws {
         let policy = try PolicyOnDisk(path: self.policy).read()
         for name in entitlement where policy.entitlement(named: name) == nil {
-            let known = policy.entitlements.map { "`\($0.name)`" }.joined(separator: ", ")
-            throw CommandError("the policy has no entitlement `\(name)`; pass one of \(known)")
+            let names = policy.entitlements.map { "`\($0.name)`" }.joined(separator: ", ")
+            throw CommandError("the policy has no entitlement `\(name)`; pass one of \(names)")
         }
         let verifier = AppStoreVerifier(
             app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),

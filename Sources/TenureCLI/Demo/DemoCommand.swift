@@ -40,8 +40,8 @@ struct DemoCommand: AsyncParsableCommand {
         configuration.anchors = [.production: anchors, .sandbox: anchors]
         let adminKey = try folder.adminKey()
         configuration.adminKey = adminKey
-        var logger = Logger(label: "tenure") { TextLogHandler(label: $0) }
         configuration.content = try DemoContent.publish(folder, for: configuration.policy)
+        var logger = Logger(label: "tenure") { TextLogHandler(label: $0) }
         // Don't warn that the policy in the file isn't the active one: `publish` below reports that.
         logger.logLevel = .error
 

@@ -7,6 +7,7 @@ import TenureMint
 /// An invented customer, with the artifacts that the App Store would have signed.
 struct DemoCustomer: Sendable {
     let name: String
+    /// What the customer did, as the demo prints it after the name.
     let story: String
     let deviceVerificationID: UUID
     var appTransaction: [UInt8]?

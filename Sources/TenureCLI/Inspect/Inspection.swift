@@ -55,7 +55,7 @@ struct Inspection {
             do {
                 receipt = try UnverifiedReceipt(bytes)
             } catch {
-                // Show a receipt with an unsupported signature, too. The verdict reports the signature.
+                // A receipt with an unsupported algorithm isn't parsed. Show its verdict without fields.
                 guard error.code != .malformed, error.code != .tooLarge else { throw error }
                 receipt = nil
             }

@@ -50,14 +50,16 @@ final class LocalStoreFolder: Sendable {
             }
             try await begin(try ScenarioOnDisk(path: file).read())
         }
-        // `Journal` evaluates `header` only if the file has no entries. `begin` would have written some.
+        // `Journal` evaluates `header` only if the file has no journal. `begin` writes one, so another program emptied
+        // the file.
         let journal = try Journal(
-            path: journalPath, header: try { throw CommandError("`\(journalPath)` is empty; delete it") }())
+            path: journalPath,
+            header: try { throw CommandError("`\(journalPath)` is empty; delete it, and start with --scenario") }())
         let state = try journal.state()
         try write("the clock", to: clockPath) { try FileClock.set(clockPath, to: state.now) }
         let store = LocalAppStore(
             state, signer: AppStoreSigner(authority: try authority()), journal: journal,
-            clock: { [clockPath] in try? FileClock.set(clockPath, to: $0) }, sender: HTTPNotificationSender().send)
+            clock: { [clockPath] in try? FileClock.set(clockPath, to: $0) }, sender: HTTPNotificationSender.send)
         let key = try ServerAPIKey(seed: state.seed)
         try write("the key", to: keyPath) {
             try SecretFile(path: keyPath).replace(with: Array(key.pem.utf8))
@@ -73,7 +75,7 @@ final class LocalStoreFolder: Sendable {
         let journal = try Journal(path: part, header: scenario.header)
         let store = LocalAppStore(
             try journal.state(), signer: AppStoreSigner(authority: try authority()), journal: journal,
-            sender: HTTPNotificationSender().send)
+            sender: HTTPNotificationSender.send)
         try await scenario.perform(in: store)
         journal.close()
         try write("the journal", to: journalPath) {

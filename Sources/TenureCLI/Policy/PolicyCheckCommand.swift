@@ -91,18 +91,19 @@ struct PolicyCheckCommand: AsyncParsableCommand {
     private func check() throws -> PolicyCheckReport {
         let source = PolicyOnDisk(path: file)
         let draft = PolicyFile.draft(try source.bytes(), named: file, releaseList: source.releaseList)
-        var listed: [ListedRelease]?
+        var listedReleases: [ListedRelease]?
         var listMistakes: [LintFinding] = []
         if let releases {
             let bytes = try InputFile(path: releases).bytes(limit: ReleaseListFile.maximumSize)
             do {
-                listed = try ReleaseListFile.listed(bytes, named: releases, mapping: try mapping())
+                listedReleases = try ReleaseListFile.listed(bytes, named: releases, mapping: try mapping())
             } catch let error as PolicyFileError {
                 listMistakes = error.mistakes.map { LintFinding($0) }
             }
         }
         let findings = Linter.findings(
-            in: draft, releases: listed, isListMapped: !map.isEmpty, against: try oldPolicy(), at: at?.date ?? Date())
+            in: draft, releases: listedReleases, isListMapped: !map.isEmpty, against: try oldPolicy(),
+            at: at?.date ?? Date())
         return PolicyCheckReport(
             source: source, releases: releases, findings: findings + listMistakes,
             isCompared: against == nil || draft.policy != nil)

@@ -76,7 +76,7 @@ struct PublishingOptions: ParsableArguments {
             Terminal.standardError.write(Terminal.escaped("refused: \(refusal.problem.detail)"))
             throw ExitCode.refused
         } catch let refusal as ServiceClient.Refusal where Self.changesRights(refusal.problem) {
-            // The service rehearsed again. If it counted the same, the rehearsal that was shown is enough.
+            // The service rehearsed again. If both rehearsals have the same counts, don't show the second rehearsal.
             let repeated: RehearsalAnswer = try await client.get(
                 "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
             let counts = [
@@ -108,11 +108,12 @@ struct PublishingOptions: ParsableArguments {
         let promised = answer.losing - answer.losingWithPromises
         var lines: [String] = []
         if promised > 0, !keepPromises {
-            let rest = answer.losingWithPromises
+            let stillLosing = answer.losingWithPromises
             lines.append(
                 "  \(promised) were promised what they lose: with `--keep-promises` they keep it"
-                    + (rest > 0
-                        ? ", and \(rest) others lose something (--take-from \(rest) --rehearsal \(answer.id))" : ""))
+                    + (stillLosing > 0
+                        ? ", and \(stillLosing) others lose something (--take-from \(stillLosing) --rehearsal \(answer.id))"
+                        : ""))
         }
         let losing = keepPromises ? answer.losingWithPromises : answer.losing
         var options = keepPromises ? ["--keep-promises"] : []

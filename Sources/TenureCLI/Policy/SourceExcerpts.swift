@@ -4,6 +4,7 @@ import TenurePolicyFile
 
 /// Excerpts of the files that findings are about: a line, and a mark below the position.
 struct SourceExcerpts {
+    /// The lines of each file that was read, by path. A file has no lines if they can't be shown.
     private var linesOfFile: [String: [String]] = [:]
 
     /// The maximum number of characters to show of a line.
@@ -14,7 +15,7 @@ struct SourceExcerpts {
     mutating func lines(of path: String, at position: SourcePosition) -> [String] {
         if linesOfFile[path] == nil { linesOfFile[path] = Self.read(path) }
         guard let lines = linesOfFile[path], lines.indices.contains(position.line - 1) else { return [] }
-        // The value of a key may be on the next line.
+        // Also check the line before: it may have the key of a credential, and this line its value.
         guard !lines[max(0, position.line - 2)..<position.line].contains(where: \.mayHaveCredentials) else { return [] }
         let scalars = Array(
             Terminal.escaped(lines[position.line - 1].replacingOccurrences(of: "\t", with: " ")).unicodeScalars)

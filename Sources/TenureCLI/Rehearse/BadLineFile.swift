@@ -12,7 +12,9 @@ import TenureRehearsal
 final class BadLineFile {
     private(set) var path: String
     private var file: StreamedFile?
+    /// Lines of the list that aren't in the file yet.
     private var buffer: [UInt8] = []
+    /// The numbers of lines and bytes that the list has so far.
     private var written = (lines: 0, bytes: 0)
     /// The number of bad lines that weren't listed.
     private(set) var omittedLines = 0
@@ -49,7 +51,7 @@ final class BadLineFile {
         if buffer.count >= 1 << 16 { try flush() }
     }
 
-    /// Writes the rest, and gives the file its name.
+    /// Writes the buffered lines, and gives the file its name.
     ///
     /// - Parameter freeName: returns another name if another rehearsal has created a file with the name meanwhile.
     func close(orAs freeName: (() -> String)? = nil) throws {

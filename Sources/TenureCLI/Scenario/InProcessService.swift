@@ -19,7 +19,9 @@ actor InProcessService: EntitlementService {
     /// The runs of the service. `serveRuns` serves each run that `start` adds.
     private let (runs, addedRuns) = AsyncStream.makeStream(of: Run.self)
     private var currentRun: Run?
+    /// The port of the local App Store; 0 before the local App Store runs.
     private(set) var localStorePort = 0
+    /// The client of the current run.
     private var client = ServiceUnderTest(url: "", adminKey: nil)
 
     /// One run of the service, from its start to its end.
@@ -58,7 +60,7 @@ actor InProcessService: EntitlementService {
         let clock = folder.clock
         let store = LocalAppStore(
             state, signer: signer, clock: { try? FileClock.set(clock, to: $0) },
-            sender: HTTPNotificationSender().send)
+            sender: HTTPNotificationSender.send)
         let server = AppStoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
         return try await server.serve { port in
             let configuration = try await self.configuration(folder, localStorePort: port)

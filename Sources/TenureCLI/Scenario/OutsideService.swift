@@ -22,7 +22,7 @@ struct OutsideService: EntitlementService {
         let store = LocalAppStore(
             header.state, signer: signer,
             clock: { [clock] now in if let clock { try? FileClock.set(clock, to: now) } },
-            sender: HTTPNotificationSender().send)
+            sender: HTTPNotificationSender.send)
         return try await AppStoreServer(store: store, key: key, port: localStorePort).serve { _ in
             try await body(store)
         }
@@ -47,7 +47,7 @@ struct OutsideService: EntitlementService {
     /// Sends the service all notifications again, because this command can't make the service ask for them.
     func catchUp(from store: LocalAppStore) async throws {
         let state = await store.state
-        let send = HTTPNotificationSender().send
+        let send = HTTPNotificationSender.send
         for notification in state.notifications {
             _ = await send(
                 try store.signer.notification(notification, in: state), client.notificationURL, notification)

@@ -38,6 +38,7 @@ struct ServiceUnderTest: Sendable {
         return customer
     }
 
+    /// Sends a sync, and returns the response.
     func sync(_ request: SyncRequest) async throws -> CustomerResponse {
         try await decoded(.POST, "/v1/sync", try JSONEncoder().encode(request))
     }
@@ -63,11 +64,11 @@ struct ServiceUnderTest: Sendable {
 
     /// Returns the customer with an ID of the App Store. Nil if the service has no such customer.
     func customer(_ id: String) async throws -> CustomerResponse? {
-        let found: FoundCustomers = try await decoded(.GET, "/v1/admin/customers?id=\(id)")
-        guard let customer = found.customers.first else { return nil }
-        guard found.customers.count == 1 else {
+        let answer: FoundCustomers = try await decoded(.GET, "/v1/admin/customers?id=\(id)")
+        guard let customer = answer.customers.first else { return nil }
+        guard answer.customers.count == 1 else {
             throw CommandError(
-                "the service has \(found.customers.count) customers with the ID `\(id)`; use a service with an empty database"
+                "the service has \(answer.customers.count) customers with the ID `\(id)`; use a service with an empty database"
             )
         }
         return (try await decoded(.GET, "/v1/admin/customers/\(customer.id)") as CustomerDetails).customer

@@ -40,11 +40,8 @@ struct ServiceSettings {
             file.read(into: &values)
         }
         var warnings = values.read(environment: environment)
-        do {
-            try values.read(arguments: arguments)
-        } catch {
-            throw ValidationError(error.description)
-        }
+        // This throws no error, because reading the same arguments above threw none.
+        try values.read(arguments: arguments)
         let options = ServeOptions(values)
         isCheck = options?.isCheck == true
         logLevel = options.flatMap { Logger.Level(rawValue: $0.logLevel) } ?? .info
@@ -70,8 +67,8 @@ struct ServiceSettings {
             if mistakes.isEmpty, let mistake = apps?.mistake { mistakes.append(mistake.description) }
         }
         // A mistake in a common setting is found for each app, so remove duplicates.
-        var seen: Set<String> = []
-        mistakes = mistakes.filter { seen.insert($0).inserted }
+        var keptMistakes: Set<String> = []
+        mistakes = mistakes.filter { keptMistakes.insert($0).inserted }
         self.mistakes = mistakes
         self.warnings = warnings
     }
@@ -169,7 +166,7 @@ struct ServiceSettings {
                 ).trimmingCharacters(in: .whitespacesAndNewlines)
             } catch {
                 mistakes.append(describe(error))
-                // A random key keeps the missing key from being reported too.
+                // Set a random key, so that the configuration doesn't report the missing key a second time.
                 configuration.adminKey = KeySecret().text
             }
         }

@@ -23,7 +23,7 @@ struct WebhookReading {
                 mistakes.append("\(place(node)): a webhook isn't a mapping; write `name`, `url` and `secretFile`")
                 continue
             }
-            let before = mistakes.count
+            let earlierMistakes = mistakes.count
             for (key, _) in mapping where !Self.keys.contains(key.string ?? "") {
                 mistakes.append(
                     "\(place(key)): a webhook has no `\(key.string ?? "")`; its keys are \(Self.keys.joined(separator: ", "))"
@@ -56,7 +56,7 @@ struct WebhookReading {
                     mistakes.append("\(place(flag)): `\(key)` isn't a Boolean; write `true` or `false`")
                 }
             }
-            if mistakes.count == before {
+            if mistakes.count == earlierMistakes {
                 do {
                     webhook.secrets = try Webhook.secrets(in: beside(secretFile))
                 } catch {

@@ -94,11 +94,11 @@ struct DatabaseSelection {
         let policies = allValues.compactMap { $0.text(.policy) }.flatMap { PolicyOnDisk(path: $0).files }
         let primary = allValues.compactMap { $0.text(.keys) }.map { "\($0)/\(PrimaryFile.name)" }
         // The default database isn't in use unless it is selected.
-        let others = allValues.filter { $0.isSet(.database) }.compactMap { $0.text(.database) }
+        let otherDatabases = allValues.filter { $0.isSet(.database) }.compactMap { $0.text(.database) }
             .map { DatabaseArgument(argument: $0) }.filter { !$0.isSame(as: database) }.flatMap(\.files)
         let folder = (database.text as NSString).deletingLastPathComponent
         let keys = database.isPostgres ? [] : SettingValues.keys(in: folder)
-        return allValues.flatMap(\.files) + policies + primary + others + keys
+        return allValues.flatMap(\.files) + policies + primary + otherDatabases + keys
     }
 
     /// The trusted signers: the signers in `options`, or else the signers in the configuration.

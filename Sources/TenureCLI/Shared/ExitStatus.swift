@@ -11,7 +11,7 @@ extension ExitCode {
     /// `decide`: something is undetermined.
     static let undetermined = ExitCode(3)
 
-    /// All granted: 0. Any undetermined: 3. Otherwise any denied: 2.
+    /// The exit code of `decide`: 3 if any decision is undetermined, else 2 if any is denied, else 0.
     init(of decisions: [Decision]) {
         if decisions.contains(where: { $0.outcome == .undetermined }) {
             self = .undetermined

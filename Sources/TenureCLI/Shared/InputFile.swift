@@ -17,11 +17,10 @@ struct InputFile {
         if path == "-" {
             handle = .standardInput
         } else {
-            var isDirectory: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            guard let identity = FileIdentity(path: path) else {
                 throw CommandError("there is no file `\(path)`; check the path")
             }
-            guard !isDirectory.boolValue else { throw CommandError("`\(path)` is a folder; name a file in it") }
+            guard identity.kind != .folder else { throw CommandError("`\(path)` is a folder; name a file in it") }
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | (acceptsPipe ? 0 : O_NONBLOCK))
             guard descriptor >= 0 else {
                 throw CommandError("`\(path)` can't be opened; check that you may read it")

@@ -7,6 +7,7 @@ import TenureFileAttributes
 /// The temporary file is locked while it is written. So the next command with the same output removes the temporary
 /// files of killed commands, and keeps the files of running commands.
 final class StreamedFile {
+    /// The final path, as messages show it.
     private(set) var path: String
     private let replaces: Bool
     /// The final path without symbolic links: a command replaces the target of a link, not the link.
@@ -41,12 +42,12 @@ final class StreamedFile {
     /// - Parameter advice: what helps if the disk is full.
     func write(_ bytes: [UInt8], or advice: String = "free some space") throws {
         let isWritten = bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let piece = UnsafeRawBufferPointer(rebasing: rest)
+            var remaining = buffer[...]
+            while !remaining.isEmpty {
+                let piece = UnsafeRawBufferPointer(rebasing: remaining)
                 let count = Foundation.write(descriptor, piece.baseAddress, piece.count)
                 guard count >= 0 || errno == EINTR else { return false }
-                rest = rest.dropFirst(max(0, count))
+                remaining = remaining.dropFirst(max(0, count))
             }
             return true
         }

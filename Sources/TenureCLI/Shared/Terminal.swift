@@ -48,14 +48,14 @@ struct Terminal {
         guard text.unicodeScalars.contains(where: \.altersDisplay) else { return text }
         guard keepingStyles, text.contains("\u{1B}") else { return text.escapedLinesForDisplay }
         var result = ""
-        var rest = text[...]
-        while let start = rest.firstIndex(of: "\u{1B}") {
-            result += rest[..<start].escapedLinesForDisplay
-            let sequence = sequences.first { rest[start...].hasPrefix($0) } ?? "\u{1B}"
+        var remaining = text[...]
+        while let start = remaining.firstIndex(of: "\u{1B}") {
+            result += remaining[..<start].escapedLinesForDisplay
+            let sequence = sequences.first { remaining[start...].hasPrefix($0) } ?? "\u{1B}"
             result += sequence == "\u{1B}" ? sequence.escapedForDisplay : sequence
-            rest = rest[start...].dropFirst(sequence.count)
+            remaining = remaining[start...].dropFirst(sequence.count)
         }
-        return result + rest.escapedLinesForDisplay
+        return result + remaining.escapedLinesForDisplay
     }
 
     /// The escape sequences that `styled` writes.
@@ -64,12 +64,12 @@ struct Terminal {
     /// Writes bytes. Returns false if not all of them could be written, such as after the reader has closed the pipe.
     @discardableResult
     func write(bytes: [UInt8]) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        var remaining = bytes[...]
+        while !remaining.isEmpty {
+            let written = remaining.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
             guard written > 0 else { return false }
-            rest = rest.dropFirst(written)
+            remaining = remaining.dropFirst(written)
         }
         return true
     }

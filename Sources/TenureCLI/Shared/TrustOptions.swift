@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureFileAttributes
 
 /// The options that select trusted signers. An artifact never selects its own checks.
 struct TrustOptions: ParsableArguments {
@@ -28,11 +29,11 @@ struct TrustOptions: ParsableArguments {
 
         init?(argument: String) {
             guard
-                let found = AppStoreEnvironment.allCases.first(where: {
+                let environment = AppStoreEnvironment.allCases.first(where: {
                     $0.rawValue.lowercased() == argument.lowercased()
                 })
             else { return nil }
-            environment = found
+            self.environment = environment
         }
     }
 
@@ -61,10 +62,7 @@ struct TrustOptions: ParsableArguments {
         }
 
         /// Whether the path is a folder, such as the folder of a test authority, which has a file for each environment.
-        var isFolder: Bool {
-            var isFolder: ObjCBool = false
-            return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
-        }
+        var isFolder: Bool { FileIdentity(path: path)?.kind == .folder }
     }
 
     func validate() throws {
@@ -90,8 +88,8 @@ struct TrustOptions: ParsableArguments {
         for environment in environments {
             var anchors = environment == .xcode ? nil : TrustAnchors.apple
             for trusted in trust.map(TrustedPath.init) where (trusted.environment ?? environment) == environment {
-                let more = try Self.anchors(in: trusted, for: environment)
-                anchors = anchors?.union(more) ?? more
+                let trustedAnchors = try Self.anchors(in: trusted, for: environment)
+                anchors = anchors?.union(trustedAnchors) ?? trustedAnchors
             }
             byEnvironment[environment] = anchors
         }

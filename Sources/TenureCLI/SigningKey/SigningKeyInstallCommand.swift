@@ -11,8 +11,8 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
         discussion: """
             The statement says until when a signing key may sign, or which keys are revoked. After `tenure signing-key \
             rotate`, the new key waits until the root has signed it: the service uses it when that statement is \
-            installed. Pass the root's public key the first time. Another root is installed only with --replace-root: apps that pinned the former \
-            root then reject new tokens.
+            installed. Pass the root's public key the first time. Another root is installed only with --replace-root: \
+            apps that pinned the former root then reject new tokens.
 
             Exit codes: 0 installed, 1 the statement is refused or the file can't be read or written, 64 wrong usage.
 

@@ -20,23 +20,26 @@ package struct AuthorityChain: Sendable {
 /// The defects of a chain. The root is the authority's own, unless the defect is in the root. The raw values are names
 /// for `tenure mint --defect`.
 package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
-    /// Apple's markers (`AppleMarker`) are missing, in each other's certificate, or critical.
+    /// Apple's markers (`AppleMarker`): the leaf or the intermediate has no marker, the two markers are swapped, or the
+    /// leaf's marker is a critical extension.
     case missingLeafMarker, missingIntermediateMarker, swappedMarkers, criticalMarker
-    /// The signer has a critical extension that verifiers don't know.
+    /// The leaf has a critical extension that verifiers don't know.
     case unknownCriticalExtension
-    /// The chain leads to another root with the same name.
+    /// The root is another one with the same name and another key, which verifiers don't trust.
     case namesakeRoot
     /// One of the certificates had expired a day before the signing date.
     case leafExpiredAtSigning, intermediateExpiredAtSigning, rootExpiredAtSigning
-    /// The intermediate may not issue certificates.
+    /// The intermediate's basic constraints say that it may not issue certificates.
     case intermediateNotAuthority
-    /// The authority's signer is used as the intermediate.
+    /// The authority's leaf is used as the intermediate.
     case leafAsIntermediate
-    /// The signer is itself an authority.
+    /// The leaf's basic constraints say that it may issue certificates.
     case leafIsAuthority
-    /// The signer has a key of another algorithm: P-384 instead of P-256, or P-256 instead of RSA.
+    /// The leaf has a key of another algorithm: in the chain for JWS, P-384 instead of P-256; in the chain for
+    /// receipts, P-256 instead of RSA.
     case foreignKey
-    /// The signer has expired since, but was valid at the signing date. This isn't a defect.
+    /// The leaf was valid at the signing date, and expired a minute later. Verifiers accept this chain, so this isn't a
+    /// defect.
     case leafExpiredSince
 
     /// The code with which a verifier rejects the chain; nil if the verifier accepts the chain.

@@ -20,7 +20,8 @@ extension TestAuthority {
         for (name, path) in Self.names {
             let issued = self[keyPath: path]
             let key = directory.appendingPathComponent("\(name).key.pem")
-            // Set the permissions when creating the file, so that no other user can open it in between.
+            // Set the permissions when creating the file. Otherwise another user could open the new file before they
+            // are set.
             try? files.removeItem(at: key)
             guard
                 files.createFile(

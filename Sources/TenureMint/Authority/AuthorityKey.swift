@@ -39,7 +39,7 @@ package enum AuthorityKey: Sendable {
         } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem) {
             self = .rsa(key)
         } else {
-            throw MintingError("it isn't a private key in PEM of a supported kind (P-256, P-384, RSA)")
+            throw MintingError("its key isn't a private key in PEM of a supported kind (P-256, P-384, RSA)")
         }
     }
 }

@@ -16,6 +16,7 @@ package struct CertificateRecipe: Sendable {
     package var signsCertificates: Bool
     /// Apple's markers, as non-critical extensions with the value NULL, as in Apple's certificates.
     var markers: [ASN1ObjectIdentifier] = []
+    /// Whether the markers are critical extensions. Apple's markers aren't.
     var markersAreCritical = false
     var hasUnknownCriticalExtension = false
     /// The algorithm of the issuer's signature; nil for the usual algorithm of the issuer's key.

@@ -23,7 +23,8 @@ package struct TestAuthority: Sendable {
 extension TestAuthority {
     /// Creates an authority with random keys.
     ///
-    /// - Parameter other: the authority that provides the keys for receipts, because generating RSA keys takes long.
+    /// - Parameter other: an authority from which to take the keys and certificates for receipts, because generating
+    ///   RSA keys takes long. Nil to create new ones.
     package init(receiptsOf other: TestAuthority? = nil) throws {
         let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(P384.Signing.PrivateKey()), by: nil)
         let intermediate = try AuthorityRole.intermediate.recipe(for: .jws)
@@ -105,7 +106,7 @@ extension TestAuthority {
     }
 }
 
-/// The position of a certificate in a chain.
+/// The position of a certificate in a chain. The raw value is the last byte of the certificate's serial number.
 package enum AuthorityRole: UInt8, Sendable {
     case root = 1
     case intermediate

@@ -36,8 +36,8 @@ package struct Corpus: Sendable {
     /// Generates one block.
     package func block(_ block: Int) throws -> Block {
         let template = CorpusTemplate(block: block, seed: seed)
-        let before = block > 0 ? CorpusTemplate(block: block - 1, seed: seed) : nil
-        let after = CorpusTemplate(block: block + 1, seed: seed)
+        let previous = block > 0 ? CorpusTemplate(block: block - 1, seed: seed) : nil
+        let next = CorpusTemplate(block: block + 1, seed: seed)
         var result = Block()
         result.bytes.reserveCapacity(CorpusTemplate.size * 6144)
         // The first lines of the kind `duplicate`, which the second lines copy.
@@ -45,7 +45,7 @@ package struct Corpus: Sendable {
         for (index, slot) in template.lines.enumerated() {
             let number = block * CorpusTemplate.size + index
             guard number < count else { break }
-            if slot.isSecond, let first = first(of: slot, in: template, before: before, block: block, at: index) {
+            if slot.isSecond, let first = first(of: slot, in: template, previous: previous, block: block, at: index) {
                 let customer = CorpusCustomer(kind: slot.kind, number: first, seed: seed)
                 result.bytes +=
                     try firstOfDuplicates[slot.number].flatMap { slot.kind == .duplicate ? $0 : nil }
@@ -61,7 +61,7 @@ package struct Corpus: Sendable {
                 result.bytes += line
                 // Without its second line, a customer who bought the app again looks like a customer with only a
                 // refund.
-                let isAlone = kind == .boughtAgain && !hasSecond(slot, in: after, block: block + 1)
+                let isAlone = kind == .boughtAgain && !hasSecond(slot, in: next, block: block + 1)
                 result.truth.add(kind, isCustomer: true, as: isAlone ? .refundedApp : kind)
             }
             result.bytes.append(0x0A)
@@ -72,14 +72,14 @@ package struct Corpus: Sendable {
     /// Returns the number of the customer's first line; nil if the first line isn't before this line. A second line is
     /// in the block after the first line's block, except for duplicates.
     private func first(
-        of slot: CorpusTemplate.Slot, in template: CorpusTemplate, before: CorpusTemplate?, block: Int, at index: Int
+        of slot: CorpusTemplate.Slot, in template: CorpusTemplate, previous: CorpusTemplate?, block: Int, at index: Int
     ) -> Int? {
         let wanted = CorpusTemplate.Slot(kind: slot.kind, isSecond: false, number: slot.number)
         if slot.kind == .duplicate {
             // An identical line can only be copied from this block, after its first line was generated.
             return template.index(of: wanted).flatMap { $0 < index ? block * CorpusTemplate.size + $0 : nil }
         }
-        return before?.index(of: wanted).map { (block - 1) * CorpusTemplate.size + $0 }
+        return previous?.index(of: wanted).map { (block - 1) * CorpusTemplate.size + $0 }
     }
 
     /// Whether the customer's second line is in the file.

@@ -13,7 +13,7 @@ struct CorpusCustomer {
     /// When the customer got the app, in whole seconds, as in receipts.
     let date: Date
     /// The seed of the customer's device verifications.
-    private let device: UInt64
+    private let deviceSeed: UInt64
 
     var appTransactionID: String { String(704_000_000_000_000_000 + number) }
     var downloadID: UInt64 { UInt64(500_000_000_000_000 + number) }
@@ -78,7 +78,7 @@ struct CorpusCustomer {
             // era, but build 1 doesn't.
             build = String(Int.random(in: 2...89, using: &random))
         }
-        device = random.next()
+        deviceSeed = random.next()
     }
 
     /// Reads a date of this corpus.
@@ -143,14 +143,14 @@ struct CorpusCustomer {
 
     /// Returns a device verification of 48 bytes, like Apple's. Its value is random, because rehearsals don't check it.
     private func verification(_ number: UInt64) -> String {
-        var random = SeededRandom(seed: device, index: number)
+        var random = SeededRandom(seed: deviceSeed, index: number)
         let bytes = (0..<6).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
         return Base64.standard.text(bytes)
     }
 
     /// Returns the nonce of a device verification: a UUID that depends only on the seed, the customer and the device.
     private func nonce(_ number: UInt64) -> String {
-        var random = SeededRandom(seed: device, index: number | 1 << 62)
+        var random = SeededRandom(seed: deviceSeed, index: number | 1 << 62)
         var text: [UInt8] = []
         for (index, length) in [8, 4, 4, 4, 12].enumerated() {
             if index > 0 { text.append(UInt8(ascii: "-")) }

@@ -93,7 +93,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
             return Expectation(everything: (honored, honored), cloud: (outside, noHonors))
         case .recentBuyer, .macLateBuyer:
             return Expectation(everything: (honored, honored), cloud: (honored, noHonors))
-        // The boundary of the previous policy was too low.
+        // In the previous policy, the free era began with build 100, which is too early.
         case .lateBuyer: return Expectation(everything: (honored, notHonored), cloud: (honored, noHonors))
         case .newcomer, .macNewcomer, .preorder, .expiredSubscription, .billingRetry, .refundedPurchase, .consumable:
             return Expectation(everything: (notHonored, notHonored), cloud: (notHonored, noHonors))
@@ -118,7 +118,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         // The Apple TV had no App Store at that time, so the platform is ignored.
         case .televisionBuyer: return Expectation(everything: (honored, doubt), cloud: (honored, noHonors))
         case .versionAfterDate: return Expectation(everything: (honored, notHonored), cloud: (outside, noHonors))
-        // The version decides, and the giveaway had the same builds.
+        // The version decides. It is a build of the paid era and of the giveaway, so the new policy is in doubt.
         case .versionBeforeDate: return Expectation(everything: (doubt, honored), cloud: (doubt, noHonors))
         case .refundedApp:
             let refunded = Answer.denied("appRefunded")

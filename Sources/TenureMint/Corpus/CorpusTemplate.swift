@@ -12,8 +12,8 @@ struct CorpusTemplate {
     /// The number of lines in a block.
     static let size = 1000
 
-    /// The number of lines of each kind in a thousand. For kinds with two lines, the number of first lines. The rest
-    /// are of the kind `newcomer`.
+    /// The number of lines of each kind in a thousand. For kinds with two lines, the number of first lines. All other
+    /// lines are of the kind `newcomer`.
     private static let shares: [(CorpusKind, Int)] = [
         (.earlyBuyer, 190), (.recentBuyer, 90), (.lateBuyer, 80), (.newcomerWithEverything, 40), (.subscriber, 40),
         (.macBuyer, 60), (.macLateBuyer, 15), (.macNewcomer, 50), (.televisionBuyer, 5), (.giveaway, 20),
@@ -38,8 +38,8 @@ struct CorpusTemplate {
                 if kind.hasSecondLine { slots.append(Slot(kind: kind, isSecond: true, number: number)) }
             }
         }
-        let rest = size - slots.count
-        return slots + (0..<max(0, rest)).map { Slot(kind: .newcomer, isSecond: false, number: $0) }
+        let newcomers = size - slots.count
+        return slots + (0..<max(0, newcomers)).map { Slot(kind: .newcomer, isSecond: false, number: $0) }
     }()
 
     /// The lines in their order.

@@ -1,5 +1,5 @@
-/// The expected result of a rehearsal of a corpus: a file of invented customers. It is counted from the kinds of the
-/// lines, and not computed by the tested code.
+/// The expected result of a rehearsal of a corpus: a file of invented customers. The counts follow from the kinds of
+/// the lines. The tested code doesn't compute them.
 package struct CorpusTruth: Sendable, Hashable {
     /// The expected counts of one entitlement.
     package struct Entitlement: Sendable, Hashable {
@@ -21,7 +21,9 @@ package struct CorpusTruth: Sendable, Hashable {
     /// The number of rejected artifacts in usable lines, by code.
     package private(set) var rejectedArtifacts: [String: Int] = [:]
     package private(set) var customers = 0
+    /// The number of customers who lose an entitlement by the change from the previous policy.
     package private(set) var losing = 0
+    /// The number of customers who gain an entitlement by the change from the previous policy.
     package private(set) var gaining = 0
     /// The expected counts of the entitlement `everything`, and of `cloud`.
     package private(set) var everything = Entitlement()

@@ -29,9 +29,11 @@ extension JWSMinter {
             payload["originalPurchaseDate"] = .instant(Self.day(2014, 9, 6))
             payload["originalApplicationVersion"] = .string("37")
         case .sandbox:
+            // 2013-08-01T07:00:00Z, in milliseconds.
             payload["originalPurchaseDate"] = .integer(1_375_340_400_000)
             payload["originalApplicationVersion"] = .string("1.0")
         case .xcode:
+            // `Date.distantPast`, in milliseconds.
             payload["originalPurchaseDate"] = .integer(-62_135_769_600_000)
             payload["originalApplicationVersion"] = .string("1")
         }
@@ -66,9 +68,9 @@ extension JWSMinter {
         return payload
     }
 
-    /// The transaction of the subscription in `renewalInfo`. Its current period of a year began a day before the
-    /// signing date.
-    private var subscription: JSONObject {
+    /// The transaction in the default notification: a subscription's current period of a year, which began a day before
+    /// the signing date. `renewalInfo` is about the same subscription.
+    var nestedTransaction: JSONObject {
         var payload = transaction
         payload["transactionId"] = .string("410000000000022")
         payload["originalTransactionId"] = .string("410000000000020")
@@ -107,7 +109,7 @@ extension JWSMinter {
         data["bundleId"] = .string(app.bundleID)
         data["bundleVersion"] = .string("310")
         data["environment"] = .string(app.environment.rawValue)
-        data["signedTransactionInfo"] = .string(String(decoding: try mint(payload: subscription), as: UTF8.self))
+        data["signedTransactionInfo"] = .string(String(decoding: try mint(payload: nestedTransaction), as: UTF8.self))
         data["signedRenewalInfo"] = .string(String(decoding: try mint(payload: renewalInfo), as: UTF8.self))
         data["status"] = .integer(SubscriptionStatus.active.rawValue)
 
@@ -119,9 +121,6 @@ extension JWSMinter {
         payload["signedDate"] = .instant(instant)
         return payload
     }
-
-    /// The transaction in the default notification, for defects that change it.
-    var nestedTransaction: JSONObject { subscription }
 
     /// Adds the fields that bind an artifact to the test customer's device.
     private func bind(_ payload: inout JSONObject) {

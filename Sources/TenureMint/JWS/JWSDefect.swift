@@ -81,7 +81,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
             [.notification]
         case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle: [.appTransaction, .transaction]
         case .wrongAppAppleID, .noAppAppleID: [.appTransaction]
-        // Renewal info without an environment contains neither its app nor its environment. It must also be rejected.
+        // Renewal info never names its app. If it doesn't name its environment either, verifiers must reject it, too.
         case .wrongEnvironment, .localTesting, .noEnvironment, .unknownEnum:
             [.appTransaction, .transaction, .renewalInfo]
         default: [.appTransaction, .transaction, .renewalInfo, .notification]

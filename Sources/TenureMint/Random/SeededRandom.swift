@@ -12,4 +12,7 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
+
+    /// Returns a number from 0 up to, but not including, `sides`.
+    package mutating func roll(_ sides: Int) -> Int { Int(next() % UInt64(max(1, sides))) }
 }

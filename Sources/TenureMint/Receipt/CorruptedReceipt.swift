@@ -71,7 +71,7 @@ extension ReceiptDefect {
         case .extraSigner: assembly.signers = 2
         case .noSigner: assembly.signers = 0
         case .wrongSignedDataVersion:
-            // The version follows two object identifiers. It is the first occurrence of these bytes.
+            // The version is the first INTEGER 1 in the receipt. Only an object identifier precedes the version.
             assembly.finish = { bytes in
                 guard let index = bytes.firstRange(of: [0x02, 0x01, 0x01] as [UInt8])?.upperBound else { return bytes }
                 var bytes = bytes

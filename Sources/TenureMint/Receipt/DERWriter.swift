@@ -12,14 +12,9 @@ enum DERWriter {
 
     /// Writes an INTEGER that isn't negative.
     static func integer(_ value: UInt64) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = value
-        repeat {
-            bytes.insert(UInt8(truncatingIfNeeded: rest), at: 0)
-            rest >>= 8
-        } while rest > 0
+        var bytes = bigEndian(value)
         // Add a zero byte if the first bit is 1, because the number would otherwise be negative.
-        if let first = bytes.first, first >= 0x80 { bytes.insert(0, at: 0) }
+        if bytes[0] >= 0x80 { bytes.insert(0, at: 0) }
         return element(0x02, bytes)
     }
 
@@ -36,15 +31,22 @@ enum DERWriter {
         parts.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
+    /// Returns the bytes of a number, the most significant byte first. At least one byte, and otherwise no leading
+    /// zeros.
+    private static func bigEndian(_ value: UInt64) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var remaining = value
+        repeat {
+            bytes.insert(UInt8(truncatingIfNeeded: remaining), at: 0)
+            remaining >>= 8
+        } while remaining > 0
+        return bytes
+    }
+
     /// Writes a definite length in as few bytes as possible.
     private static func length(_ count: Int) -> [UInt8] {
         guard count >= 0x80 else { return [UInt8(truncatingIfNeeded: count)] }
-        var bytes: [UInt8] = []
-        var rest = count
-        while rest > 0 {
-            bytes.insert(UInt8(truncatingIfNeeded: rest), at: 0)
-            rest >>= 8
-        }
+        let bytes = bigEndian(UInt64(count))
         return [0x80 | UInt8(truncatingIfNeeded: bytes.count)] + bytes
     }
 }

@@ -16,7 +16,7 @@ package struct ReceiptStyle: Sendable, Hashable {
 
     /// The digest algorithm of the signature.
     package enum Digest: Sendable, Hashable {
-        /// The digest of receipts from before 2025.
+        /// The digest of receipts that the App Store signed before January 24, 2025.
         case sha1
         case sha256
     }

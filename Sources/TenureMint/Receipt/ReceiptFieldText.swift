@@ -7,9 +7,9 @@ extension ReceiptDraft {
     /// Sets one attribute from text, as in `--set field=value`.
     ///
     /// The names are the names in `verifyReceipt`, or `attribute_N` for an attribute without a name. An attribute of a
-    /// purchase has a name such as `in_app.0.product_id`. The number after the last purchase's number adds a purchase.
-    /// Dates are in RFC 3339 or in milliseconds since 1970. Opaque values are in Base64. An empty text removes the
-    /// attribute.
+    /// purchase has a name such as `in_app.0.product_id`. Purchases are numbered from 0, and the next free number adds
+    /// a purchase. Dates are in RFC 3339 or in milliseconds since 1970. Opaque values are in Base64. An empty text
+    /// removes the attribute.
     ///
     /// Throws `MintingError` if there is no such attribute, or if the text has the wrong format.
     package mutating func set(_ name: String, to text: String) throws(MintingError) {
@@ -41,7 +41,7 @@ extension ReceiptDraft {
     /// - Parameter inApp: whether the attributes belong to an in-app purchase.
     private mutating func set(_ json: JSONObject, inApp: Bool) throws(MintingError) {
         for member in json.members {
-            // Skip the other two members of a date.
+            // verifyReceipt writes each date as three members: `NAME`, `NAME_ms` and `NAME_pst`. Use only `NAME`.
             if member.name.hasSuffix("_ms") || member.name.hasSuffix("_pst"), json[member.name.dateName] != nil {
                 continue
             }

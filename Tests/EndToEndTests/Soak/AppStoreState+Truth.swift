@@ -1,3 +1,4 @@
+import CalculatorSeller
 import TenureCore
 
 @testable import LocalAppStore

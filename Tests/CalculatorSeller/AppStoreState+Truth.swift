@@ -1,13 +1,15 @@
 import Foundation
 import TenureAppStore
 
-/// What customers may use, computed from the state without signed artifacts. Tests compare a service's answers with
+@testable package import LocalAppStore
+
+/// What customers may use, computed from the state without signed artifacts. Tests compare a service's decisions with
 /// these results.
 extension AppStoreState {
-    /// The products that the customer may use now, by Apple's rules for `currentEntitlements`: permanent purchases, and
-    /// the plan that runs or is in its grace period. Non-renewing purchases aren't among them, because the developer
-    /// decides their length.
-    func entitledProducts(of customer: String) throws(AppStoreStateError) -> Set<String> {
+    /// Returns the products that the customer may use now, by Apple's rules for `currentEntitlements`: permanent
+    /// purchases, and the plan that runs or is in its grace period. The result has no non-renewing purchases, because
+    /// the developer decides how long these purchases are valid.
+    package func entitledProducts(of customer: String) throws(AppStoreStateError) -> Set<String> {
         let account = accounts[try accountIndex(customer)]
         var result: Set<String> = []
         for index in account.transactions {
