@@ -54,7 +54,7 @@ extension LocalStore {
         return try await connection.send(kind, body)
     }
 
-    /// Returns the body of a request: the parameters, and for whom the request is.
+    /// Returns the body of a request: the parameters, and which customer, app and device send the request.
     func body(_ parameters: JSONObject, _ configuration: Configuration) -> JSONObject {
         var body = parameters
         body["customer"] = configuration.customer.map(JSONValue.string)
@@ -71,7 +71,7 @@ extension LocalStore {
 
     /// Gets everything from the App Store, and notifies the listeners of changes.
     ///
-    /// - Parameter isFresh: the App Store signs everything again, even artifacts that the device has.
+    /// - Parameter isFresh: whether the device replaces all its artifacts, even those with the same contents.
     @discardableResult
     func contact(isFresh: Bool = false) async throws(StoreKitError) -> DeviceContents {
         for id in state.withLock({ $0.finishedHere }) {
@@ -137,7 +137,8 @@ extension LocalStore {
         return max(now, contents.now)
     }
 
-    /// Verifies an artifact, after giving it a flaw if there is one. Nil if the artifact can't be read.
+    /// Gives an artifact the flaw, if there is one, and verifies the artifact. Nil if the artifact can't be read, or if
+    /// the device has no verifier yet.
     func check<Signed: SignedValue>(_ signed: SignedText, _ flaw: Flaw?) -> VerificationResult<Signed>? {
         guard var verifier = state.withLock({ $0.verifier }) else { return nil }
         var (jws, device) = (signed.jws, deviceVerificationID)
