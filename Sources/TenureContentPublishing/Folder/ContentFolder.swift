@@ -98,10 +98,10 @@ package struct ContentFolder: Sendable {
     /// Reads a catalog without checking its signature.
     ///
     /// - Throws: `foreignCatalog` if the file isn't a catalog.
-    func contents(ofCatalogAt path: String) throws(PublishingError) -> UnverifiedCatalog {
+    func contents(ofCatalogAt path: String) throws(PublishingError) -> SignedCatalog {
         let text = try text(at: path)
         do {
-            return try UnverifiedCatalog(text)
+            return try SignedCatalog.unverified(text)
         } catch {
             throw .foreignCatalog(path: path, error)
         }

@@ -72,8 +72,8 @@ package struct ContentPublisher: Sendable {
     /// `minimumAppVersion` are kept.
     ///
     /// - Parameters:
-    ///   - counter: the counter, which must be higher than that of the previous catalog. If it is nil, the seconds
-    ///     since 1970 are used, or one more than the previous counter if that is higher.
+    ///   - counter: the counter, which must be higher than the previous catalog's counter. If nil, the counter is the
+    ///     number of seconds since 1970, or one more than the previous counter if that number is higher.
     ///   - replacing: whether to ignore the existing catalog in the folder. Its versions are then removed from the
     ///     catalog.
     ///   - progress: called with the number of bytes of files that were read since the last call.
@@ -113,12 +113,12 @@ package struct ContentPublisher: Sendable {
 
     // MARK: The previous catalog
 
-    /// Returns the previous catalog, and its counter. The catalog is nil if it is missing or replaced.
+    /// Returns the previous catalog, and its counter. The catalog is nil if it is missing, or if `replacing` is true.
     private func previous(
         of bundleID: String, replacing: Bool
     ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {
         guard let text = try folder.catalogText() else { return (nil, 0) }
-        if replacing { return (nil, (try? UnverifiedCatalog(text))?.counter ?? 0) }
+        if replacing { return (nil, (try? SignedCatalog.unverified(text))?.counter ?? 0) }
         let signed: SignedCatalog
         do throws(ContentError) {
             signed = try SignedCatalog.verify(text, keys: knownKeys, bundleID: bundleID)
@@ -127,13 +127,13 @@ package struct ContentPublisher: Sendable {
         }
         // If a publication was killed after it wrote `catalogs/COUNTER.jws` and before it replaced `catalog.jws`, its
         // catalog was never published.
-        for unseen in try folder.counters() where unseen > signed.counter {
-            unlink(folder.catalogPath(unseen))
+        for counter in try folder.counters() where counter > signed.counter {
+            unlink(folder.catalogPath(counter))
         }
         return (signed.catalog, signed.counter)
     }
 
-    /// Returns the counter for the new catalog. Throws if the wanted one isn't higher than the previous one.
+    /// Returns the counter for the new catalog. Throws if the wanted counter isn't higher than the previous counter.
     private static func counter(
         _ wanted: Int64?, above previous: Int64, at now: Date
     ) throws(PublishingError) -> Int64 {
@@ -142,7 +142,7 @@ package struct ContentPublisher: Sendable {
         return wanted
     }
 
-    /// Returns the versions of a pack: the new one, and the previous ones for other values of `minimumAppVersion`.
+    /// Returns the versions of a pack: the new version, and previous versions for other values of `minimumAppVersion`.
     private static func versions(
         _ previous: [ContentCatalog.Version], and new: ContentCatalog.Version
     ) -> [ContentCatalog.Version] {
@@ -154,8 +154,8 @@ package struct ContentPublisher: Sendable {
 
     // MARK: Files
 
-    /// Writes the archive and the manifest of a pack, unless the folder has them already. `isNew` is true if the
-    /// archive was written.
+    /// Writes the archive and the manifest of a pack, unless the folder has these files already. In the result, `isNew`
+    /// is true if the archive was written.
     private func publish(
         _ files: PackFiles, _ progress: (Int) -> Void
     ) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
@@ -175,7 +175,8 @@ package struct ContentPublisher: Sendable {
 
     /// Writes the archive, unless the folder has it already.
     private func publish(_ reader: PackReader) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
-        // If the folder has a file of the same size, it is probably the same archive. So only compute its digest first.
+        // A file of the same size in the folder is probably the same archive. So first compute only the archive's
+        // digest, without writing a file.
         let size = reader.archiveSize
         if try folder.objects().contains(where: { $0.size == size }) {
             let manifest = try reader.manifest()
