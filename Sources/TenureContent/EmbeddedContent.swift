@@ -133,7 +133,7 @@ extension EmbeddedContent {
             packs.append(
                 Pack(
                     name: pack.name, unlock: unlock, isPurgeable: pack.storage != nil,
-                    minimumAppVersion: minimum ?? nil, version: pack.version.digest, files: pack.files))
+                    minimumAppVersion: minimum ?? nil, version: pack.version, files: pack.files))
         }
         try self.init(packs: packs)
     }
@@ -173,7 +173,7 @@ extension EmbeddedContent {
             let product: String?
             let storage: String?
             let minimumAppVersion: String?
-            let version: DigestText
+            let version: ContentDigest
             let files: [File]
         }
     }

@@ -17,7 +17,7 @@ package enum PublishingError: Error, Sendable, Hashable {
     case notPublished(folder: String)
     /// The folder has a catalog that the key didn't sign, or that is damaged.
     case foreignCatalog(path: String, ContentError)
-    /// The counter isn't higher than that of the catalog in the folder.
+    /// The counter isn't higher than the counter of the catalog in the folder.
     case counterTooLow(counter: Int64, previous: Int64)
     /// Clients would reject the manifest, the catalog or `content.json`.
     case invalidContent(ContentError)
@@ -54,7 +54,7 @@ extension PublishingError: CustomStringConvertible {
         case .diskFull(let path):
             "the disk is full: can't write `\(path.escapedForDisplay)`; free space, then run the command again"
         case .locked(let folder):
-            "another `tenure content` command is using `\(folder.escapedForDisplay)`; wait until it ends"
+            "another `tenure content` command is using `\(folder.escapedForDisplay)`; wait until that command has ended"
         case .notPublished(let folder):
             "`\(folder.escapedForDisplay)` has no `\(SignedCatalog.fileName)`; publish to it with `tenure content publish`"
         case .foreignCatalog(let path, let error):

@@ -4,10 +4,10 @@ import Synchronization
 import TenureAppStore
 import TenureJSON
 
-/// A device of a local App Store: on Linux, the source of `AppTransaction`, `Transaction`, `Product` and StoreKit's other
-/// values. Apps never need this class. Their tests use it to control how the store behaves. By default, StoreKit uses
-/// the device of the environment variables: `TENURE_LOCAL_STORE_URL` and related variables. In a test, `run` uses another device for
-/// the length of a closure, and `use` for the whole process.
+/// A device of a local App Store: on Linux, the source of `AppTransaction`, `Transaction`, `Product` and StoreKit's
+/// other values. Apps never need this class. Their tests use it to control how the store behaves. By default, StoreKit
+/// uses the device of the environment variables: `TENURE_LOCAL_STORE_URL` and related variables. In a test, `run`
+/// replaces this device for the length of a closure, and `use` replaces it for the whole process.
 public final class LocalStore: Sendable {
     /// The ID of this device, which artifacts are signed for. If the test sets no ID, it is derived from the names of
     /// customer and device, so it is the same in each run.

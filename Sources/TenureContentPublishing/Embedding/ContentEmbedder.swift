@@ -106,9 +106,9 @@ package struct ContentEmbedder: Sendable {
         guard state.kind == .folder else { throw .unwritable(path: folder, reason: "not a folder") }
         let json = FileManager.default.contents(atPath: "\(folder)/\(EmbeddedContent.fileName)")
         let earlier = json.flatMap { try? EmbeddedContent(json: $0) }
-        var known: Set<String> = earlier == nil ? [] : [EmbeddedContent.fileName]
-        for pack in earlier?.packs ?? [] { known.formUnion(pack.files.map { "\(pack.name)/\($0.path)" }) }
-        try check(folder, as: "", against: Self.withFolders(known))
+        var writtenPaths: Set<String> = earlier == nil ? [] : [EmbeddedContent.fileName]
+        for pack in earlier?.packs ?? [] { writtenPaths.formUnion(pack.files.map { "\(pack.name)/\($0.path)" }) }
+        try check(folder, as: "", against: Self.withFolders(writtenPaths))
         return true
     }
 
@@ -116,10 +116,10 @@ package struct ContentEmbedder: Sendable {
     private static func withFolders(_ files: Set<String>) -> Set<String> {
         var paths = files
         for file in files {
-            var rest = file[...]
-            while let slash = rest.lastIndex(of: "/") {
-                rest = rest[..<slash]
-                guard paths.insert(String(rest)).inserted else { break }
+            var folder = file[...]
+            while let slash = folder.lastIndex(of: "/") {
+                folder = folder[..<slash]
+                guard paths.insert(String(folder)).inserted else { break }
             }
         }
         return paths
@@ -128,16 +128,16 @@ package struct ContentEmbedder: Sendable {
     /// Throws for a file or a folder that an earlier call didn't write.
     ///
     /// - Parameter prefix: the path below the embedder's folder, with `/` at its end.
-    private func check(_ folder: String, as prefix: String, against known: Set<String>) throws(PublishingError) {
+    private func check(_ folder: String, as prefix: String, against writtenPaths: Set<String>) throws(PublishingError) {
         for name in try FolderListing.names(in: folder) {
             guard let name else {
                 throw .foreignFiles(folder: self.folder, name: "\(prefix)(a name that isn't UTF-8)")
             }
             if FolderListing.isOfMacOS(name) { continue }
             let path = prefix + name.precomposedStringWithCanonicalMapping
-            guard known.contains(path) else { throw .foreignFiles(folder: self.folder, name: prefix + name) }
+            guard writtenPaths.contains(path) else { throw .foreignFiles(folder: self.folder, name: prefix + name) }
             if FileState(path: "\(folder)/\(name)")?.kind == .folder {
-                try check("\(folder)/\(name)", as: path + "/", against: known)
+                try check("\(folder)/\(name)", as: path + "/", against: writtenPaths)
             }
         }
     }
