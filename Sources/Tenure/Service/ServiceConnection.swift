@@ -143,6 +143,13 @@ package struct ServiceConnection: Sendable {
     }
 }
 
+/// A token that gives access to the service's API for a limited time.
+struct AccessToken: Sendable, Hashable {
+    let value: String
+    /// The time when the token expires, by this device's clock.
+    let expiresAt: Date
+}
+
 /// Why the service returned no valid response.
 enum ServiceFailure: Error, CustomStringConvertible {
     /// There is no response, or the response isn't from a Tenure service.
