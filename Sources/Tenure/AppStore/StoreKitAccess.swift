@@ -6,8 +6,6 @@ import TenureCore
 ///
 /// No other type of the client reads purchases from StoreKit or turns its verified results into evidence.
 struct StoreKitAccess: AppStoreAccess {
-    init() {}
-
     /// How this copy was installed, read from the app's files once, at first use.
     var distribution: Tenure.Distribution { Self.distributionOfThisApp }
     private static let distributionOfThisApp = Tenure.Distribution.ofThisApp

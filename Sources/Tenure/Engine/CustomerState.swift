@@ -304,7 +304,9 @@ extension CustomerState.State {
             || !snapshot.hasNoGrace && isGraceRunning && !knowsAllNames
         let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(endedRights).union(snapshot.denials)
         access.exceptions = names.filter { allows($0) != access.isAllowedByDefault }
-        return snapshot.customer.with(access: access, isResolving: isResolving)
+        var customer = snapshot.customer
+        (customer.access, customer.isResolving) = (access, isResolving)
+        return customer
     }
 
     /// The time when an answer changes next because time passes.
