@@ -46,7 +46,7 @@ extension Tenure {
             case outsideAppStore
             /// The app's policy is invalid or missing.
             case policyUnusable
-            /// The service responded, but without a valid signature by its key.
+            /// The service granted the entitlement, but sent no valid entitlement token that proves the grant.
             case unsigned
             /// The app called `Tenure.register(entitlement:versions:purchasedBefore:on:)`, and the customer
             /// first got the app in a registered version or before a registered date.
@@ -122,8 +122,8 @@ extension Tenure.Answer {
             reasons: [Reason(DeviceReason.kept.rawValue)], nextSteps: [])
     }
 
-    /// Returns this denial as an undetermined answer, because what an earlier start of the app read isn't enough for a
-    /// denial.
+    /// Returns this denial as an undetermined answer, because a source that could grant the entitlement wasn't read since
+    /// the app started, or wasn't sent to the service.
     func undetermined(because deviceReason: DeviceReason, title: String?) -> Self {
         .unanswered(
             entitlement, title: title, because: deviceReason, keeping: reasons,

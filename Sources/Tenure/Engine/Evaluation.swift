@@ -119,7 +119,7 @@ struct Evaluation {
         let knowsApp =
             snapshot.appTransaction != nil || entitlement.honors == nil || !facts.distribution.hasAppTransaction
         let knowsPurchases = snapshot.knowsPurchases || entitlement.products.isEmpty
-        // If the clock is behind the known time, either of the two may be wrong. So don't deny.
+        // If the clock is behind the latest time that the device has observed, either time may be wrong. So don't deny.
         return knowsApp && knowsPurchases && !stored.time.isTurnedBack(clock)
     }
 

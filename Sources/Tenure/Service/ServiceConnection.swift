@@ -138,7 +138,7 @@ package struct ServiceConnection: Sendable {
         do {
             return try JSONDecoder().decode(Answer.self, from: response.body)
         } catch {
-            throw .noAnswer("the response isn't that of a Tenure service; check the service's URL")
+            throw .noAnswer("the response isn't from a Tenure service; check the service's URL")
         }
     }
 }

@@ -4,7 +4,7 @@ import TenureCore
 
 /// Begins trial sessions.
 extension Engine {
-    /// Whether a session of the trial may be left.
+    /// Whether the customer may still begin a session of the trial.
     func offersTrial(of entitlement: String) -> Bool {
         load()
         // With a service, the number of sessions left is known only when a session begins.

@@ -42,7 +42,7 @@ final class ServiceContent: LinkedContentSource {
     /// Returns the link of a file. Requests a new link if the server rejected the last link.
     func link(to request: Tenure.ContentRequest) async throws -> URL {
         if request.wasRefused { links.withLock { $0[request.digest] = nil } }
-        if let known = link(to: request.digest) { return known }
+        if let stored = link(to: request.digest) { return stored }
         _ = try await self.answer()
         if let new = link(to: request.digest) { return new }
         // The service may not know the newest purchase, and this device may not know the newest refund. So sync, and
