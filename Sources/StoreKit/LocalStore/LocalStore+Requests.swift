@@ -108,17 +108,13 @@ extension LocalStore {
                 }
                 anchors = try TrustAnchors(der: roots)
             }
-            let verifier = try Self.verifier(
-                anchors, AppIdentity(bundleID: contents.bundleID, appAppleID: contents.appAppleID))
+            let verifier = AppStoreVerifier(
+                app: AppIdentity(bundleID: contents.bundleID, appAppleID: contents.appAppleID),
+                trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
             state.withLock { $0.verifier = verifier }
         } catch {
             throw .systemError(Failure(error.detail))
         }
-    }
-
-    static func verifier(_ anchors: TrustAnchors, _ app: AppIdentity) throws(Rejection) -> AppStoreVerifier {
-        AppStoreVerifier(
-            app: app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
     }
 
     /// Returns what the App Store reports. If it can't be reached, returns its last report, or nil if there is no
