@@ -26,12 +26,10 @@ package struct ContentEmbedder: Sendable {
         let new = "\(parent)/\(prefix)\(UInt64.random(in: .min ... .max))"
         try NewFolder.make(new)
         defer { try? FileManager.default.removeItem(atPath: new) }
-        return try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
-            try FolderLock.hold(new, flags: Self.folderFlags, in: folder) { () throws(PublishingError) in
-                let content = try write(sources, to: new, progress)
-                if exists { try replace(target.path, by: new) } else { try move(new, to: target.path) }
-                return content
-            }
+        return try FolderLock.hold(new, flags: Self.folderFlags, in: folder) { () throws(PublishingError) in
+            let content = try write(sources, to: new, progress)
+            if exists { try replace(target.path, by: new) } else { try move(new, to: target.path) }
+            return content
         }
     }
 
@@ -148,19 +146,17 @@ package struct ContentEmbedder: Sendable {
     ) throws(PublishingError) -> PackManifest {
         try NewFolder.make(pack)
         var writer = FileWriter()
-        return try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
-            let manifest = try PackReader(pack: files, progress: progress).manifest { piece throws(PublishingError) in
-                switch piece {
-                case .header(let path, _):
-                    try writer.end()
-                    try writer.begin(path: path, in: pack)
-                case .contents(let bytes): try writer.write(bytes)
-                case .padding: break
-                }
+        let manifest = try PackReader(pack: files).manifest(progress: progress) { piece throws(PublishingError) in
+            switch piece {
+            case .header(let path, _):
+                try writer.end()
+                try writer.begin(path: path, in: pack)
+            case .contents(let bytes): try writer.write(bytes)
+            case .padding: break
             }
-            try writer.end()
-            return manifest
         }
+        try writer.end()
+        return manifest
     }
 
     private func remove(_ path: String) throws(PublishingError) {

@@ -159,31 +159,32 @@ package struct ContentPublisher: Sendable {
     private func publish(
         _ files: PackFiles, _ progress: (Int) -> Void
     ) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
-        try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
-            let reader = PackReader(pack: files, progress: progress)
-            let (manifest, isNew) = try publish(reader)
-            let json = manifest.json
-            let digest = ContentDigest(of: json)
-            if !folder.has(digest, size: Int64(json.count)) {
-                let file = try NewFile(in: folder.path)
-                try file.write(json)
-                try file.complete(as: digest.description)
-            }
-            return (manifest, isNew)
+        let (manifest, isNew) = try writeArchive(PackReader(pack: files), progress)
+        let json = manifest.json
+        let digest = ContentDigest(of: json)
+        if !folder.has(digest, size: Int64(json.count)) {
+            let file = try NewFile(in: folder.path)
+            try file.write(json)
+            try file.complete(as: digest.description)
         }
+        return (manifest, isNew)
     }
 
     /// Writes the archive, unless the folder has it already.
-    private func publish(_ reader: PackReader) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
+    private func writeArchive(
+        _ reader: PackReader, _ progress: (Int) -> Void
+    ) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
         // A file of the same size in the folder is probably the same archive. So first compute only the archive's
         // digest, without writing a file.
         let size = reader.archiveSize
         if try folder.objects().contains(where: { $0.size == size }) {
-            let manifest = try reader.manifest()
+            let manifest = try reader.manifest(progress: progress)
             if folder.has(manifest.archive, size: size) { return (manifest, false) }
         }
         let file = try NewFile(in: folder.path)
-        let manifest = try reader.manifest { piece throws(PublishingError) in try file.write(piece.bytes) }
+        let manifest = try reader.manifest(progress: progress) { piece throws(PublishingError) in
+            try file.write(piece.bytes)
+        }
         try file.complete(as: manifest.archive.description)
         return (manifest, true)
     }
