@@ -84,8 +84,8 @@ public final class LocalStore: Sendable {
         state = Mutex(State(configuration: configuration))
     }
 
-    /// The folder of all devices without a separate folder. It is deleted when the process ends, because some devices
-    /// are never deallocated: the device of the environment variables, and devices with a hanging call.
+    /// The folder of all devices without a separate folder. The folder is deleted when the process ends, because some
+    /// devices are never deallocated: the device of the environment variables, and devices with a hanging call.
     private static let temporaryFolder: URL = {
         atexit { try? FileManager.default.removeItem(at: LocalStore.temporaryFolder) }
         return FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
