@@ -65,8 +65,8 @@ package struct ContentCatalog: Sendable, Hashable {
         /// Returns the version with the highest `minimumAppVersion` that the app can use.
         /// Nil if the app is too old for all versions of the pack.
         ///
-        /// - Parameter appVersion: the `CFBundleShortVersionString`. Nil if it is missing or unreadable. It is then
-        ///   treated as older than every minimum.
+        /// - Parameter appVersion: the `CFBundleShortVersionString`. Nil if it is missing or unreadable. Nil
+        ///   is treated as older than every minimum.
         package func version(for appVersion: AppVersion?) -> Version? {
             versions.last { version in
                 guard let minimum = version.minimumAppVersion else { return true }
@@ -224,7 +224,8 @@ extension ContentCatalog.Pack {
         var versions: [ContentCatalog.Version] = []
         for version in text.versions {
             let minimum = version.minimumAppVersion.map { AppVersion($0) }
-            // The outer optional is the field, and the inner one is its value as a version.
+            // The outer optional is nil if the field is missing. The inner optional is nil if the field isn't a
+            // version.
             if case .some(nil) = minimum { throw invalid("has a `minimumAppVersion` that isn't a dotted number") }
             versions.append(
                 ContentCatalog.Version(

@@ -120,7 +120,8 @@ extension EmbeddedContent {
                     "`\(pack.name.escapedForDisplay)` must have either `entitlement` or `product`")
             }
             let minimum = pack.minimumAppVersion.map { AppVersion($0) }
-            // The outer optional is the field, and the inner one is its value as a version.
+            // The outer optional is nil if the field is missing. The inner optional is nil if the field isn't a
+            // version.
             if case .some(nil) = minimum {
                 throw .invalidEmbeddedContent(
                     "`\(pack.name.escapedForDisplay)` has a `minimumAppVersion` that isn't a dotted number")

@@ -26,7 +26,7 @@ package struct PackManifest: Sendable, Hashable {
         package let size: Int64
         package let digest: ContentDigest
         /// The digest of each chunk of 4 MiB. The last chunk may be shorter. If there is only one chunk, its digest is
-        /// that of the file. An empty file has no chunks.
+        /// the file's digest. An empty file has no chunks.
         package let chunks: [ContentDigest]
 
         package init(path: String, offset: Int64, size: Int64, digest: ContentDigest, chunks: [ContentDigest]) {

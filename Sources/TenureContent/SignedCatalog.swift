@@ -12,9 +12,9 @@ package import TenurePolicyFile
 
 /// A signed content catalog. Any server can publish it, because the app pins the key that must have signed it.
 ///
-/// The text is a compact JWS like a signed policy, but with another `typ`, so that one isn't accepted as the other. Its
-/// payload is a JSON object with `counter`, which increases with each catalog, `iat` (the signing time in seconds since
-/// 1970), `bundleID` and `packs`.
+/// The text is a compact JWS like a signed policy, but with another `typ`, so that a policy isn't accepted as a
+/// catalog. Its payload is a JSON object with `counter`, which increases with each catalog, `iat` (the signing time in
+/// seconds since 1970), `bundleID` and `packs`.
 package struct SignedCatalog: Sendable, Hashable {
     package let catalog: ContentCatalog
     /// The counter, at least 1. Of two catalogs, the one with the higher counter is newer.

@@ -19,7 +19,8 @@ struct PackReader {
         }
     }
 
-    /// The size of the buffer in bytes. It divides the size of a chunk, because `FileHashes` needs that.
+    /// The size of the buffer in bytes. A chunk's size is a multiple of this size, because the bytes that `FileHashes`
+    /// gets at once must not cross the end of a chunk.
     private static let bufferSize = 1 << 20
 
     /// The size that the archive will have, in bytes.

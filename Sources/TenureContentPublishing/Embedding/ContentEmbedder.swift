@@ -81,7 +81,7 @@ package struct ContentEmbedder: Sendable {
     /// The suffix of the old folder's name while it is being replaced in two steps.
     private static let oldSuffix = "-old"
 
-    /// Replaces the old folder at `target` with a new one.
+    /// Replaces the old folder at `target` with the folder at `new`.
     private func replace(_ target: String, by new: String) throws(PublishingError) {
         if try FolderSwap.exchange(new, target) { return try remove(new) }
         // If the process is killed between these two steps, the next run restores the folder.

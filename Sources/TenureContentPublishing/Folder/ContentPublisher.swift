@@ -34,8 +34,8 @@ extension PackSource {
 
 /// Publishes asset packs to a folder, which a web server, an S3-compatible bucket or the service can serve.
 ///
-/// Clients always get either the old or the new catalog, and all files that it names. If the process is killed, the old
-/// catalog stays. The next publication uses or removes the files that were already written.
+/// Clients always get either the old or the new catalog, and all files that this catalog names. If the process is
+/// killed, the old catalog stays. The next publication uses or removes the files that were already written.
 package struct ContentPublisher: Sendable {
     package let folder: ContentFolder
     private let key: P256.Signing.PrivateKey
@@ -53,7 +53,7 @@ package struct ContentPublisher: Sendable {
         package let catalog: SignedCatalog
         /// The published packs in the order of the sources.
         package let packs: [Pack]
-        /// The names of packs that were in the previous catalog and aren't in this one.
+        /// The names of packs that were in the previous catalog and aren't in the new catalog.
         package let droppedPacks: [String]
 
         /// A published pack.
@@ -189,7 +189,7 @@ package struct ContentPublisher: Sendable {
         return (manifest, true)
     }
 
-    /// Writes the catalog twice: under its counter, for `prune`, and then as the current one.
+    /// Writes the catalog twice: under its counter, for `prune`, and then as the current catalog.
     private func write(_ catalog: SignedCatalog) throws(PublishingError) {
         // Flush all files that the catalog names before writing the catalog.
         try NewFile.synchronize(folder: folder.path)

@@ -127,7 +127,7 @@ private struct ContentFileReader {
             name: name, unlock: unlock, isPurgeable: storage == .purgeable, minimumAppVersion: minimum, files: files)
     }
 
-    /// Reads `entitlement` or `product`, of which a pack has exactly one.
+    /// Reads what unlocks the pack: either the field `entitlement` or the field `product`.
     private mutating func unlock(_ fields: Fields) -> ContentCatalog.Unlock? {
         let entitlements = policy?.entitlements
         switch (fields[.entitlement], fields[.product]) {
