@@ -52,7 +52,7 @@ struct Evaluation {
     /// The App Store environment of this copy of the app. Nil until it is known.
     var environment: AppStoreEnvironment? { account.environment }
 
-    /// The answers about all known entitlements, including those from `Tenure.register`.
+    /// The answers about all known entitlements, including the entitlements that `Tenure.register` registered.
     var answers: [String: Tenure.Answer] {
         guard !facts.lists.isEmpty, !setup.isListening, !isOutside else { return provedAnswers }
         return answers(addingTo: provedAnswers)
@@ -153,7 +153,7 @@ struct Evaluation {
         return grants(by: Set(account.purchases.map(\.transactionID)).subtracting(account.refusedTransactions))
     }
 
-    /// Returns the answer about one entitlement for a client with a service: the first of these that exists.
+    /// Returns the answer about one entitlement for a client with a service: the first answer in this list that exists.
     ///
     /// 1. The right in the entitlement token, or the grant of a new purchase if it lasts longer.
     /// 2. The service's answer about the current evidence, unless it is a grant that has ended. The service's grants

@@ -153,8 +153,8 @@ final class ServiceSync {
         device.snapshot.note(.service, .done)
     }
 
-    /// Verifies and stores the response's entitlement token. Throws if it is invalid, or missing although the service
-    /// must send one.
+    /// Verifies and stores the response's entitlement token. Throws if the token is invalid, or if it is missing
+    /// although the service must send a token.
     private func takeToken(
         of response: CustomerResponse, inAnswerTo request: SyncRequest
     ) throws(EntitlementTokenReader.Refusal) {

@@ -86,8 +86,8 @@ struct KeyRing: Sendable {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let text = SignedText(statement, maximumSize: SigningKeyBounds.maximumStatementSize) else { continue }
             let signers = newest.map { [$0] } ?? []
-            // Ignore statements until one is signed with a pinned key. A later statement by a pinned key begins a new
-            // chain.
+            // Ignore statements before the first statement that a pinned key signed. A later statement by a pinned key
+            // begins a new chain.
             guard (signers + pinnedKeys).contains(where: { $0.hasSigned(text, as: SignedType.keyStatement) }),
                 let fields = try? JSONDecoder().decode(JSONWebKey.self, from: Data(text.payload)),
                 let next = Self.key(fields)

@@ -84,7 +84,7 @@ enum PolicyFetchError: Error, Sendable, Hashable {
     case unreachable(String)
     /// The server responded with a status other than 200 and 304.
     case status(Int)
-    /// The response is longer than any policy. It wasn't read to its end.
+    /// The response is longer than any policy, so it wasn't read to its end.
     case tooLarge(limit: Int)
     case canceled
 

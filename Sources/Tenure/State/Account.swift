@@ -28,11 +28,11 @@ package struct Account: Sendable, Hashable {
     var sentEverything = false
     /// Transactions about which the service hasn't answered yet.
     var unansweredTransactions: Set<String> = []
-    /// Transactions that the service rejected. They stay unfinished.
+    /// Transactions that the service rejected. Tenure finishes such a transaction only after the app has delivered it.
     var refusedTransactions: Set<String> = []
     /// Transactions that the app has delivered and that aren't finished yet.
     var deliveredTransactions: Set<String> = []
-    /// In a client without a service, the granted answers under the last readable policy, by entitlement. These answers
+    /// In a client without a service, the granted answers under the last readable policy, by entitlement. The answers
     /// are used if a later release of the app can't read its policy.
     package var grantedByDevice: [String: Tenure.Answer] = [:]
 

@@ -42,7 +42,7 @@ struct PackStore: Sendable {
         folder.appendingPathComponent("packs/" + pack, isDirectory: true).path
     }
 
-    /// Makes the folder of a pack. It is excluded from backups.
+    /// Makes the folder of a pack, excludes the folder from backups, and returns its path.
     func prepareFolder(of pack: String, isPurgeable: Bool) throws(DiskFailure) -> String {
         let folder = folder(of: pack, isPurgeable: isPurgeable)
         for root in location.folders where folder.hasPrefix(root.path + "/") { try ContentLocation.make(root) }

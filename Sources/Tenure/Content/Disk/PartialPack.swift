@@ -45,7 +45,7 @@ struct PartialPack {
     private(set) var lengths: [Int64]
     /// Chunks that were downloaded with wrong bytes.
     private(set) var badChunks: Set<Chunk>
-    /// Ranges of the archive that the system has downloaded, in order. They aren't in their files yet.
+    /// Ranges of the archive that the system has downloaded, in order. Their bytes aren't in the pack's files yet.
     private(set) var arrivedRanges: [ArrivedRange]
     /// Chunks that this process has compared with their digests.
     private(set) var verified: Set<Chunk> = []
@@ -86,8 +86,8 @@ struct PartialPack {
         }
     }
 
-    /// Begins the download of a version. Files among `reusableFiles` aren't downloaded. These files include the downloaded
-    /// parts of the version that the new version replaces.
+    /// Begins the download of a version. Files among `reusableFiles` aren't downloaded. These files include the
+    /// downloaded parts of the version that the new version replaces.
     static func begin(
         _ description: PackDescription, _ manifest: PackManifest, in packFolder: String,
         reusing reusableFiles: ReusableFiles
