@@ -211,12 +211,9 @@ final class PackWriter {
     /// Makes the empty files of the pack. No downloaded range has bytes for them.
     func makeEmptyFiles() throws(DiskFailure) {
         for (fileIndex, file) in partialPack.manifest.files.enumerated() where file.size == 0 {
-            let path = partialPack.path(of: fileIndex)
-            guard FileStatus(path: path) == nil else { continue }
-            try Disk.makeFolder((path as NSString).deletingLastPathComponent)
-            let descriptor = systemOpen(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-            guard descriptor >= 0 else { throw DiskFailure("create", path) }
-            _ = close(descriptor)
+            guard FileStatus(path: partialPack.path(of: fileIndex)) == nil else { continue }
+            try openFile(fileIndex, at: 0)
+            closeFile()
         }
     }
 
