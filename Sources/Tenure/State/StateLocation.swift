@@ -99,3 +99,8 @@ extension StateLocation {
         }
     }
 #endif
+
+/// The name under which this app stores its state.
+enum AppName {
+    static var ofThisApp: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
+}
