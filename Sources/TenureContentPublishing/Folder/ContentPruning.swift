@@ -21,7 +21,7 @@ extension ContentFolder {
     /// current catalog, and catalogs that were replaced in the last 30 days.
     ///
     /// - Parameter removing: pass false to find these files without removing them.
-    /// - Throws: `foreignCatalog` if a catalog can't be read, because it isn't known which files it names.
+    /// - Throws: `damagedCatalog` if a catalog can't be read, because it isn't known which files it names.
     package func prune(at now: Date = Date(), removing: Bool = true) throws(PublishingError) -> ContentPruning {
         guard FileState(path: catalogPath)?.kind == .file else { throw .notPublished(folder: path) }
         try makeIfMissing()
