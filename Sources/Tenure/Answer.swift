@@ -18,7 +18,7 @@ extension Tenure {
         public let sentence: String
         /// The deciding reason first, then the reasons that support it.
         public let reasons: [Reason]
-        /// Steps that can turn an undetermined answer into a granted or a denied one.
+        /// Steps that can turn an undetermined answer into a grant or a denial.
         public let nextSteps: [NextStep]
 
         /// A reason for the outcome: a stable code and its facts.
@@ -34,7 +34,7 @@ extension Tenure {
             }
         }
 
-        /// Codes of reasons that only the device gives. `TenureCore` defines all others.
+        /// Codes of reasons that only the device gives. `TenureCore` defines all other codes.
         public enum DeviceReason: String, Sendable, Hashable, CaseIterable {
             /// No source has responded yet.
             case notAnswered
@@ -46,7 +46,7 @@ extension Tenure {
             case outsideAppStore
             /// The app's policy is invalid or missing.
             case policyUnusable
-            /// The service responded, but without a valid signature by its key.
+            /// The service granted the entitlement, but sent no valid entitlement token that proves the grant.
             case unsigned
             /// The app called `Tenure.register(entitlement:versions:purchasedBefore:on:)`, and the customer
             /// first got the app in a registered version or before a registered date.
@@ -113,8 +113,8 @@ extension Tenure.Answer {
     /// Returns a granted answer for a right that was proved at an earlier start of the app and hasn't been confirmed
     /// again yet.
     static func kept(_ entitlement: String, title: String?, until: Date?) -> Self {
-        // Don't call a right without an end permanent. It may have been granted in doubt, and the state doesn't store
-        // that.
+        // Don't call a right without an end permanent. The right may have been granted in doubt, and the state doesn't
+        // store whether it was.
         let length = until.map { " \($0.inWords(asEndOfDay: true))" } ?? ""
         return Self(
             entitlement: entitlement, outcome: .granted, until: until,
@@ -122,8 +122,8 @@ extension Tenure.Answer {
             reasons: [Reason(DeviceReason.kept.rawValue)], nextSteps: [])
     }
 
-    /// Returns this denial as an undetermined answer, because what an earlier start of the app read isn't enough for a
-    /// denial.
+    /// Returns this denial as an undetermined answer, because a source that could grant the entitlement wasn't read
+    /// since the app started, or wasn't sent to the service.
     func undetermined(because deviceReason: DeviceReason, title: String?) -> Self {
         .unanswered(
             entitlement, title: title, because: deviceReason, keeping: reasons,

@@ -37,12 +37,5 @@ extension Tenure {
         /// right, a trial session, or the grace period for undetermined decisions. `Tenure.allows(_:)` returns the
         /// same, but waits while `isResolving` is true.
         public func allows(_ entitlement: String) -> Bool { access.allows(entitlement) }
-
-        /// Returns this customer with another `access` and `isResolving`.
-        func with(access: Access, isResolving: Bool) -> Customer {
-            var customer = self
-            (customer.access, customer.isResolving) = (access, isResolving)
-            return customer
-        }
     }
 }

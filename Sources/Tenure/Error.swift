@@ -88,7 +88,7 @@ extension Tenure.Error: CustomStringConvertible {
         case .accessGroup:
             "name an App Group of the app and of each extension, such as `group.com.example.app`; an App Clip has none"
         case .persona:
-            "without a service use `.earlyBuyer(build:on:)`; with one use `.token(…)` with what `tenure persona create` prints"
+            "use `.earlyBuyer(build:on:)` without a service; with a service, use `.token(…)` with the token that `tenure persona create` prints"
         case .noTrial: "add a `trial` to the entitlement, or hide the button"
         case .trialOver: "offer the purchase instead"
         }

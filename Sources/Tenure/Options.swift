@@ -7,19 +7,19 @@ extension Tenure {
         /// The time at which Tenure finishes a transaction. Until then, the App Store delivers it again at each start.
         ///
         /// Tenure finishes only transactions of products in the policy or in the service's catalog, and never of
-        /// consumables. The app finishes all others itself after it has delivered the product: with
-        /// `contentArrived(for:)` or `Transaction.finish()`.
+        /// consumables. The app finishes all other transactions itself after it has delivered the
+        /// product: with `contentArrived(for:)` or `Transaction.finish()`.
         public enum Finishing: Sendable, Hashable {
             /// As soon as the transaction is stored on the device, or acknowledged by the service.
             case whenRecorded
             /// For these products, after the app has called `contentArrived(for:)` or all their asset packs are
-            /// installed. For all others, as soon as the transaction is recorded.
+            /// installed. For all other products, as soon as the transaction is recorded.
             case afterContent(of: Set<String>)
             /// Never. The app finishes all transactions itself.
             case never
         }
 
-        /// What is allowed in copies that weren't installed from the App Store. These have no signed evidence.
+        /// What is allowed in copies that weren't installed from the App Store. Such copies have no signed evidence.
         public enum OutsideAppStore: Sendable, Hashable {
             /// Everything is allowed, because the customer paid in another store.
             case allow
@@ -46,8 +46,9 @@ extension Tenure {
         public var restoreTimeout: Double = 60
         /// A test customer for builds from Xcode and TestFlight. Copies from the App Store ignore the persona.
         public var persona: Persona?
-        /// The customer's languages, the preferred one first. `Answer.sentence` has titles in the first of these
-        /// languages for which the policy has titles. The client sends them to the service as `Accept-Language`.
+        /// The customer's languages, the preferred language first. `Answer.sentence` has titles in the first of these
+        /// languages for which the policy has titles. The client sends the languages to the service as
+        /// `Accept-Language`.
         public var languages = Locale.preferredLanguages
         /// Receives the client's log lines.
         public var log = Log.standard

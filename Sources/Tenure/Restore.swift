@@ -40,7 +40,7 @@ extension Engine {
     func restore() async -> Tenure.RestoreResult.SignIn {
         load()
         do throws(HostLimit) {
-            try setup.host.checkMayPrompt()
+            try setup.host.checkMay(.restore)
         } catch {
             await searchAgain()
             return .notAllowed("\(error)")

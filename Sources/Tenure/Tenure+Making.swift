@@ -37,7 +37,7 @@ extension Tenure {
     ///   - key: the service's signing key, pinned when the app is built.
     ///   - policy: the policy by which the device decides until the service has answered, such as at a first launch
     ///     without network.
-    /// - Throws: `Error.policy` as above, `Error.serviceAddress` for any other address.
+    /// - Throws: `Error.serviceAddress` if `service` is any other address; `Error.policy` as `init(policy:options:)`.
     public convenience init(
         service: URL, app: String? = nil, key: ServiceKey, policy: PolicySource? = nil, options: Options = Options()
     ) throws(Tenure.Error) {

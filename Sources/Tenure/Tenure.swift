@@ -4,8 +4,8 @@ public import TenureCore
 /// Tells an app what its customer may use: what they paid for before the app's business model changed, and what they
 /// have bought since.
 ///
-/// Create one instance when the app starts, and keep it. It answers immediately from what it knows, and refreshes in
-/// the background. Only `restore()` may ask the customer to sign in.
+/// Create one instance when the app starts, and keep it. The instance answers immediately from what it knows, and
+/// refreshes in the background. Only `restore()` may ask the customer to sign in.
 public final class Tenure: Sendable {
     let engine: Engine
     let state: CustomerState

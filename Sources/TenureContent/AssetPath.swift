@@ -31,7 +31,7 @@ package enum AssetPath {
         let bytes = Array(path.utf8)
         if bytes.count <= nameSize { return ("", path) }
         guard bytes.count <= prefixSize + 1 + nameSize else { return nil }
-        // The prefix is as short as possible. The slash between the two parts is in neither.
+        // The prefix is as short as possible. Neither part contains the slash between them.
         let first = bytes.count - nameSize - 1
         guard
             let slash = bytes.indices.first(where: { $0 >= first && $0 <= prefixSize && bytes[$0] == UInt8(ascii: "/") }
@@ -53,8 +53,8 @@ package enum AssetPath {
         path.precomposedStringWithCanonicalMapping.uppercased().lowercased().precomposedStringWithCanonicalMapping
     }
 
-    /// Returns the first two paths, in the order of `paths`, that can't both exist: they are equal when folded, or one
-    /// is a folder in the other. Nil if all paths can exist.
+    /// Returns the first two paths, in the order of `paths`, that can't both exist: the two paths are equal when
+    /// folded, or one path is a folder that contains the other path. Nil if all paths can exist.
     package static func conflict(among paths: some Sequence<String>) -> (String, String)? {
         var files: [String: String] = [:]
         var folders: [String: String] = [:]

@@ -15,7 +15,7 @@ package struct ContentCatalog: Sendable, Hashable {
 
     /// A version of a pack: its manifest, and its archive with all files.
     package struct Version: Sendable, Hashable {
-        /// The lowest `CFBundleShortVersionString` of apps that can use this version. Nil if all can.
+        /// The lowest `CFBundleShortVersionString` of apps that can use this version. Nil if every app can use it.
         package let minimumAppVersion: AppVersion?
         package let manifest: ContentDigest
         /// The size of the manifest in bytes.
@@ -63,10 +63,10 @@ package struct ContentCatalog: Sendable, Hashable {
         }
 
         /// Returns the version with the highest `minimumAppVersion` that the app can use.
-        /// Nil if the app is too old for all of them.
+        /// Nil if the app is too old for all versions of the pack.
         ///
-        /// - Parameter appVersion: the `CFBundleShortVersionString`. Nil if it is missing or unreadable. It is then
-        ///   treated as older than every minimum.
+        /// - Parameter appVersion: the `CFBundleShortVersionString`. Nil if it is missing or unreadable. Nil
+        ///   is treated as older than every minimum.
         package func version(for appVersion: AppVersion?) -> Version? {
             versions.last { version in
                 guard let minimum = version.minimumAppVersion else { return true }
@@ -180,9 +180,9 @@ extension ContentCatalog {
 
         struct Version: Decodable {
             let minimumAppVersion: String?
-            let manifest: DigestText
+            let manifest: ContentDigest
             let manifestSize: Int
-            let archive: DigestText
+            let archive: ContentDigest
             let archiveSize: Int64
             let installedSize: Int64
         }
@@ -192,7 +192,7 @@ extension ContentCatalog {
 }
 
 extension ContentCatalog.Unlock {
-    /// Creates the value from two JSON fields. Nil unless exactly one of them is given.
+    /// Creates the value from two JSON fields. Nil unless exactly one of the two fields has a value.
     package init?(entitlement: String?, product: String?) {
         switch (entitlement, product) {
         case (let entitlement?, nil): self = .entitlement(entitlement)
@@ -224,12 +224,13 @@ extension ContentCatalog.Pack {
         var versions: [ContentCatalog.Version] = []
         for version in text.versions {
             let minimum = version.minimumAppVersion.map { AppVersion($0) }
-            // The outer optional is the field, and the inner one is its value as a version.
+            // The outer optional is nil if the field is missing. The inner optional is nil if the field isn't a
+            // version.
             if case .some(nil) = minimum { throw invalid("has a `minimumAppVersion` that isn't a dotted number") }
             versions.append(
                 ContentCatalog.Version(
-                    minimumAppVersion: minimum ?? nil, manifest: version.manifest.digest,
-                    manifestSize: version.manifestSize, archive: version.archive.digest,
+                    minimumAppVersion: minimum ?? nil, manifest: version.manifest,
+                    manifestSize: version.manifestSize, archive: version.archive,
                     archiveSize: version.archiveSize, installedSize: version.installedSize))
         }
         self.name = name

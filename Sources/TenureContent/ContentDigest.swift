@@ -58,6 +58,22 @@ extension ContentDigest: CustomStringConvertible {
     package var description: String { bytes.hexadecimal }
 }
 
+extension ContentDigest: Decodable {
+    /// Reads a digest from a string of 64 hexadecimal digits.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let digest = ContentDigest(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a SHA-256 digest")
+        }
+        self = digest
+    }
+}
+
+extension JSONWriter {
+    /// Writes a field with a digest as a string.
+    mutating func field(_ name: String, _ digest: ContentDigest) { field(name, digest.description) }
+}
+
 /// Computes a digest of bytes that are given in pieces.
 package struct ContentHash: Sendable {
     private var hash = SHA256()

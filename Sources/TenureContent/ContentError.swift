@@ -6,7 +6,7 @@ package enum ContentError: Error, Sendable, Hashable {
     /// None of the app's keys made the signature.
     case wrongSignature
     case wrongApp(found: String, wanted: String)
-    /// The catalog is older than the known one.
+    /// The catalog is older than the known catalog.
     case older(counter: Int64, known: Int64)
     /// Another catalog has the same counter.
     case sameCounter(Int64)

@@ -120,7 +120,8 @@ extension EmbeddedContent {
                     "`\(pack.name.escapedForDisplay)` must have either `entitlement` or `product`")
             }
             let minimum = pack.minimumAppVersion.map { AppVersion($0) }
-            // The outer optional is the field, and the inner one is its value as a version.
+            // The outer optional is nil if the field is missing. The inner optional is nil if the field isn't a
+            // version.
             if case .some(nil) = minimum {
                 throw .invalidEmbeddedContent(
                     "`\(pack.name.escapedForDisplay)` has a `minimumAppVersion` that isn't a dotted number")
@@ -133,7 +134,7 @@ extension EmbeddedContent {
             packs.append(
                 Pack(
                     name: pack.name, unlock: unlock, isPurgeable: pack.storage != nil,
-                    minimumAppVersion: minimum ?? nil, version: pack.version.digest, files: pack.files))
+                    minimumAppVersion: minimum ?? nil, version: pack.version, files: pack.files))
         }
         try self.init(packs: packs)
     }
@@ -173,7 +174,7 @@ extension EmbeddedContent {
             let product: String?
             let storage: String?
             let minimumAppVersion: String?
-            let version: DigestText
+            let version: ContentDigest
             let files: [File]
         }
     }

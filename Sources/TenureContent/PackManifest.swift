@@ -26,7 +26,7 @@ package struct PackManifest: Sendable, Hashable {
         package let size: Int64
         package let digest: ContentDigest
         /// The digest of each chunk of 4 MiB. The last chunk may be shorter. If there is only one chunk, its digest is
-        /// that of the file. An empty file has no chunks.
+        /// the file's digest. An empty file has no chunks.
         package let chunks: [ContentDigest]
 
         package init(path: String, offset: Int64, size: Int64, digest: ContentDigest, chunks: [ContentDigest]) {
@@ -103,14 +103,14 @@ package struct PackManifest: Sendable, Hashable {
         self.archiveSize = archiveSize
     }
 
-    /// The size of a ustar block in bytes. A header takes one, and contents are padded to whole blocks.
+    /// The size of a ustar block in bytes. A header takes one block, and contents are padded to whole blocks.
     private static let blockSize: Int64 = 512
     /// The size of the archive's end: two blocks of zeros.
     private static let endSize: Int64 = 1024
 
     /// Returns the offset of a file's contents in the archive.
     ///
-    /// - Parameter previous: the file before it. Nil for the first one.
+    /// - Parameter previous: the file before it in the archive. Nil for the first file.
     package static func offset(after previous: File?) -> Int64 {
         (previous.map { end(ofFileAt: $0.offset, size: $0.size) } ?? 0) + blockSize
     }
@@ -146,10 +146,10 @@ extension PackManifest {
         }
         let files = text.files.map { file in
             File(
-                path: file.path, offset: file.offset, size: file.size, digest: file.sha256.digest,
-                chunks: file.chunks?.map(\.digest) ?? (file.size == 0 ? [] : [file.sha256.digest]))
+                path: file.path, offset: file.offset, size: file.size, digest: file.sha256,
+                chunks: file.chunks ?? (file.size == 0 ? [] : [file.sha256]))
         }
-        try self.init(files: files, archive: text.archive.sha256.digest, archiveSize: text.archive.size)
+        try self.init(files: files, archive: text.archive.sha256, archiveSize: text.archive.size)
     }
 
     /// The JSON. It is canonical: the same files give the same bytes.
@@ -181,7 +181,7 @@ extension PackManifest {
         let files: [Entry]
 
         struct Archive: Decodable {
-            let sha256: DigestText
+            let sha256: ContentDigest
             let size: Int64
         }
 
@@ -189,21 +189,8 @@ extension PackManifest {
             let path: String
             let offset: Int64
             let size: Int64
-            let sha256: DigestText
-            let chunks: [DigestText]?
+            let sha256: ContentDigest
+            let chunks: [ContentDigest]?
         }
-    }
-}
-
-/// A digest in JSON: 64 hexadecimal digits.
-struct DigestText: Decodable {
-    let digest: ContentDigest
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let digest = ContentDigest(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a SHA-256 digest")
-        }
-        self.digest = digest
     }
 }

@@ -12,9 +12,9 @@ package import TenurePolicyFile
 
 /// A signed content catalog. Any server can publish it, because the app pins the key that must have signed it.
 ///
-/// The text is a compact JWS like a signed policy, but with another `typ`, so that one isn't accepted as the other. Its
-/// payload is a JSON object with `counter`, which increases with each catalog, `iat` (the signing time in seconds since
-/// 1970), `bundleID` and `packs`.
+/// The text is a compact JWS like a signed policy, but with another `typ`, so that a policy isn't accepted as a
+/// catalog. Its payload is a JSON object with `counter`, which increases with each catalog, `iat` (the signing time in
+/// seconds since 1970), `bundleID` and `packs`.
 package struct SignedCatalog: Sendable, Hashable {
     package let catalog: ContentCatalog
     /// The counter, at least 1. Of two catalogs, the one with the higher counter is newer.
@@ -33,8 +33,8 @@ package struct SignedCatalog: Sendable, Hashable {
     /// Verifies an untrusted text.
     ///
     /// - Parameters:
-    ///   - keys: the public keys that the app pins; one of them must have signed it.
-    ///   - bundleID: the bundle ID that the catalog must have. Nil to accept any.
+    ///   - keys: the public keys that the app pins. One of these keys must have signed the catalog.
+    ///   - bundleID: the bundle ID that the catalog must have. Nil to accept any bundle ID.
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
     ) throws(ContentError) -> SignedCatalog {
@@ -44,14 +44,15 @@ package struct SignedCatalog: Sendable, Hashable {
         } catch {
             throw ContentError(error)
         }
-        return try SignedCatalog(try Contents(payload: Data(signed.payload)), text: signed.text).checked(for: bundleID)
+        return try SignedCatalog(payload: Data(signed.payload), text: signed.text).checked(for: bundleID)
     }
 
-    /// Reads a catalog without verifying its signature, for servers that send it to clients, which verify it.
+    /// Reads a catalog without verifying its signature: on the machine that has the published folder. Clients always
+    /// verify the signature.
     ///
-    /// - Parameter bundleID: the bundle ID that the catalog must have. Nil to accept any.
+    /// - Parameter bundleID: the bundle ID that the catalog must have. Nil to accept any bundle ID.
     package static func unverified(
-        _ text: some Collection<UInt8>, bundleID: String?
+        _ text: some Collection<UInt8>, bundleID: String? = nil
     ) throws(ContentError) -> SignedCatalog {
         let read: SignedPayload
         do throws(SignedPayloadError) {
@@ -59,7 +60,7 @@ package struct SignedCatalog: Sendable, Hashable {
         } catch {
             throw ContentError(error)
         }
-        return try SignedCatalog(try Contents(payload: Data(read.payload)), text: read.text).checked(for: bundleID)
+        return try SignedCatalog(payload: Data(read.payload), text: read.text).checked(for: bundleID)
     }
 
     /// Returns the catalog. Throws `wrongApp` if it has another bundle ID.
@@ -70,35 +71,25 @@ package struct SignedCatalog: Sendable, Hashable {
         return self
     }
 
-    private init(_ contents: Contents, text: String) {
-        catalog = contents.catalog
-        counter = contents.counter
-        issuedAt = contents.issuedAt
-        self.text = text
-    }
-
-    /// The contents of a payload, which may be unverified.
-    package struct Contents: Sendable {
-        package let catalog: ContentCatalog
-        package let counter: Int64
-        package let issuedAt: Date
-
-        package init(payload: Data) throws(ContentError) {
-            let claims: Claims
-            let content: ContentCatalog.Text
-            do {
-                claims = try JSONDecoder().decode(Claims.self, from: payload)
-                content = try JSONDecoder().decode(ContentCatalog.Text.self, from: payload)
-            } catch {
-                throw .invalidCatalog("its payload can't be read")
-            }
-            guard (1...SignedPolicy.maximumCounter).contains(claims.counter),
-                (0...SignedPolicy.maximumCounter).contains(claims.iat)
-            else { throw .invalidCatalog("its `counter` (\(claims.counter)) or `iat` (\(claims.iat)) is out of range") }
-            catalog = try ContentCatalog(content)
-            counter = claims.counter
-            issuedAt = Date(timeIntervalSince1970: Double(claims.iat))
+    /// Reads the payload of a signed text. The caller verifies the signature first, if it has to be verified.
+    ///
+    /// - Throws: `invalidCatalog` if a field of the payload is missing or invalid.
+    package init(payload: Data, text: String) throws(ContentError) {
+        let claims: Claims
+        let content: ContentCatalog.Text
+        do {
+            claims = try JSONDecoder().decode(Claims.self, from: payload)
+            content = try JSONDecoder().decode(ContentCatalog.Text.self, from: payload)
+        } catch {
+            throw .invalidCatalog("its payload can't be read")
         }
+        guard (1...SignedPolicy.maximumCounter).contains(claims.counter),
+            (0...SignedPolicy.maximumCounter).contains(claims.iat)
+        else { throw .invalidCatalog("its `counter` (\(claims.counter)) or `iat` (\(claims.iat)) is out of range") }
+        catalog = try ContentCatalog(content)
+        counter = claims.counter
+        issuedAt = Date(timeIntervalSince1970: Double(claims.iat))
+        self.text = text
     }
 
     /// The fields of the payload besides the catalog.
@@ -135,7 +126,8 @@ package struct SignedCatalog: Sendable, Hashable {
 extension ContentError {
     fileprivate init(_ error: SignedPayloadError) {
         switch error {
-        case .tooLarge(let bytes): self = .invalidCatalog("it has \(bytes) bytes")
+        case .tooLarge(let bytes):
+            self = .invalidCatalog("it has \(bytes) bytes; a catalog has at most \(SignedCatalog.maximumTextSize)")
         case .malformed(let reason): self = .invalidCatalog(reason)
         case .wrongSignature: self = .wrongSignature
         }

@@ -15,9 +15,11 @@ package enum PublishingError: Error, Sendable, Hashable {
     case locked(folder: String)
     /// The folder has no catalog.
     case notPublished(folder: String)
-    /// The folder has a catalog that the key didn't sign, or that is damaged.
+    /// The folder has a catalog that the key didn't sign, or that is damaged, so nothing can be published there.
     case foreignCatalog(path: String, ContentError)
-    /// The counter isn't higher than that of the catalog in the folder.
+    /// A catalog is damaged, so it isn't known which files it names, and no file can be removed.
+    case damagedCatalog(path: String, ContentError)
+    /// The counter isn't higher than the counter of the catalog in the folder.
     case counterTooLow(counter: Int64, previous: Int64)
     /// Clients would reject the manifest, the catalog or `content.json`.
     case invalidContent(ContentError)
@@ -54,11 +56,13 @@ extension PublishingError: CustomStringConvertible {
         case .diskFull(let path):
             "the disk is full: can't write `\(path.escapedForDisplay)`; free space, then run the command again"
         case .locked(let folder):
-            "another `tenure content` command is using `\(folder.escapedForDisplay)`; wait until it ends"
+            "another `tenure content` command is using `\(folder.escapedForDisplay)`; wait until that command has ended"
         case .notPublished(let folder):
             "`\(folder.escapedForDisplay)` has no `\(SignedCatalog.fileName)`; publish to it with `tenure content publish`"
         case .foreignCatalog(let path, let error):
             "the existing catalog `\(path.escapedForDisplay)` can't be used (\(error)); name the key that signed it with `--previous-key`, or replace it with `--replace`, which removes all its versions"
+        case .damagedCatalog(let path, let error):
+            "the catalog `\(path.escapedForDisplay)` can't be read (\(error)), so no file was removed; restore the file from a backup; if you delete it instead, `prune` also removes files that only this catalog names"
         case .counterTooLow(let counter, let previous):
             "the counter \(counter) isn't higher than \(previous), the counter of the catalog in the folder; write `--counter \(previous + 1)`"
         case .outputInPack(let folder, let pack):

@@ -63,9 +63,9 @@
 
         /// The payload of a catalog, which is read after its signature was verified.
         static func catalog(_ input: [UInt8]) {
-            guard let contents = try? SignedCatalog.Contents(payload: Data(input)) else { return }
-            let catalog = contents.catalog
-            guard contents.counter >= 1,
+            guard let signed = try? SignedCatalog(payload: Data(input), text: "") else { return }
+            let catalog = signed.catalog
+            guard signed.counter >= 1,
                 let again = try? ContentCatalog(bundleID: catalog.bundleID, packs: catalog.packs),
                 again == catalog
             else { fatalError("a catalog that can't be made was read") }

@@ -2,7 +2,8 @@ public import Foundation
 
 /// The relation between an app and the App Store on this device.
 public enum AppStore: Sendable {
-    /// Whether the customer may buy; `LocalStore.Behavior.canMakePayments` switches it off.
+    /// Whether the customer may buy. False if a test sets `LocalStore.Behavior.canMakePayments` to false, or if no
+    /// store is configured.
     public static var canMakePayments: Bool { LocalStore.current?.behavior.canMakePayments ?? false }
 
     /// The ID for which the App Store signs artifacts on this device; see `Transaction.deviceVerification`.

@@ -4,7 +4,7 @@ import TenureJSON
 
 /// The connection of a device to the local App Store.
 protocol AppStoreConnection: Sendable {
-    /// Sends a request to the store. Waits as long as the store does; ends early if the task is canceled.
+    /// Sends a request to the store, and returns its response. If the task is canceled, the call stops waiting.
     func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject
 
     /// Sends a request without suspending, for the few calls that StoreKit answers at once. Returns nil if the
@@ -13,7 +13,7 @@ protocol AppStoreConnection: Sendable {
 }
 
 /// The requests of a device, with the same names as `DeviceRequestKind` in the module `LocalAppStore`. This module
-/// imports that module only in builds with the trait `Service`, so it needs this copy.
+/// imports that module only in builds with the trait `Service`, so it needs this copy. A test compares the names.
 enum RequestKind: String, CaseIterable, Sendable {
     case contents, changes, appTransaction, receipt, products, purchase, finish, roots, now, operations
 }
@@ -33,9 +33,4 @@ enum ConnectionFailure: Error, Sendable {
         case .refused(_, let detail): .systemError(LocalStore.Failure(detail))
         }
     }
-}
-
-extension LocalStore {
-    /// The names of the requests. A test compares them with the names in the local App Store.
-    static var requestKinds: [String] { RequestKind.allCases.map(\.rawValue) }
 }

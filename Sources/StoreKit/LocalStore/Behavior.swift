@@ -1,19 +1,20 @@
 extension LocalStore {
     /// How the device and the App Store behave, as a test sets it. By default, everything works.
     public struct Behavior: Sendable {
-        /// How `AppTransaction.shared` and `refresh()` answer.
+        /// What `AppTransaction.shared` and `AppTransaction.refresh()` return or throw.
         public var appTransaction = Answer.genuine
         /// How the App Store answers `Transaction.all`, `currentEntitlements`, `unfinished`, `latest(for:)`, `updates`,
         /// and the statuses of subscriptions. Sequences can't throw: a sequence that fails is empty, and `updates`
         /// waits.
         public var transactions = Answer.genuine
-        /// How `Product.products(for:)` answers.
+        /// What `Product.products(for:)` returns or throws.
         public var products = Answer.genuine
         /// How `Product.purchase(options:)` ends.
         public var purchases = PurchaseAnswer.completes
         /// What the customer does when the system shows a sign-in.
         public var signIn = SignIn.succeeds
-        /// Whether the device has no network. Without network, the device uses the copies that it has.
+        /// Whether the device has no network. Without network, the device uses its stored copies
+        /// of what the App Store signed.
         public var isOffline = false
         /// `AppStore.canMakePayments`; false also lets every purchase throw `Product.PurchaseError.purchaseNotAllowed`.
         public var canMakePayments = true
@@ -22,7 +23,7 @@ extension LocalStore {
         public init() {}
     }
 
-    /// How a call that reads something is answered.
+    /// The result of a call that reads from the App Store.
     public enum Answer: Sendable {
         /// The local App Store's data, signed and verified.
         case genuine
@@ -47,7 +48,8 @@ extension LocalStore {
         case otherApp
     }
 
-    /// How a purchase ends. Apple shows a sheet, and here the test decides in its place.
+    /// How a purchase ends. On Apple's platforms, the system shows a sheet, and the customer decides. Here, the test
+    /// decides.
     public enum PurchaseAnswer: Sendable {
         /// The local App Store sells the product, or reports why it can't.
         case completes

@@ -22,7 +22,8 @@ struct ChangeLog: Sendable {
     private(set) var knownTransactions: [UInt64: JSONObject]?
     private var knownSubscriptions: [UInt64: [JSONObject]] = [:]
     private var knownStorefront: Storefront?
-    /// Whether another customer was signed in before.
+    /// Whether another customer was signed in before. Then listeners have read the backlog already, so the new
+    /// customer's unfinished transactions are added as changes.
     private var hadAnotherCustomer = false
 
     /// Prepares for another customer. Their existing purchases aren't changes, but unfinished transactions are.
@@ -37,7 +38,7 @@ struct ChangeLog: Sendable {
     /// changes.
     ///
     /// - Parameters:
-    ///   - contents: the report, which is known from now on.
+    ///   - contents: the report. Its states are the known states for the next call.
     ///   - isReturnedByPurchase: whether this device is buying the product, so that `purchase()` returns the
     ///     transaction instead of `updates`.
     ///   - isOwn: whether this device bought the transaction.
@@ -51,10 +52,11 @@ struct ChangeLog: Sendable {
         for held in contents.transactions.reversed()
         where !isReturnedByPurchase(held.value) || !isFirst && isKnown(held.value) {
             let reported = held.value.signedText.contents
-            let known = knownTransactions?[held.value.id]
+            let knownState = knownTransactions?[held.value.id]
             let isChange =
                 isFirst
-                ? hadAnotherCustomer && !held.isFinished : known != reported && !(known == nil && isOwn(held.value))
+                ? hadAnotherCustomer && !held.isFinished
+                : knownState != reported && !(knownState == nil && isOwn(held.value))
             if isChange { transactions.changes.append(held.value) }
             knownTransactions = knownTransactions ?? [:]
             knownTransactions?[held.value.id] = reported
@@ -82,5 +84,6 @@ struct ChangeLog: Sendable {
 struct ChangeLogCursor<Element: Sendable>: Sendable {
     /// The index in the list of changes; nil before the listener began.
     var position: Int?
+    /// The elements of the backlog that the listener hasn't read yet.
     var backlog: ArraySlice<Element> = []
 }

@@ -138,7 +138,7 @@ extension DeviceContents {
     }
 
     /// Returns one transaction for each product, by Apple's rules for `currentEntitlements`: the customer's own
-    /// transaction before the family's, and a newer transaction before an older one.
+    /// transaction before the family's, and a newer before an older transaction.
     private func entitlements(at now: Date) -> [Transaction] {
         var result: [Transaction] = []
         for transaction in transactions.map(\.value) where entitles(transaction, at: now) {

@@ -7,7 +7,8 @@ import TenureJSON
 struct HTTPConnection: AppStoreConnection {
     let url: URL
 
-    /// The number of seconds for which the local App Store may hold a request that waits for changes.
+    /// The number of seconds for which the local App Store may hold a request that waits for changes. The timeout of
+    /// requests is three times as long, so that a held request doesn't fail.
     private static let longPoll = 20
     /// The maximum size of a response in bytes. It is large, because a customer may have a long history.
     private static let bodyLimit = 256 * 1024 * 1024

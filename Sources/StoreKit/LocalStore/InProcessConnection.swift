@@ -14,11 +14,11 @@ import TenureJSON
         }
 
         func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {
-            guard let known = DeviceRequestKind(rawValue: kind.rawValue) else {
+            guard let storeKind = DeviceRequestKind(rawValue: kind.rawValue) else {
                 throw .refused(code: "badRequest", detail: "there is no device request `\(kind.rawValue)`")
             }
             do throws(DeviceRefusal) {
-                return try await interface.answer(known, body)
+                return try await interface.answer(storeKind, body)
             } catch {
                 throw .refused(code: error.code.rawValue, detail: error.description)
             }
@@ -29,7 +29,7 @@ import TenureJSON
     }
 
     extension LocalStore {
-        /// A device of a customer of a store in this process, with a newly installed app.
+        /// Creates a customer's device that uses a store in this process, and installs the app on it.
         ///
         /// - Parameters:
         ///   - customer: nil for the store's only customer.

@@ -89,7 +89,7 @@ extension LocalStore {
         }
     }
 
-    /// Writes the receipt in the App Store's answer to its file.
+    /// Writes the receipt in the App Store's response to the receipt's file.
     private func keepReceipt(_ answer: JSONObject) throws(Failure) {
         guard let receipt = answer.text("receipt").flatMap({ Base64.standard.decode(Array($0.utf8)[...]) }) else {
             return
@@ -102,7 +102,7 @@ extension LocalStore {
             try Data(receipt).write(to: receiptURL, options: .atomic)
         } catch {
             throw Failure(
-                "the receipt can't be saved as `\(receiptURL.path)`; make the folder writable, or set TENURE_LOCAL_STORE_FOLDER to another one"
+                "the receipt can't be saved as `\(receiptURL.path)`; make the folder writable, or set TENURE_LOCAL_STORE_FOLDER to another folder"
             )
         }
     }

@@ -32,7 +32,7 @@ extension LocalStore {
         return current
     }
 
-    /// A device of the store at an address, such as `http://127.0.0.1:8090`.
+    /// Creates a device that uses the store at an address, such as `http://127.0.0.1:8090`, and installs the app on it.
     ///
     /// - Parameters:
     ///   - customer: nil for the store's only customer.

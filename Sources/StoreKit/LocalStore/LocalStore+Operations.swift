@@ -6,8 +6,8 @@ import TenureJSON
 
 /// Operations of a test that happen outside of the device, such as a refund.
 extension LocalStore {
-    /// The local App Store's current time.
-    /// Throws a `StoreKitError` if the store can't be reached, even while the device is “offline”.
+    /// The local App Store's current time, even while `LocalStore.Behavior.isOffline` is true.
+    /// Throws a `StoreKitError` if the store can't be reached.
     public var now: Date {
         get async throws {
             guard let now = try await sendEvenOffline(.now, JSONObject()).text("now").flatMap({ Date(rfc3339: $0) })

@@ -16,64 +16,64 @@ extension LocalStore {
     /// `StoreKitError` or a `Product.PurchaseError`.
     func purchase(_ product: Product, _ options: Set<Product.PurchaseOption>) async throws -> Product.PurchaseResult {
         guard behavior.canMakePayments else { throw Product.PurchaseError.purchaseNotAllowed }
-        let order = try order(of: product, options)
+        let parameters = try parameters(of: product, options)
         var flaw: Flaw?
         answering: while true {
             switch behavior.purchases {
             case .completes: break answering
             case .isCancelled: return .userCancelled
-            case .waitsForApproval: return wait(for: order)
+            case .waitsForApproval: return wait(for: parameters)
             case .fails(let error): throw error
             case .hangs: await hang { if case .hangs = $0.purchases { true } else { false } }
-            case .unverified(let named):
-                flaw = named
+            case .unverified(let wanted):
+                flaw = wanted
                 break answering
             }
         }
         if options.contains(.simulatesAskToBuyInSandbox(true)), try await contact().isSandbox {
-            return wait(for: order)
+            return wait(for: parameters)
         }
-        return .success(try await buy(product.id, order, flaw))
+        return .success(try await buy(product.id, parameters, flaw))
     }
 
     /// Lets a purchase wait for a parent's approval.
-    private func wait(for order: JSONObject) -> Product.PurchaseResult {
-        state.withLock { $0.waitingPurchases.append(order) }
+    private func wait(for parameters: JSONObject) -> Product.PurchaseResult {
+        state.withLock { $0.waitingPurchases.append(parameters) }
         return .pending
     }
 
-    /// Returns the parameters of a request to buy, from the options of the purchase.
-    private func order(
+    /// Returns the parameters of the request to buy a product, with the options of the purchase.
+    private func parameters(
         of product: Product, _ options: Set<Product.PurchaseOption>
     ) throws(Product.PurchaseError) -> JSONObject {
-        var order: JSONObject = ["product": .string(product.id)]
+        var parameters: JSONObject = ["product": .string(product.id)]
         for option in options {
             switch option.kind {
-            case .appAccountToken(let token): order["appAccountToken"] = .string(token.uuidString.lowercased())
+            case .appAccountToken(let token): parameters["appAccountToken"] = .string(token.uuidString.lowercased())
             case .quantity(let quantity):
                 guard (1...10).contains(quantity),
                     quantity == 1 || product.type == .consumable || product.type == .nonRenewable
                 else { throw .invalidQuantity }
-                order["quantity"] = .number(String(quantity))
+                parameters["quantity"] = .number(String(quantity))
             case .promotionalOffer(let id), .winBackOffer(let id):
                 guard let id else { throw .missingOfferParameters }
-                order["offer"] = .string(id)
+                parameters["offer"] = .string(id)
             case .askToBuy, .custom, .onStorefrontChange, .introductoryOfferEligibility: break
             }
         }
-        return order
+        return parameters
     }
 
     /// Sends the request to buy. The transaction in the result has the flaw, if there is one.
     private func buy(
-        _ product: String, _ order: JSONObject, _ flaw: Flaw?
+        _ product: String, _ parameters: JSONObject, _ flaw: Flaw?
     ) async throws -> VerificationResult<Transaction> {
         if state.withLock({ $0.verifier == nil }) { try await contact() }
         state.withLock { $0.purchasesInProgress[product, default: 0] += 1 }
         defer { state.withLock { $0.purchasesInProgress[product, default: 1] -= 1 } }
         let answer: JSONObject
         do throws(ConnectionFailure) {
-            answer = try await sendKeepingFailure(.purchase, order)
+            answer = try await sendKeepingFailure(.purchase, parameters)
         } catch {
             switch error {
             case .refused(code: "notForSale", _): throw Product.PurchaseError.productUnavailable
@@ -95,11 +95,12 @@ extension LocalStore {
     /// to wait.
     public func approvePurchases() async throws {
         // Each purchase is removed before it is sent, so that two calls at the same time don't send it twice.
-        while let order = state.withLock({ $0.waitingPurchases.isEmpty ? nil : $0.waitingPurchases.removeFirst() }) {
+        while let parameters = state.withLock({ $0.waitingPurchases.isEmpty ? nil : $0.waitingPurchases.removeFirst() })
+        {
             do {
-                _ = try await send(.purchase, order)
+                _ = try await send(.purchase, parameters)
             } catch {
-                state.withLock { $0.waitingPurchases.insert(order, at: 0) }
+                state.withLock { $0.waitingPurchases.insert(parameters, at: 0) }
                 throw error
             }
         }

@@ -54,7 +54,7 @@ extension LocalStore {
         return try await connection.send(kind, body)
     }
 
-    /// Returns the body of a request: the parameters, and for whom the request is.
+    /// Returns the body of a request: the parameters, and which customer, app and device send the request.
     func body(_ parameters: JSONObject, _ configuration: Configuration) -> JSONObject {
         var body = parameters
         body["customer"] = configuration.customer.map(JSONValue.string)
@@ -71,7 +71,7 @@ extension LocalStore {
 
     /// Gets everything from the App Store, and notifies the listeners of changes.
     ///
-    /// - Parameter isFresh: the App Store signs everything again, even artifacts that the device has.
+    /// - Parameter isFresh: whether the device replaces all its artifacts, even those with the same contents.
     @discardableResult
     func contact(isFresh: Bool = false) async throws(StoreKitError) -> DeviceContents {
         for id in state.withLock({ $0.finishedHere }) {
@@ -108,17 +108,13 @@ extension LocalStore {
                 }
                 anchors = try TrustAnchors(der: roots)
             }
-            let verifier = try Self.verifier(
-                anchors, AppIdentity(bundleID: contents.bundleID, appAppleID: contents.appAppleID))
+            let verifier = AppStoreVerifier(
+                app: AppIdentity(bundleID: contents.bundleID, appAppleID: contents.appAppleID),
+                trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
             state.withLock { $0.verifier = verifier }
         } catch {
             throw .systemError(Failure(error.detail))
         }
-    }
-
-    static func verifier(_ anchors: TrustAnchors, _ app: AppIdentity) throws(Rejection) -> AppStoreVerifier {
-        AppStoreVerifier(
-            app: app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
     }
 
     /// Returns what the App Store reports. If it can't be reached, returns its last report, or nil if there is no
@@ -137,7 +133,8 @@ extension LocalStore {
         return max(now, contents.now)
     }
 
-    /// Verifies an artifact, after giving it a flaw if there is one. Nil if the artifact can't be read.
+    /// Gives an artifact the flaw, if there is one, and verifies the artifact. Nil if the artifact can't be read, or if
+    /// the device has no verifier yet.
     func check<Signed: SignedValue>(_ signed: SignedText, _ flaw: Flaw?) -> VerificationResult<Signed>? {
         guard var verifier = state.withLock({ $0.verifier }) else { return nil }
         var (jws, device) = (signed.jws, deviceVerificationID)

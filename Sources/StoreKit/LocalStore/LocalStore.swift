@@ -4,10 +4,10 @@ import Synchronization
 import TenureAppStore
 import TenureJSON
 
-/// A device of a local App Store: the source of `AppTransaction`, `Transaction`, `Product` and the rest on Linux. Apps
-/// never need this class. Their tests use it to control how the store behaves. By default, StoreKit uses the device of
-/// the environment variables: `TENURE_LOCAL_STORE_URL` and related variables. In a test, `run` uses another device for
-/// the length of a closure, and `use` for the whole process.
+/// A device of a local App Store: on Linux, the source of `AppTransaction`, `Transaction`, `Product` and StoreKit's
+/// other values. Apps never need this class. Their tests use it to control how the store behaves. By default, StoreKit
+/// uses the device of the environment variables: `TENURE_LOCAL_STORE_URL` and related variables. In a test, `run`
+/// replaces this device for the length of a closure, and `use` replaces it for the whole process.
 public final class LocalStore: Sendable {
     /// The ID of this device, which artifacts are signed for. If the test sets no ID, it is derived from the names of
     /// customer and device, so it is the same in each run.
@@ -58,7 +58,7 @@ public final class LocalStore: Sendable {
         var verifier: AppStoreVerifier?
         /// The last report of the App Store; nil before the first report.
         var contents: DeviceContents?
-        /// The copy of `AppTransaction.shared`, and the version that it is about.
+        /// The stored app transaction, which `AppTransaction.shared` returns.
         var appTransaction: SignedText?
         var changeLog = ChangeLog()
         /// The number of purchases in progress on this device, by product ID.
@@ -84,8 +84,8 @@ public final class LocalStore: Sendable {
         state = Mutex(State(configuration: configuration))
     }
 
-    /// The folder of all devices without a separate folder. It is deleted when the process ends, because some devices
-    /// are never deallocated: the device of the environment variables, and devices with a hanging call.
+    /// The folder of all devices without a separate folder. The folder is deleted when the process ends, because some
+    /// devices are never deallocated: the device of the environment variables, and devices with a hanging call.
     private static let temporaryFolder: URL = {
         atexit { try? FileManager.default.removeItem(at: LocalStore.temporaryFolder) }
         return FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
@@ -100,6 +100,7 @@ public final class LocalStore: Sendable {
     private static func deviceID(of configuration: Configuration) -> UUID {
         let label = "\(configuration.customer ?? "")\u{0}\(configuration.device)"
         var bytes = Array(SHA256.hash(data: Array(label.utf8)).prefix(16))
+        // Set the bits that mark a random UUID (RFC 9562, version 4).
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
@@ -118,8 +119,7 @@ public final class LocalStore: Sendable {
 
     // MARK: Behavior
 
-    /// How the device and the store behave. A call that hangs continues once the test sets another
-    /// behavior.
+    /// How the device and the store behave. A call that hangs continues after the test has set another behavior.
     public var behavior: Behavior {
         get { state.withLock { $0.behavior } }
         set {
@@ -133,7 +133,8 @@ public final class LocalStore: Sendable {
         }
     }
 
-    /// The bundle ID of the app on this device. Nil until the store was reached.
+    /// The bundle ID of the app on this device. Nil until the store was reached, if the device was created without a
+    /// bundle ID.
     public var bundleID: String? { state.withLock { $0.contents?.bundleID ?? $0.configuration.app } }
 
     /// How often the customer was asked to sign in. Only `AppStore.sync()` and `AppTransaction.refresh()` ask.

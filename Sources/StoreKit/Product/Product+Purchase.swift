@@ -16,8 +16,8 @@ extension Product {
 
     /// Why a purchase isn't possible.
     public enum PurchaseError: Error, Equatable, Hashable, Sendable {
-        /// The quantity is less than 1 or more than 10. Or it is more than 1, and the product is neither a consumable
-        /// nor a non-renewing subscription.
+        /// The quantity is less than 1 or more than 10. Or the quantity is more than 1, and the product is neither a
+        /// consumable nor a non-renewing subscription.
         case invalidQuantity
         /// The local App Store doesn't sell the product, or no longer sells it.
         case productUnavailable

@@ -6,7 +6,7 @@ extension Product {
     /// An introductory, promotional or win-back offer for a subscription.
     public struct SubscriptionOffer: Equatable, Hashable, Sendable {
         /// The type of an offer, which says for whom the offer is. `Transaction.OfferType` has a number for each of
-        /// these types, and one more for offer codes.
+        /// these types, and a further number for offer codes.
         public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
             /// A name such as `Introductory`. A transaction has a number instead.
             public let rawValue: String

@@ -39,7 +39,7 @@ extension Product.SubscriptionInfo {
         public let renewalPrice: Decimal?
         /// The currency of `renewalPrice`; nil if the subscription doesn't renew.
         public let currency: Locale.Currency?
-        /// The IDs of win-back offers for which the customer is eligible, the best one first.
+        /// The IDs of win-back offers for which the customer is eligible, the best offer first.
         public let eligibleWinBackOfferIDs: [String]
         /// The token that the app set at the latest purchase.
         public let appAccountToken: UUID?

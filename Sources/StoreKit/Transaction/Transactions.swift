@@ -4,7 +4,7 @@ extension Transaction {
         /// A transaction, and whether the device could verify it. Check the result before you use the transaction.
         public typealias Element = VerificationResult<Transaction>
 
-        /// Which of the device's transactions are requested. Nil for the transactions that arrive after the request.
+        /// Which of the device's transactions are requested. Nil for `updates`.
         let selection: TransactionSelection?
         let store: LocalStore?
 

@@ -13,15 +13,11 @@ extension JSONObject {
 
     /// Reads an amount in thousandths.
     func amount(_ name: String) -> Decimal? {
-        guard let milliunits = number(name).flatMap({ Int64($0) }) else { return nil }
-        return Decimal(milliunits: milliunits)
+        number(name).flatMap { Int64($0) }.map { thousandths in
+            Decimal(
+                sign: thousandths < 0 ? .minus : .plus, exponent: -3, significand: Decimal(thousandths.magnitude))
+        }
     }
 
     func uuid(_ name: String) -> UUID? { text(name).flatMap(UUID.init(uuidString:)) }
-}
-
-extension Decimal {
-    init(milliunits: Int64) {
-        self.init(sign: milliunits < 0 ? .minus : .plus, exponent: -3, significand: Decimal(milliunits.magnitude))
-    }
 }

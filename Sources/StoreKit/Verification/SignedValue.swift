@@ -49,7 +49,7 @@ extension SignedText: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(jws) }
 }
 
-/// The device for which something was signed.
+/// The fields of a signed payload that bind it to a device.
 struct DeviceBinding {
     /// The SHA-384 hash of nonce and device ID, 48 bytes.
     let hash: Data
@@ -58,7 +58,7 @@ struct DeviceBinding {
     init?(_ payload: JSONObject) {
         guard let text = payload.text("deviceVerification"),
             let hash = Base64.standard.decode(Array(text.utf8)[...]),
-            let nonce = payload.text("deviceVerificationNonce").flatMap(UUID.init(uuidString:))
+            let nonce = payload.uuid("deviceVerificationNonce")
         else { return nil }
         self.hash = Data(hash)
         self.nonce = nonce
@@ -66,7 +66,7 @@ struct DeviceBinding {
 }
 
 extension VerificationResult where SignedType: SignedValue {
-    /// Verifies a JWS as StoreKit does on a device. Nil if it can't be read.
+    /// Verifies a JWS as StoreKit does on a device. Nil if the JWS can't be read.
     static func checking(_ jws: String, by verifier: AppStoreVerifier, onDevice device: UUID) -> Self? {
         guard let signed = SignedText(jws), let value = SignedType(signed) else { return nil }
         do throws(Rejection) {

@@ -14,7 +14,7 @@ struct AppStoreSnapshot: Sendable {
     /// Whether all purchases were read, with the state of their subscriptions.
     var knowsPurchases: Bool { transactions != nil && knowsRenewals }
 
-    /// Whether reading a source failed, and reading the App Store again may help.
+    /// Whether reading a source failed, and a new search may read that source.
     var shouldReadAgain: Bool {
         // Ignore failures of the local state and of the policy, because reading the App Store again can't fix them. The
         // client writes the state again with the next change, and fetches the policy once a day.

@@ -5,7 +5,7 @@ extension Tenure {
         public enum Name: String, Sendable, Hashable, CaseIterable {
             /// The state that the device stored earlier.
             case localState
-            /// The bundled policy, or a signed one from the network.
+            /// The bundled policy, or a signed policy from the network.
             case policy
             /// `AppTransaction.shared`: when, where and as which version the customer got the app.
             case appTransaction

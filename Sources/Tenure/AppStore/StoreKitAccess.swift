@@ -6,8 +6,6 @@ import TenureCore
 ///
 /// No other type of the client reads purchases from StoreKit or turns its verified results into evidence.
 struct StoreKitAccess: AppStoreAccess {
-    init() {}
-
     /// How this copy was installed, read from the app's files once, at first use.
     var distribution: Tenure.Distribution { Self.distributionOfThisApp }
     private static let distributionOfThisApp = Tenure.Distribution.ofThisApp
@@ -57,7 +55,8 @@ struct StoreKitAccess: AppStoreAccess {
         if results.isEmpty {
             for await result in Transaction.currentEntitlements { results.append(Self.result(result)) }
         }
-        // The sequence can't throw. It is empty if there are no purchases, and also if the App Store doesn't respond.
+        // These sequences can't throw. They are empty if there are no purchases, and also if the App Store doesn't
+        // respond.
         if results.isEmpty { try await Self.probe(productIDs) }
         return results
     }

@@ -12,7 +12,7 @@ extension Tenure {
         case purchased(Transaction, Customer)
         /// The purchase waits for approval, such as a parent's. When it is approved, `updates` yields the change.
         case pending
-        /// The customer closed the sheet. This is no error.
+        /// The customer closed the sheet, which isn't an error.
         case userCancelled
     }
 
@@ -91,7 +91,7 @@ extension Tenure {
 
     /// Tells Tenure that the app has delivered the content of a product: see `Options.Finishing.afterContent`. Tenure
     /// finishes the product's current transactions, and later transactions of the same subscription. It doesn't finish
-    /// consumables: for those, pass the transaction.
+    /// consumables: for a consumable, pass its transaction.
     public func contentArrived(for productID: String) async {
         await engine.contentArrived(forProduct: productID)
     }

@@ -95,7 +95,7 @@ final class AppStoreReader {
             device.snapshot.note(.purchases, .failed("\(error)"))
         case .success(let results):
             let listed = results.compactMap(\.value)
-            let counted = addTransactions(listed)
+            let accepted = addTransactions(listed)
             guard listed.count == results.count else {
                 device.snapshot.transactions = nil
                 return device.snapshot.note(
@@ -103,9 +103,9 @@ final class AppStoreReader {
                     .failed("StoreKit couldn't verify \(results.count - listed.count) of \(results.count) transactions")
                 )
             }
-            device.snapshot.transactions = counted
+            device.snapshot.transactions = accepted
             device.snapshot.note(.purchases, .done)
-            await readRenewals(of: counted)
+            await readRenewals(of: accepted)
         }
     }
 
@@ -121,16 +121,16 @@ final class AppStoreReader {
             device.stored.account.setIDIfMissing(from: first)
         }
         let environment = self.environment(of: transactions)
-        let counted = transactions.filter { transaction in
+        let accepted = transactions.filter { transaction in
             transaction.environment == environment && !device.stored.account.isAnother(than: transaction)
         }
-        if counted.count < transactions.count {
+        if accepted.count < transactions.count {
             setup.options.log.info(
-                "ignored purchases of another account or environment: \(transactions.count - counted.count)")
+                "ignored purchases of another account or environment: \(transactions.count - accepted.count)")
         }
-        if device.stored.account.add(counted) { device.noteNewEvidence() }
-        device.updateTime(signedAt: counted.compactMap(\.purchase.signedDate).max())
-        return counted
+        if device.stored.account.add(accepted) { device.noteNewEvidence() }
+        device.updateTime(signedAt: accepted.compactMap(\.purchase.signedDate).max())
+        return accepted
     }
 
     /// Reads the state of the subscriptions among the transactions.

@@ -14,8 +14,8 @@ struct Backoff: Sendable, Hashable {
     /// Returns the wait in seconds, between half of the full wait and the full wait. `chance` is in 0..<1.
     func wait(chance: Double) -> Double {
         guard failures > 0 else { return 0 }
-        var full = Self.first
-        for _ in 0..<(min(failures, 20) - 1) where full < Self.longest { full *= 2 }
-        return min(full, Self.longest) * (0.5 + chance / 2)
+        // The limit of 20 failures only keeps the number in the range of `Int`.
+        let full = min(Self.first * Double(1 << (min(failures, 20) - 1)), Self.longest)
+        return full * (0.5 + chance / 2)
     }
 }

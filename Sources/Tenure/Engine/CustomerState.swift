@@ -43,7 +43,7 @@ final class CustomerState: Sendable {
         case no
         /// A known denial that should be checked again.
         case stale
-        /// The right has ended since the App Store was last read. It may have been renewed.
+        /// The right has ended since the App Store was last read, but a subscription may have been renewed.
         case ended
         /// The first search is still running, or the stored state wasn't read yet.
         case resolving
@@ -52,8 +52,7 @@ final class CustomerState: Sendable {
     /// The values that the lock protects.
     fileprivate struct State {
         var snapshot: Snapshot
-        /// The time when each granted right ends, in seconds since the reference date. It is infinity for a permanent
-        /// right.
+        /// The time when each granted right ends, in seconds since the reference date. Infinity for a permanent right.
         var ends: [String: Double] = [:]
         /// The latest time observed, in seconds since the reference date.
         var floor: Double
@@ -304,7 +303,9 @@ extension CustomerState.State {
             || !snapshot.hasNoGrace && isGraceRunning && !knowsAllNames
         let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(endedRights).union(snapshot.denials)
         access.exceptions = names.filter { allows($0) != access.isAllowedByDefault }
-        return snapshot.customer.with(access: access, isResolving: isResolving)
+        var customer = snapshot.customer
+        (customer.access, customer.isResolving) = (access, isResolving)
+        return customer
     }
 
     /// The time when an answer changes next because time passes.

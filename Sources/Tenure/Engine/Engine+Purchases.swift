@@ -23,7 +23,7 @@ extension Engine {
     func preparePurchase() throws(Tenure.Error) {
         load()
         do throws(HostLimit) {
-            try setup.host.checkMayBuy()
+            try setup.host.checkMay(.buy)
         } catch {
             throw .purchasesUnavailable(error.problem)
         }

@@ -45,9 +45,6 @@ actor Engine {
     /// Reads how the app was installed, which device this is, and the stored state. Does nothing the second time.
     func load() { device.load() }
 
-    /// The stored state as this process knows it.
-    var stored: StoredState { device.stored }
-
     // MARK: Searching
 
     /// Reads all sources that need no sign-in. If a search is running, waits for that search.
@@ -124,7 +121,6 @@ actor Engine {
         if setup.service != nil { await service.askService() }
         await policyRefresh
         await productsRefresh
-        device.facts.hasFinishedSearch = true
         device.facts.checkedAt = setup.clock()
         device.noteOutcomes()
         device.stored.copyTrialsToBestName()

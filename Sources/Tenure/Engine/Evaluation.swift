@@ -3,8 +3,9 @@ import TenureCore
 
 /// Computes the answers from everything that is known at one time.
 ///
-/// An entitlement is granted if the evidence proves it, also evidence that was stored at an earlier start. It is denied only if all sources were read
-/// since the app started. Otherwise it is undetermined, and the last definite answer is kept.
+/// An entitlement is granted if the evidence proves it, even evidence that was stored at an earlier start. An
+/// entitlement is denied only if all sources were read since the app started. Otherwise the entitlement is
+/// undetermined, and the last definite answer is kept.
 ///
 /// For example, StoreKit fails to list the transactions. The app transaction of an earlier start proves `everything`,
 /// so `everything` stays granted. `cloud`, which a subscription would give, is undetermined instead of denied.
@@ -51,7 +52,7 @@ struct Evaluation {
     /// The App Store environment of this copy of the app. Nil until it is known.
     var environment: AppStoreEnvironment? { account.environment }
 
-    /// The answers about all known entitlements, including those from `Tenure.register`.
+    /// The answers about all known entitlements, including the entitlements that `Tenure.register` registered.
     var answers: [String: Tenure.Answer] {
         guard !facts.lists.isEmpty, !setup.isListening, !isOutside else { return provedAnswers }
         return answers(addingTo: provedAnswers)
@@ -66,16 +67,14 @@ struct Evaluation {
                     entitlement.name, title: title(of: entitlement.name), because: .outsideAppStore,
                     facts.distribution.rawValue, nextSteps: [.support])
             }
-            return Dictionary(answers.map { ($0.entitlement, $0) }) { first, _ in first }
+            return answers.byEntitlement
         }
         var answers = deviceAnswers
         guard setup.service != nil else { return answers }
         let grantsByNewPurchases = grants(by: account.unansweredTransactions)
         let confirmed = grantsByConfirmedPurchases
-        let names = Set(answers.keys).union(account.serviceAnswers.keys).union(
-            facts.freshAnswers?.keys.map { $0 } ?? []
-        )
-        .union(facts.claims?.rights.keys.map { $0 } ?? []).union(grantsByNewPurchases.keys)
+        let names = Set(answers.keys).union(account.serviceAnswers.keys).union((facts.freshAnswers ?? [:]).keys)
+            .union((facts.claims?.rights ?? [:]).keys).union(grantsByNewPurchases.keys)
         for name in names {
             answers[name] = serviceAnswer(
                 on: name, device: answers[name], newPurchase: grantsByNewPurchases[name],
@@ -89,19 +88,20 @@ struct Evaluation {
     /// The answers of the policy about the evidence on this device.
     private var deviceAnswers: [String: Tenure.Answer] {
         guard let policy = facts.policy else { return facts.policyError == nil ? [:] : storedGrants }
-        return Dictionary(answers(under: policy).map { ($0.entitlement, $0) }) { first, _ in first }
+        return answers(under: policy)
     }
 
     /// Returns a policy's answers about the evidence on this device.
-    func answers(under policy: Policy) -> [Tenure.Answer] {
+    func answers(under policy: Policy) -> [String: Tenure.Answer] {
         let evidence = account.evidence(
             in: assumedEnvironment, purchasesAreComplete: snapshot.knowsPurchases, persona: facts.persona?.evidence)
         let decisions = decide(evidence, under: policy, at: stored.time.now(clock))
-        return zip(decisions, policy.entitlements).map { decision, entitlement in
+        let answers = zip(decisions, policy.entitlements).map { decision, entitlement in
             let answer = Tenure.Answer(decision, in: setup.options.languages)
             return decision.outcome == .denied && !isComplete(for: entitlement)
                 ? answer.undetermined(because: .notAnswered, title: title(of: decision.entitlement)) : answer
         }
+        return answers.byEntitlement
     }
 
     /// The environment of this copy of the app. Until it is known, it is derived from how the app was installed.
@@ -119,7 +119,7 @@ struct Evaluation {
         let knowsApp =
             snapshot.appTransaction != nil || entitlement.honors == nil || !facts.distribution.hasAppTransaction
         let knowsPurchases = snapshot.knowsPurchases || entitlement.products.isEmpty
-        // If the clock is behind the known time, either of the two may be wrong. So don't deny.
+        // If the clock is behind the latest time that the device has observed, either time may be wrong. So don't deny.
         return knowsApp && knowsPurchases && !stored.time.isTurnedBack(clock)
     }
 
@@ -153,7 +153,7 @@ struct Evaluation {
         return grants(by: Set(account.purchases.map(\.transactionID)).subtracting(account.refusedTransactions))
     }
 
-    /// Returns the answer about one entitlement for a client with a service: the first of these that exists.
+    /// Returns the answer about one entitlement for a client with a service: the first answer in this list that exists.
     ///
     /// 1. The right in the entitlement token, or the grant of a new purchase if it lasts longer.
     /// 2. The service's answer about the current evidence, unless it is a grant that has ended. The service's grants
@@ -217,7 +217,12 @@ struct Evaluation {
     func title(of entitlement: String) -> String? {
         facts.policy?.entitlement(named: entitlement)?.title?.text(for: setup.options.languages)
     }
+}
 
+extension Sequence<Tenure.Answer> {
+    fileprivate var byEntitlement: [String: Tenure.Answer] {
+        Dictionary(map { ($0.entitlement, $0) }) { first, _ in first }
+    }
 }
 
 extension Setup {

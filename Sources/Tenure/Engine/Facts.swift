@@ -16,11 +16,10 @@ struct Facts {
     var claims: EntitlementTokenClaims?
     /// The service's answers about the current evidence. Nil if the service wasn't asked, or didn't respond.
     var freshAnswers: [String: Tenure.Answer]?
-    /// Whether a search has finished since the app started. In a search, the engine asks the App Store, and the service
-    /// if there is one.
-    var hasFinishedSearch = false
-    /// The time when the last search ended, by the device's clock.
+    /// The time when the last search ended, by the device's clock. In a search, the engine asks the App Store, and the
+    /// service if there is one. Nil until the first search since the app started has ended.
     var checkedAt: Date?
+    var hasFinishedSearch: Bool { checkedAt != nil }
     /// How often the clock was found to have been wrong.
     var clockCorrections = 0
     /// The number of times that another account replaced the known account.

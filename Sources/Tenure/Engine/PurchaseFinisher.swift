@@ -21,21 +21,19 @@ final class PurchaseFinisher {
     /// - Parameter isStoreResponding: whether the App Store has just listed the purchases. `Transaction.unfinished` is
     ///   also empty if the App Store doesn't respond.
     nonisolated(nonsending) func finishRecorded(isStoreResponding: Bool = false) async {
-        // `deliveredBefore` has the transactions that the app had delivered before this call. The app may deliver more
-        // meanwhile.
         guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
-            device.facts.distribution.hasPurchases,
-            case (let deliveredBefore, .success(let unfinished)?) = (
-                device.stored.account.deliveredTransactions, await setup.attempt({ try await $0.unfinished() })
-            )
+            device.facts.distribution.hasPurchases
         else { return }
+        // The app may deliver more transactions while StoreKit lists the unfinished transactions.
+        let deliveredBefore = device.stored.account.deliveredTransactions
+        guard case .success(let unfinished)? = await setup.attempt({ try await $0.unfinished() }) else { return }
         if isStoreResponding || !unfinished.isEmpty {
             // If a delivered transaction isn't listed as unfinished, the app has finished it itself.
             let ids = Set(unfinished.map(\.purchase.transactionID))
             device.stored.account.deliveredTransactions.subtract(deliveredBefore.subtracting(ids))
         }
-        let ours = Set(device.productIDs).union(device.stored.catalog?.catalog?.ids ?? [])
-        for transaction in unfinished where mayFinish(transaction, ours) && isRecorded(transaction) {
+        let ownProducts = Set(device.productIDs).union(device.stored.catalog?.catalog?.ids ?? [])
+        for transaction in unfinished where mayFinish(transaction, ownProducts) && isRecorded(transaction) {
             let id = transaction.purchase.transactionID
             guard transactionsInProgress.insert(id).inserted else { continue }
             if case .failure(let error)? = await setup.attempt({ try await $0.finish(id) }) {
@@ -62,7 +60,7 @@ final class PurchaseFinisher {
 
     /// Whether Tenure may finish the transaction. Tenure doesn't finish products that other code in the app sells and
     /// delivers. Nor does it finish consumables: a consumable that is finished before its delivery is lost permanently.
-    private func mayFinish(_ transaction: AppStoreTransaction, _ ours: Set<String>) -> Bool {
+    private func mayFinish(_ transaction: AppStoreTransaction, _ ownProducts: Set<String>) -> Bool {
         let purchase = transaction.purchase
         let isDelivered = device.stored.account.deliveredTransactions.contains(purchase.transactionID)
         switch purchase.type {
@@ -70,7 +68,7 @@ final class PurchaseFinisher {
         case .consumable, .unknown, nil: return isDelivered
         }
         if isDelivered || deliveredOriginalIDs.contains(purchase.originalTransactionID) { return true }
-        guard ours.contains(purchase.productID) else { return false }
+        guard ownProducts.contains(purchase.productID) else { return false }
         guard case .afterContent(let products) = setup.options.finishing else { return true }
         return !products.contains(purchase.productID)
     }

@@ -145,16 +145,16 @@ final class ServiceSync {
             device.stored.account.serviceAnswers = answers
         }
         device.stored.account.answeredAt = clock
-        if let given = response.accessToken {
+        if let token = response.accessToken {
             device.accessToken = AccessToken(
-                value: given.value, expiresAt: min(given.expiresAt, clock.addingTimeInterval(3600)))
+                value: token.value, expiresAt: min(token.expiresAt, clock.addingTimeInterval(3600)))
         }
         acknowledge(request, except: response.problems)
         device.snapshot.note(.service, .done)
     }
 
-    /// Verifies and stores the response's entitlement token. Throws if it is invalid, or missing although the service
-    /// must send one.
+    /// Verifies and stores the response's entitlement token. Throws if the token is invalid, or if it is missing
+    /// although the service must send a token.
     private func takeToken(
         of response: CustomerResponse, inAnswerTo request: SyncRequest
     ) throws(EntitlementTokenReader.Refusal) {
@@ -208,10 +208,12 @@ final class ServiceSync {
         areProductsWanted = false
         let clock = setup.clock()
         // If this release can't read the stored list, it fetches the whole list again.
-        let known = device.stored.catalog.flatMap { $0.catalog == nil ? nil : $0 }
-        if !isWanted, let asked = known?.fetchedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait { return }
+        let readable = device.stored.catalog.flatMap { $0.catalog == nil ? nil : $0 }
+        if !isWanted, let asked = readable?.fetchedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait {
+            return
+        }
         do throws(ServiceFailure) {
-            switch try await service.products(unlessTagged: known?.tag) {
+            switch try await service.products(unlessTagged: readable?.tag) {
             case .unchanged: device.stored.catalog?.fetchedAt = clock
             case .changed(let text, let tag):
                 device.stored.catalog = CachedCatalog(text: text, tag: tag, fetchedAt: clock)

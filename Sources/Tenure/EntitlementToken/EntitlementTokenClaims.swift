@@ -1,12 +1,13 @@
 import Foundation
 import TenureCore
 
-/// The claims of an entitlement token with a valid signature.
-struct EntitlementTokenClaims: Sendable, Hashable {
+/// The claims of an entitlement token with a valid signature. The decoder must read dates as seconds since 1970.
+struct EntitlementTokenClaims: Sendable, Hashable, Decodable {
+    /// `tenure` in all tokens that a service signs.
+    let issuer: String
     let bundleID: String
     let environment: AppStoreEnvironment
-    /// Whether the artifacts were signed by a test authority.
-    let isTest: Bool
+    private let test: Bool?
     /// The name of the persona; nil for a real customer.
     let persona: String?
     let appTransactionID: String?
@@ -16,7 +17,22 @@ struct EntitlementTokenClaims: Sendable, Hashable {
     let expiresAt: Date
     /// The nonce of the request that the token answers. If there is no nonce, every right ends when the token expires.
     let nonce: String?
-    let rights: [String: Right]
+    private let entitlements: [String: Right]
+
+    private enum CodingKeys: String, CodingKey {
+        case issuer = "iss"
+        case issuedAt = "iat"
+        case expiresAt = "exp"
+        case bundleID, environment, test, persona, appTransactionID, device, nonce, entitlements
+    }
+
+    /// Whether a test authority signed the artifacts.
+    var isTest: Bool { test ?? false }
+
+    /// The granted entitlements, by name.
+    var rights: [String: Right] {
+        nonce == nil ? entitlements.mapValues { $0.ending(by: expiresAt) } : entitlements
+    }
 
     /// One granted entitlement.
     struct Right: Sendable, Hashable, Decodable {
@@ -29,32 +45,5 @@ struct EntitlementTokenClaims: Sendable, Hashable {
             right.until = until.map { min($0, end) } ?? end
             return right
         }
-    }
-}
-
-/// Needs a decoder that reads dates as seconds since 1970.
-extension EntitlementTokenClaims: Decodable {
-    private enum CodingKeys: String, CodingKey {
-        case iss, bundleID, environment, test, persona, appTransactionID, device, iat, exp, nonce, entitlements
-    }
-
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        guard try fields.decode(String.self, forKey: .iss) == "tenure" else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .iss, in: fields, debugDescription: "the issuer isn't Tenure")
-        }
-        bundleID = try fields.decode(String.self, forKey: .bundleID)
-        environment = try fields.decode(AppStoreEnvironment.self, forKey: .environment)
-        isTest = try fields.decodeIfPresent(Bool.self, forKey: .test) ?? false
-        persona = try fields.decodeIfPresent(String.self, forKey: .persona)
-        appTransactionID = try fields.decodeIfPresent(String.self, forKey: .appTransactionID)
-        device = try fields.decode(String.self, forKey: .device)
-        issuedAt = try fields.decode(Date.self, forKey: .iat)
-        expiresAt = try fields.decode(Date.self, forKey: .exp)
-        nonce = try fields.decodeIfPresent(String.self, forKey: .nonce)
-        let (end, isReplayable) = (expiresAt, nonce == nil)
-        rights = try fields.decode([String: Right].self, forKey: .entitlements)
-            .mapValues { isReplayable ? $0.ending(by: end) : $0 }
     }
 }

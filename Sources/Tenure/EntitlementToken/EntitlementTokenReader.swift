@@ -87,9 +87,9 @@ struct EntitlementTokenReader: Sendable {
         guard !keys.isRevoked(trust.keyID, by: token.revocations) else { throw .revoked }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
-        guard let claims = try? decoder.decode(EntitlementTokenClaims.self, from: Data(text.payload)) else {
-            throw .malformed
-        }
+        guard let claims = try? decoder.decode(EntitlementTokenClaims.self, from: Data(text.payload)),
+            claims.issuer == "tenure"
+        else { throw .malformed }
         guard holder.host.identified(as: holder.bundleID).accepts(bundleID: claims.bundleID) else {
             throw .anotherApp
         }

@@ -86,19 +86,15 @@ struct KeyRing: Sendable {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let text = SignedText(statement, maximumSize: SigningKeyBounds.maximumStatementSize) else { continue }
             let signers = newest.map { [$0] } ?? []
-            // Ignore statements until one is signed with a pinned key. A later statement by a pinned key begins a new
-            // chain.
+            // Ignore statements before the first statement that a pinned key signed. A later statement by a pinned key
+            // begins a new chain.
             guard (signers + pinnedKeys).contains(where: { $0.hasSigned(text, as: SignedType.keyStatement) }),
-                let next = Self.key(in: text.payload)
+                let fields = try? JSONDecoder().decode(JSONWebKey.self, from: Data(text.payload)),
+                let next = Self.key(fields)
             else { continue }
             newest = next
         }
         return newest
-    }
-
-    private static func key(in payload: [UInt8]) -> Key? {
-        guard let fields = try? JSONDecoder().decode(JSONWebKey.self, from: Data(payload)) else { return nil }
-        return key(fields)
     }
 
     private static func key(_ fields: JSONWebKey) -> Key? { (try? Tenure.ServiceKey(fields)).flatMap(Key.init) }

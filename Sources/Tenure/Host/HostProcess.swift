@@ -55,18 +55,11 @@ package struct HostProcess: Sendable, Hashable {
     /// Whether this process may show a sign-in. Only the app may, because an extension may run without being visible.
     var mayPrompt: Bool { kind == .app }
 
-    var mayBuy: Bool { kind == .app }
-
     var mayShareKeychain: Bool { kind != .appClip }
 
-    /// Throws the reason if this process can't buy.
-    func checkMayBuy() throws(HostLimit) {
-        guard mayBuy else { throw HostLimit(kind: kind, action: .buy) }
-    }
-
-    /// Throws the reason if this process can't restore purchases.
-    func checkMayPrompt() throws(HostLimit) {
-        guard mayPrompt else { throw HostLimit(kind: kind, action: .restore) }
+    /// Throws the reason if this process can't buy or restore purchases. Only the app can.
+    func checkMay(_ action: HostLimit.Action) throws(HostLimit) {
+        guard kind == .app else { throw HostLimit(kind: kind, action: action) }
     }
 }
 

@@ -8,24 +8,11 @@ import TenurePolicyFile
 /// read, so another process that can write the policy's file can't forge a policy.
 struct CurrentPolicy: Sendable {
     private let keys: [PinnedKey]
-    private let bundled: Bundled
-    /// The newest signed policy; nil while the bundled policy applies.
+    private let bundled: Policy
+    /// The newest signed policy, which may be the bundled policy. Nil while a bundled policy without a signature is used.
     private var newestSigned: SignedPolicy?
-    /// The state to store for the next start.
+    /// The fetched policy to store for the next start. Nil until a policy was fetched or restored.
     private(set) var cachedPolicy: CachedPolicy?
-
-    /// The bundled policy: a compiled policy, or a signed policy, which has a counter.
-    private enum Bundled: Sendable {
-        case compiled(Policy)
-        case signed(SignedPolicy)
-
-        var policy: Policy {
-            switch self {
-            case .compiled(let policy): policy
-            case .signed(let signed): signed.policy
-            }
-        }
-    }
 
     /// - Parameters:
     ///   - bundled: the output of `tenure policy compile` or `tenure policy sign`. A signed policy has a counter. After
@@ -38,13 +25,13 @@ struct CurrentPolicy: Sendable {
         // JSON begins with a brace, and a JWS never does.
         if bundled.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "{") {
             do throws(PolicyFileError) {
-                self.bundled = .compiled(try Policy.compiled(bundled))
+                self.bundled = try Policy.compiled(bundled)
             } catch {
                 throw .invalidPolicy(error)
             }
         } else {
             let signed = try SignedPolicy.verify(bundled, keys: keys, bundleID: nil)
-            self.bundled = .signed(signed)
+            self.bundled = signed.policy
             newestSigned = signed
         }
         if let cached { restore(cached) }
@@ -54,14 +41,14 @@ struct CurrentPolicy: Sendable {
     mutating func restore(_ cached: CachedPolicy) {
         cachedPolicy = cached
         guard
-            let signed = try? SignedPolicy.verify(cached.text.utf8, keys: keys, bundleID: bundled.policy.app.bundleID),
+            let signed = try? SignedPolicy.verify(cached.text.utf8, keys: keys, bundleID: bundled.app.bundleID),
             signed.counter > newestSigned?.counter ?? 0
         else { return }
         newestSigned = signed
     }
 
     /// The policy to use now.
-    var policy: Policy { newestSigned?.policy ?? bundled.policy }
+    var policy: Policy { newestSigned?.policy ?? bundled }
 
     /// The policy's counter. Nil while a bundled policy without a counter is used.
     var counter: Int64? { newestSigned?.counter }
@@ -75,7 +62,7 @@ struct CurrentPolicy: Sendable {
     /// Uses the server's policy if it is valid and newer.
     mutating func update(with text: Data, tag: String?) -> PolicyRefresh {
         do throws(SignedPolicyError) {
-            let fetched = try SignedPolicy.verify(text, keys: keys, bundleID: bundled.policy.app.bundleID)
+            let fetched = try SignedPolicy.verify(text, keys: keys, bundleID: bundled.app.bundleID)
             let known = max(cachedPolicy?.highestCounter ?? 0, newestSigned?.counter ?? 0)
             guard fetched.counter >= known else { throw .older(counter: fetched.counter, known: known) }
             let isNew = fetched.counter > newestSigned?.counter ?? 0

@@ -56,3 +56,63 @@ actor SignedPolicyFeed {
         return result
     }
 }
+
+/// The file in which a fetched policy is stored for the next start. The policy is verified again when it is read.
+struct PolicyCache: Sendable {
+    let url: URL
+
+    /// Returns the stored policy. Nil if it is missing or can't be read.
+    func read() -> CachedPolicy? {
+        Disk.decoded(CachedPolicy.self, at: url.path, maximumSize: Self.maximumFileSize)
+    }
+
+    /// Stores the policy atomically. If the file can't be written, the next start fetches the policy again.
+    func write(_ policy: CachedPolicy) {
+        guard let data = try? JSONEncoder().encode(policy) else { return }
+        try? FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try? data.write(to: url, options: .atomic)
+    }
+
+    /// The maximum size of the file in bytes: a policy's text and its tag.
+    private static let maximumFileSize = 2 << 20
+}
+
+/// Why the policy couldn't be fetched.
+enum PolicyFetchError: Error, Sendable, Hashable {
+    /// There is no connection, the host is unknown, or the response isn't complete in time.
+    case unreachable(String)
+    /// The server responded with a status other than 200 and 304.
+    case status(Int)
+    /// The response is longer than any policy, so it wasn't read to its end.
+    case tooLarge(limit: Int)
+    case canceled
+
+    init(_ failure: TransportFailure) {
+        switch failure {
+        case .canceled: self = .canceled
+        case .bodyTooLarge(let limit): self = .tooLarge(limit: limit)
+        case .connection, .timedOut: self = .unreachable(failure.description)
+        }
+    }
+
+    var isRetryable: Bool {
+        switch self {
+        case .unreachable, .canceled: true
+        case .status(let code): code == 408 || code == 429 || code >= 500
+        case .tooLarge: false
+        }
+    }
+}
+
+extension PolicyFetchError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .unreachable(let detail): "the policy server didn't respond (\(detail)); Tenure tries again later"
+        case .status(let code): "the policy server responded with status \(code); check the URL of the policy"
+        case .tooLarge(let limit):
+            "the policy server's response is larger than \(limit) bytes, so it isn't a policy; check the URL"
+        case .canceled: "the request for the policy was canceled; Tenure tries again later"
+        }
+    }
+}

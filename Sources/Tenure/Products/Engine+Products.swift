@@ -3,7 +3,8 @@ import TenureCore
 
 /// Keeps the service's list of products up to date.
 extension Engine {
-    /// Returns the products from the service or from the device's policy. Asks the service if the device has neither.
+    /// Returns the products from the service, or else from the device's policy. Asks the service first, if the device
+    /// has stored no list from it.
     func knownCatalog() async -> Tenure.ProductCatalog? {
         load()
         if device.stored.catalog == nil {

@@ -2,6 +2,13 @@ import TenureAPI
 public import TenureCore
 
 extension Tenure {
+    /// The products and the entitlements that they grant, from the service (`GET /v1/products`, requested once a day)
+    /// or else from the policy. Nil if neither is available. If there is no stored response of the service, waits for a
+    /// response.
+    public var catalog: Tenure.ProductCatalog? {
+        get async { await engine.knownCatalog() }
+    }
+
     /// The products and the entitlements that each product grants, from the policy or the service (`GET /v1/products`).
     /// An app that uses this catalog doesn't need a second list of product IDs.
     public struct ProductCatalog: Sendable, Hashable {

@@ -138,9 +138,16 @@ package struct ServiceConnection: Sendable {
         do {
             return try JSONDecoder().decode(Answer.self, from: response.body)
         } catch {
-            throw .noAnswer("the response isn't that of a Tenure service; check the service's URL")
+            throw .noAnswer("the response isn't from a Tenure service; check the service's URL")
         }
     }
+}
+
+/// A token that gives access to the service's API for a limited time.
+struct AccessToken: Sendable, Hashable {
+    let value: String
+    /// The time when the token expires, by this device's clock.
+    let expiresAt: Date
 }
 
 /// Why the service returned no valid response.

@@ -15,7 +15,7 @@ extension SyncRequest {
         }
         if appTransaction == nil, let bytes = access.receipt, !bytes.isEmpty, bytes.count <= Self.maximumReceiptSize {
             receipt = bytes.base64EncodedString()
-            // The service needs the device identifier to check the receipt's hash. It isn't sent for anything else.
+            // The service needs the device identifier to check the receipt's hash. The identifier isn't sent otherwise.
             if ReceiptAttributes(bytes)?.hasDeviceHash == true { deviceIdentifier = await access.deviceIdentifier }
         }
         guard appTransaction != nil || receipt != nil || transactions?.isEmpty == false else { return nil }

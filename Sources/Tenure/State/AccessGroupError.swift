@@ -21,7 +21,7 @@ extension AccessGroupError: CustomStringConvertible {
 
     private var recovery: String {
         switch self {
-        case .missing: "add it to the App Groups of the app and of each extension"
+        case .missing: "add the group to the App Groups of the app and of each extension"
         case .invalidName: "use letters, digits, periods and hyphens, such as `group.com.example.app`"
         case .appClip: "leave `Options.accessGroup` unset in the App Clip"
         }

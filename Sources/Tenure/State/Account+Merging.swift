@@ -4,13 +4,13 @@ import TenureCore
 /// Merges two copies of an account: the copy of this process, and the copy that another process has stored.
 ///
 /// This is a three-way merge, as in Git. For example, the app and its widget start with the same copy (`base`). The
-/// widget stores a purchase (`stored`), and the app gets the service's response (`self`). The merged account has both.
-/// The response doesn't cover the purchase, so the service is asked again.
+/// widget stores a purchase (`stored`), and the app gets the service's response (`self`). The merged account has the
+/// purchase and the response. The response doesn't cover the purchase, so the service is asked again.
 extension Account {
     /// Returns this copy of an account, merged with the changes that other processes have stored since `base`, which is
     /// the copy that this process read or wrote last.
     func merging(_ stored: Account, base: Account) -> Account {
-        // Only one copy has changed, or neither.
+        // At most one copy has changed, or both copies are equal.
         if self == stored || stored == base { return self }
         if self == base { return stored }
         // This process read the App Store after the other process wrote, so this process has the current account.

@@ -19,7 +19,7 @@ package struct Account: Sendable, Hashable {
     var keyStatements: [String] = []
     /// The service's last response.
     var serviceAnswers: [String: Tenure.Answer] = [:]
-    /// The time when the service last responded. Nil to ask it again.
+    /// The time when the service last responded. Nil if the service must be asked again.
     package var answeredAt: Date?
     /// Entitlements that were denied when all sources were last read. Empty if there is new evidence since.
     var denials: Set<String> = []
@@ -28,11 +28,11 @@ package struct Account: Sendable, Hashable {
     var sentEverything = false
     /// Transactions about which the service hasn't answered yet.
     var unansweredTransactions: Set<String> = []
-    /// Transactions that the service rejected. They stay unfinished.
+    /// Transactions that the service rejected. Tenure finishes such a transaction only after the app has delivered it.
     var refusedTransactions: Set<String> = []
     /// Transactions that the app has delivered and that aren't finished yet.
     var deliveredTransactions: Set<String> = []
-    /// In a client without a service, the answers that were granted under the last readable policy, by entitlement. They
+    /// In a client without a service, the granted answers under the last readable policy, by entitlement. The answers
     /// are used if a later release of the app can't read its policy.
     package var grantedByDevice: [String: Tenure.Answer] = [:]
 

@@ -39,8 +39,8 @@ package struct FileStateStorage: StateStorage {
     package func secret() throws -> Data {
         let known = try contents(of: secretFile)
         if let known, known.count == Self.secretSize { return known }
-        var generator = SystemRandomNumberGenerator()
-        let made = Data((0..<Self.secretSize).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        // Without another generator, `random(in:)` uses the system's cryptographically secure generator.
+        let made = Data((0..<Self.secretSize).map { _ in UInt8.random(in: .min ... .max) })
         try secretFile.write(made, replacing: known != nil)
         return try contents(of: secretFile) ?? made
     }

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenureFiles
 
-/// A file that records since when the state is unreadable. It can be read before the first unlock of the device.
+/// A file that records since when the state is unreadable. The client can read this file before the first unlock.
 ///
 /// Without the file, each start with a locked keychain would begin a new grace period for undetermined decisions. The
 /// file has no data about the customer, so it isn't protected.

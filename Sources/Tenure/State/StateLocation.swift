@@ -8,7 +8,7 @@ struct StateLocation: Sendable {
     /// `storage`. Nil if the state isn't shared.
     var formerStorage: (any StateStorage)?
     /// The file that records since when the state has been unreadable, for example because the device is locked. It
-    /// limits how long undetermined customers keep access. Nil on platforms without device locks.
+    /// limits how long customers with undetermined decisions keep access. Nil on platforms without device locks.
     var gracePeriod: GracePeriodFile?
 }
 
@@ -99,3 +99,8 @@ extension StateLocation {
         }
     }
 #endif
+
+/// The name under which this app stores its state.
+enum AppName {
+    static var ofThisApp: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
+}

@@ -5,9 +5,9 @@ package enum StateReadResult: Sendable {
     case state(StoredState)
     /// There is no state: it's the first start, or the first start after a reinstallation that removed the state.
     case missing
-    /// The state is invalid. It is ignored and replaced.
+    /// The stored state is invalid, so the client ignores and replaces it.
     case rejected(reason: String)
-    /// There may be a state that can't be read now. It must not be replaced.
+    /// There may be a state that can't be read now, so the client must not replace it.
     case unreadable(reason: String)
 }
 

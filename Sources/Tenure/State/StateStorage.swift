@@ -12,7 +12,7 @@ package protocol StateStorage: Sendable {
     /// replaced.
     func update(_ change: (Data?) throws -> Data) throws
     /// Returns the secret that seals the state: random bytes that stay on this device. The secret is created when it is
-    /// first needed. It is empty if other apps can't access the storage.
+    /// first needed. The secret is empty if other apps can't access the storage.
     func secret() throws -> Data
     /// Removes the contents, after they were moved elsewhere.
     func remove() throws

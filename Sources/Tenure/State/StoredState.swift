@@ -54,8 +54,8 @@ package struct StoredState: Sendable, Hashable, Codable {
 
     /// Whether `other` differs so little that writing it isn't worth a disk access: only in times, by a few minutes.
     func agrees(with other: StoredState) -> Bool {
-        account == other.account && trials == other.trials && catalog == other.catalog && device == other.device
-            && distribution == other.distribution && moved == other.moved && revocations == other.revocations
-            && time.agrees(with: other.time)
+        var otherAtMyTime = other
+        otherAtMyTime.time = time
+        return self == otherAtMyTime && time.agrees(with: other.time)
     }
 }

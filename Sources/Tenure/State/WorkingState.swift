@@ -62,7 +62,7 @@ struct WorkingState: Sendable {
         }
         if case .unreadable = result {
             isUnreadable = true
-            countGracePeriod(at: clock)
+            if let time = gracePeriod?.begin(at: clock) { current.time.countWaiting(from: time, at: clock) }
         } else {
             endGracePeriod()
         }
@@ -156,13 +156,7 @@ struct WorkingState: Sendable {
         }
     }
 
-    // MARK: The grace period while the state is unreadable
-
-    private mutating func countGracePeriod(at clock: Date) {
-        guard let time = gracePeriod?.begin(at: clock) else { return }
-        current.time.countWaiting(from: time, at: clock)
-    }
-
+    /// Ends the grace period for the time in which the state is unreadable, because the state was read or written.
     private mutating func endGracePeriod() {
         // An earlier process may have begun the grace period, so end it even if this process didn't begin it.
         gracePeriod?.end()

@@ -4,7 +4,7 @@ import TenureCore
 
 /// Begins trial sessions.
 extension Engine {
-    /// Whether a session of the trial may be left.
+    /// Whether the customer may still begin a session of the trial.
     func offersTrial(of entitlement: String) -> Bool {
         load()
         // With a service, the number of sessions left is known only when a session begins.
@@ -77,8 +77,9 @@ extension Engine {
         throw .service("\(failure)")
     }
 
-    /// Returns the access token. Gets a new token if the old token has expired or `isFresh` is true. Nil if that fails.
-    private func validToken(isFresh: Bool) async -> String? {
+    /// Returns the access token. Searches for a new token if the old token has expired or `isFresh` is true. Nil if the
+    /// service sent no token.
+    func validToken(isFresh: Bool) async -> String? {
         if isFresh || device.accessToken.map({ $0.expiresAt <= setup.clock() }) ?? true {
             await searchAgain()
         }

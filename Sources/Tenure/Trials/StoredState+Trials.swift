@@ -99,3 +99,9 @@ struct BegunTrial: Sendable {
     /// The number of sessions left after this session. Nil for a trial of days.
     var sessionsLeft: Int?
 }
+
+/// The use of one trial on this device.
+struct TrialUse: Sendable, Hashable, Codable {
+    /// The number of sessions that have begun.
+    var sessions = 0
+}

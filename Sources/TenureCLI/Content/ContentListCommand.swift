@@ -46,7 +46,7 @@ struct ContentListCommand: AsyncParsableCommand {
             )
             throw ExitCode.refused
         }
-        let contents = try UnverifiedCatalog(text)
+        let contents = try SignedCatalog.unverified(text)
         if json {
             Terminal.standardOutput.write(json: Self.json(contents, isVerified: !keys.isEmpty))
         } else {
@@ -54,7 +54,7 @@ struct ContentListCommand: AsyncParsableCommand {
         }
     }
 
-    private static func show(_ contents: UnverifiedCatalog, isVerified: Bool) {
+    private static func show(_ contents: SignedCatalog, isVerified: Bool) {
         let terminal = Terminal.standardOutput
         let signature = isVerified ? "signature verified" : "signature not checked; pass --key to check it"
         terminal.write(
@@ -79,7 +79,7 @@ struct ContentListCommand: AsyncParsableCommand {
         }
     }
 
-    private static func json(_ contents: UnverifiedCatalog, isVerified: Bool) -> [UInt8] {
+    private static func json(_ contents: SignedCatalog, isVerified: Bool) -> [UInt8] {
         JSONWriter.object { json in
             json.field("bundleID", contents.catalog.bundleID)
             json.field("counter", contents.counter)

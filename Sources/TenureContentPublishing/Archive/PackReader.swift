@@ -4,8 +4,6 @@ import TenureContent
 /// Reads the files of a pack once, in pieces, and creates the archive and the manifest from them.
 struct PackReader {
     let pack: PackFiles
-    /// Called with the number of bytes of files that were read since the last call.
-    var progress: (Int) -> Void = { _ in }
 
     /// A piece of the archive.
     enum Piece {
@@ -21,7 +19,8 @@ struct PackReader {
         }
     }
 
-    /// The size of the buffer in bytes. It divides the size of a chunk, because `FileHashes` needs that.
+    /// The size of the buffer in bytes. A chunk's size is a multiple of this size, because the bytes that `FileHashes`
+    /// gets at once must not cross the end of a chunk.
     private static let bufferSize = 1 << 20
 
     /// The size that the archive will have, in bytes.
@@ -39,10 +38,12 @@ struct PackReader {
 
     /// Reads all files and returns the manifest.
     ///
-    /// - Parameter use: called with all bytes of the archive, in order.
+    /// - Parameters:
+    ///   - progress: called with the number of bytes of files that were read since the last call.
+    ///   - use: called with all bytes of the archive, in order.
     /// - Throws: `changed` if a file isn't as it was when it was scanned.
     func manifest(
-        _ use: (Piece) throws(PublishingError) -> Void = { _ in }
+        progress: (Int) -> Void, _ use: (Piece) throws(PublishingError) -> Void = { _ in }
     ) throws(PublishingError) -> PackManifest {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
         defer { buffer.deallocate() }

@@ -26,12 +26,10 @@ package struct ContentEmbedder: Sendable {
         let new = "\(parent)/\(prefix)\(UInt64.random(in: .min ... .max))"
         try NewFolder.make(new)
         defer { try? FileManager.default.removeItem(atPath: new) }
-        return try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
-            try FolderLock.hold(new, flags: Self.folderFlags, in: folder) { () throws(PublishingError) in
-                let content = try write(sources, to: new, progress)
-                if exists { try replace(target.path, by: new) } else { try move(new, to: target.path) }
-                return content
-            }
+        return try FolderLock.hold(new, flags: Self.folderFlags, in: folder) { () throws(PublishingError) in
+            let content = try write(sources, to: new, progress)
+            if exists { try replace(target.path, by: new) } else { try move(new, to: target.path) }
+            return content
         }
     }
 
@@ -83,7 +81,7 @@ package struct ContentEmbedder: Sendable {
     /// The suffix of the old folder's name while it is being replaced in two steps.
     private static let oldSuffix = "-old"
 
-    /// Replaces the old folder at `target` with a new one.
+    /// Replaces the old folder at `target` with the folder at `new`.
     private func replace(_ target: String, by new: String) throws(PublishingError) {
         if try FolderSwap.exchange(new, target) { return try remove(new) }
         // If the process is killed between these two steps, the next run restores the folder.
@@ -106,9 +104,9 @@ package struct ContentEmbedder: Sendable {
         guard state.kind == .folder else { throw .unwritable(path: folder, reason: "not a folder") }
         let json = FileManager.default.contents(atPath: "\(folder)/\(EmbeddedContent.fileName)")
         let earlier = json.flatMap { try? EmbeddedContent(json: $0) }
-        var known: Set<String> = earlier == nil ? [] : [EmbeddedContent.fileName]
-        for pack in earlier?.packs ?? [] { known.formUnion(pack.files.map { "\(pack.name)/\($0.path)" }) }
-        try check(folder, as: "", against: Self.withFolders(known))
+        var writtenPaths: Set<String> = earlier == nil ? [] : [EmbeddedContent.fileName]
+        for pack in earlier?.packs ?? [] { writtenPaths.formUnion(pack.files.map { "\(pack.name)/\($0.path)" }) }
+        try check(folder, as: "", against: Self.withFolders(writtenPaths))
         return true
     }
 
@@ -116,10 +114,10 @@ package struct ContentEmbedder: Sendable {
     private static func withFolders(_ files: Set<String>) -> Set<String> {
         var paths = files
         for file in files {
-            var rest = file[...]
-            while let slash = rest.lastIndex(of: "/") {
-                rest = rest[..<slash]
-                guard paths.insert(String(rest)).inserted else { break }
+            var folder = file[...]
+            while let slash = folder.lastIndex(of: "/") {
+                folder = folder[..<slash]
+                guard paths.insert(String(folder)).inserted else { break }
             }
         }
         return paths
@@ -128,16 +126,16 @@ package struct ContentEmbedder: Sendable {
     /// Throws for a file or a folder that an earlier call didn't write.
     ///
     /// - Parameter prefix: the path below the embedder's folder, with `/` at its end.
-    private func check(_ folder: String, as prefix: String, against known: Set<String>) throws(PublishingError) {
+    private func check(_ folder: String, as prefix: String, against writtenPaths: Set<String>) throws(PublishingError) {
         for name in try FolderListing.names(in: folder) {
             guard let name else {
                 throw .foreignFiles(folder: self.folder, name: "\(prefix)(a name that isn't UTF-8)")
             }
             if FolderListing.isOfMacOS(name) { continue }
             let path = prefix + name.precomposedStringWithCanonicalMapping
-            guard known.contains(path) else { throw .foreignFiles(folder: self.folder, name: prefix + name) }
+            guard writtenPaths.contains(path) else { throw .foreignFiles(folder: self.folder, name: prefix + name) }
             if FileState(path: "\(folder)/\(name)")?.kind == .folder {
-                try check("\(folder)/\(name)", as: path + "/", against: known)
+                try check("\(folder)/\(name)", as: path + "/", against: writtenPaths)
             }
         }
     }
@@ -148,19 +146,17 @@ package struct ContentEmbedder: Sendable {
     ) throws(PublishingError) -> PackManifest {
         try NewFolder.make(pack)
         var writer = FileWriter()
-        return try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
-            let manifest = try PackReader(pack: files, progress: progress).manifest { piece throws(PublishingError) in
-                switch piece {
-                case .header(let path, _):
-                    try writer.end()
-                    try writer.begin(path: path, in: pack)
-                case .contents(let bytes): try writer.write(bytes)
-                case .padding: break
-                }
+        let manifest = try PackReader(pack: files).manifest(progress: progress) { piece throws(PublishingError) in
+            switch piece {
+            case .header(let path, _):
+                try writer.end()
+                try writer.begin(path: path, in: pack)
+            case .contents(let bytes): try writer.write(bytes)
+            case .padding: break
             }
-            try writer.end()
-            return manifest
         }
+        try writer.end()
+        return manifest
     }
 
     private func remove(_ path: String) throws(PublishingError) {

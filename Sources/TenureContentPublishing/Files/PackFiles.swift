@@ -122,7 +122,7 @@ private struct PackScan {
         case .link: report(path, "is a link; put the file itself there")
         case .other: report(path, "is neither a file nor a folder; remove it")
         case .folder:
-            // Skip folders with paths that are too long for any file in them. This also limits the recursion.
+            // Skip folders with paths that are too long for any file in them. So the recursion is also limited.
             if let mistake = AssetPath.mistake(in: path + "/a") {
                 report(path, mistake)
             } else {

@@ -97,13 +97,13 @@ package struct ContentFolder: Sendable {
 
     /// Reads a catalog without checking its signature.
     ///
-    /// - Throws: `foreignCatalog` if the file isn't a catalog.
-    func contents(ofCatalogAt path: String) throws(PublishingError) -> UnverifiedCatalog {
+    /// - Throws: `damagedCatalog` if the file isn't a catalog.
+    func contents(ofCatalogAt path: String) throws(PublishingError) -> SignedCatalog {
         let text = try text(at: path)
         do {
-            return try UnverifiedCatalog(text)
+            return try SignedCatalog.unverified(text)
         } catch {
-            throw .foreignCatalog(path: path, error)
+            throw .damagedCatalog(path: path, error)
         }
     }
 

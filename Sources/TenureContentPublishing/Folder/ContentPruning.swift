@@ -18,10 +18,10 @@ package struct ContentPruning: Sendable {
 
 extension ContentFolder {
     /// Removes manifests and archives that were in no catalog of the last 30 days. The catalogs of this period are the
-    /// current one and those that were replaced in the last 30 days.
+    /// current catalog, and catalogs that were replaced in the last 30 days.
     ///
     /// - Parameter removing: pass false to find these files without removing them.
-    /// - Throws: `foreignCatalog` if a catalog can't be read, because it isn't known which files it names.
+    /// - Throws: `damagedCatalog` if a catalog can't be read, because it isn't known which files it names.
     package func prune(at now: Date = Date(), removing: Bool = true) throws(PublishingError) -> ContentPruning {
         guard FileState(path: catalogPath)?.kind == .file else { throw .notPublished(folder: path) }
         try makeIfMissing()
@@ -42,12 +42,12 @@ extension ContentFolder {
         let current = try contents(ofCatalogAt: catalogPath)
         var digests = Self.digests(in: current.catalog)
         var next = (issuedAt: current.issuedAt, end: Date.distantFuture)
-        // Go from the newest to the oldest. Skip catalogs with a higher counter than the current one: they were never
-        // published.
+        // Go from the newest catalog to the oldest. Skip catalogs with a higher counter than the current catalog: they
+        // were never published.
         for counter in try counters().reversed() where counter < current.counter {
             let catalog = try contents(ofCatalogAt: catalogPath(counter))
-            // A catalog was current until the next one was issued. If the dates are in the wrong order because of a
-            // wrong clock, keep it as long as the next one.
+            // A catalog was current until the next catalog was issued. If the dates are in the wrong order because of a
+            // wrong clock, keep the catalog's files as long as the next catalog's files.
             let end = next.issuedAt >= catalog.issuedAt ? next.issuedAt : next.end
             if end > start { digests.formUnion(Self.digests(in: catalog.catalog)) }
             next = (catalog.issuedAt, end)

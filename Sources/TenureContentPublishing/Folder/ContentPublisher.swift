@@ -34,8 +34,8 @@ extension PackSource {
 
 /// Publishes asset packs to a folder, which a web server, an S3-compatible bucket or the service can serve.
 ///
-/// Clients always get either the old or the new catalog, and all files that it names. If the process is killed, the old
-/// catalog stays. The next publication uses or removes the files that were already written.
+/// Clients always get either the old or the new catalog, and all files that this catalog names. If the process is
+/// killed, the old catalog stays. The next publication uses or removes the files that were already written.
 package struct ContentPublisher: Sendable {
     package let folder: ContentFolder
     private let key: P256.Signing.PrivateKey
@@ -53,7 +53,7 @@ package struct ContentPublisher: Sendable {
         package let catalog: SignedCatalog
         /// The published packs in the order of the sources.
         package let packs: [Pack]
-        /// The names of packs that were in the previous catalog and aren't in this one.
+        /// The names of packs that were in the previous catalog and aren't in the new catalog.
         package let droppedPacks: [String]
 
         /// A published pack.
@@ -72,8 +72,8 @@ package struct ContentPublisher: Sendable {
     /// `minimumAppVersion` are kept.
     ///
     /// - Parameters:
-    ///   - counter: the counter, which must be higher than that of the previous catalog. If it is nil, the seconds
-    ///     since 1970 are used, or one more than the previous counter if that is higher.
+    ///   - counter: the counter, which must be higher than the previous catalog's counter. If nil, the counter is the
+    ///     number of seconds since 1970, or one more than the previous counter if that number is higher.
     ///   - replacing: whether to ignore the existing catalog in the folder. Its versions are then removed from the
     ///     catalog.
     ///   - progress: called with the number of bytes of files that were read since the last call.
@@ -113,12 +113,12 @@ package struct ContentPublisher: Sendable {
 
     // MARK: The previous catalog
 
-    /// Returns the previous catalog, and its counter. The catalog is nil if it is missing or replaced.
+    /// Returns the previous catalog, and its counter. The catalog is nil if it is missing, or if `replacing` is true.
     private func previous(
         of bundleID: String, replacing: Bool
     ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {
         guard let text = try folder.catalogText() else { return (nil, 0) }
-        if replacing { return (nil, (try? UnverifiedCatalog(text))?.counter ?? 0) }
+        if replacing { return (nil, (try? SignedCatalog.unverified(text))?.counter ?? 0) }
         let signed: SignedCatalog
         do throws(ContentError) {
             signed = try SignedCatalog.verify(text, keys: knownKeys, bundleID: bundleID)
@@ -127,13 +127,13 @@ package struct ContentPublisher: Sendable {
         }
         // If a publication was killed after it wrote `catalogs/COUNTER.jws` and before it replaced `catalog.jws`, its
         // catalog was never published.
-        for unseen in try folder.counters() where unseen > signed.counter {
-            unlink(folder.catalogPath(unseen))
+        for counter in try folder.counters() where counter > signed.counter {
+            unlink(folder.catalogPath(counter))
         }
         return (signed.catalog, signed.counter)
     }
 
-    /// Returns the counter for the new catalog. Throws if the wanted one isn't higher than the previous one.
+    /// Returns the counter for the new catalog. Throws if the wanted counter isn't higher than the previous counter.
     private static func counter(
         _ wanted: Int64?, above previous: Int64, at now: Date
     ) throws(PublishingError) -> Int64 {
@@ -142,7 +142,7 @@ package struct ContentPublisher: Sendable {
         return wanted
     }
 
-    /// Returns the versions of a pack: the new one, and the previous ones for other values of `minimumAppVersion`.
+    /// Returns the versions of a pack: the new version, and previous versions for other values of `minimumAppVersion`.
     private static func versions(
         _ previous: [ContentCatalog.Version], and new: ContentCatalog.Version
     ) -> [ContentCatalog.Version] {
@@ -154,40 +154,42 @@ package struct ContentPublisher: Sendable {
 
     // MARK: Files
 
-    /// Writes the archive and the manifest of a pack, unless the folder has them already. `isNew` is true if the
-    /// archive was written.
+    /// Writes the archive and the manifest of a pack, unless the folder has these files already. In the result, `isNew`
+    /// is true if the archive was written.
     private func publish(
         _ files: PackFiles, _ progress: (Int) -> Void
     ) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
-        try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
-            let reader = PackReader(pack: files, progress: progress)
-            let (manifest, isNew) = try publish(reader)
-            let json = manifest.json
-            let digest = ContentDigest(of: json)
-            if !folder.has(digest, size: Int64(json.count)) {
-                let file = try NewFile(in: folder.path)
-                try file.write(json)
-                try file.complete(as: digest.description)
-            }
-            return (manifest, isNew)
+        let (manifest, isNew) = try writeArchive(PackReader(pack: files), progress)
+        let json = manifest.json
+        let digest = ContentDigest(of: json)
+        if !folder.has(digest, size: Int64(json.count)) {
+            let file = try NewFile(in: folder.path)
+            try file.write(json)
+            try file.complete(as: digest.description)
         }
+        return (manifest, isNew)
     }
 
     /// Writes the archive, unless the folder has it already.
-    private func publish(_ reader: PackReader) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
-        // If the folder has a file of the same size, it is probably the same archive. So only compute its digest first.
+    private func writeArchive(
+        _ reader: PackReader, _ progress: (Int) -> Void
+    ) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
+        // A file of the same size in the folder is probably the same archive. So first compute only the archive's
+        // digest, without writing a file.
         let size = reader.archiveSize
         if try folder.objects().contains(where: { $0.size == size }) {
-            let manifest = try reader.manifest()
+            let manifest = try reader.manifest(progress: progress)
             if folder.has(manifest.archive, size: size) { return (manifest, false) }
         }
         let file = try NewFile(in: folder.path)
-        let manifest = try reader.manifest { piece throws(PublishingError) in try file.write(piece.bytes) }
+        let manifest = try reader.manifest(progress: progress) { piece throws(PublishingError) in
+            try file.write(piece.bytes)
+        }
         try file.complete(as: manifest.archive.description)
         return (manifest, true)
     }
 
-    /// Writes the catalog twice: under its counter, for `prune`, and then as the current one.
+    /// Writes the catalog twice: under its counter, for `prune`, and then as the current catalog.
     private func write(_ catalog: SignedCatalog) throws(PublishingError) {
         // Flush all files that the catalog names before writing the catalog.
         try NewFile.synchronize(folder: folder.path)

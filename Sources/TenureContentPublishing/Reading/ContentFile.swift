@@ -75,7 +75,7 @@ private struct ContentFileReader {
             reading.report("`app` is empty; write the app's bundle ID", at: part.position)
         } else if let policy, policy.app.bundleID != bundleID {
             reading.report(
-                "`\(bundleID.shortened)` differs from the policy's app, `\(policy.app.bundleID)`; write that, or remove `app`",
+                "`\(bundleID.shortened)` isn't the policy's app; write `\(policy.app.bundleID)`, or remove `app`",
                 at: part.position)
         }
         return bundleID
@@ -127,7 +127,7 @@ private struct ContentFileReader {
             name: name, unlock: unlock, isPurgeable: storage == .purgeable, minimumAppVersion: minimum, files: files)
     }
 
-    /// Reads `entitlement` or `product`, of which a pack has exactly one.
+    /// Reads what unlocks the pack: either the field `entitlement` or the field `product`.
     private mutating func unlock(_ fields: Fields) -> ContentCatalog.Unlock? {
         let entitlements = policy?.entitlements
         switch (fields[.entitlement], fields[.product]) {
@@ -154,7 +154,7 @@ private struct ContentFileReader {
     private mutating func known(_ part: Part, _ kind: String, example: String, among known: [String]?) -> String? {
         guard let name = part.name(&reading, example: example) else { return nil }
         guard !name.isEmpty else {
-            reading.report("`\(kind)` is empty; write one, such as `\(example)`", at: part.position)
+            reading.report("`\(kind)` is empty; write its name, such as `\(example)`", at: part.position)
             return nil
         }
         guard let known, !known.contains(name) else { return name }
@@ -179,7 +179,7 @@ private struct ContentFileReader {
         let parts = text.split(separator: "/").filter { $0 != "." }
         let mistake: String? =
             if text.hasPrefix("/") {
-                "is an absolute path; write one relative to this file"
+                "is an absolute path; write a path relative to this file"
             } else if parts.contains("..") {
                 "has `..`; put the files of packs into subfolders of this file's folder"
             } else if parts.isEmpty {

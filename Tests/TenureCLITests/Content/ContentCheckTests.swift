@@ -41,7 +41,7 @@ import Testing
         let result = try await testBed.run("check", "--policy", policy)
         #expect(result.status == 2)
         let mistakes = [
-            ("com.example.notes", "differs from the policy's app"), ("Grand Piano", "isn't a valid name of a pack"),
+            ("com.example.notes", "isn't the policy's app"), ("Grand Piano", "isn't a valid name of a pack"),
             ("everythin,", "did you mean `everything`?"), ("com.example.loops", "not both"), ("../loops", "has `..`"),
             ("levels:", "`entitlement` or `product` is missing"), ("/levels", "is an absolute path"),
             ("keep", "`keep` is unknown"), ("v3", "`v3` isn't a version"),

@@ -238,7 +238,7 @@ import Testing
             flipped[place] ^= UInt8(1 << (place % 7))
             catalogs += [String(decoding: flipped, as: UTF8.self), String(decoding: bytes[..<place], as: UTF8.self)]
         }
-        return catalogs.filter { (try? SignedCatalog.Contents(payload: Data($0.utf8))) == nil }
+        return catalogs.filter { (try? SignedCatalog(payload: Data($0.utf8), text: $0)) == nil }
     }
 
     @Test func `hostile content catalogs change no stored state, crash nothing and write nothing`() async throws {

@@ -307,3 +307,8 @@ extension Tenure {
         return customer
     }
 }
+
+extension Engine {
+    /// The stored state as this process knows it.
+    var stored: StoredState { device.stored }
+}

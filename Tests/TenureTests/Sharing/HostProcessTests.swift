@@ -91,10 +91,11 @@ import Testing
         for bundle in [Self.app, Self.widget, Self.clip, Self.watch] {
             let host = HostProcess(bundle)
             let isApp = host.kind == .app
-            #expect([host.mayFinishTransactions, host.mayPrompt, host.mayBuy] == [isApp, isApp, isApp])
+            #expect([host.mayFinishTransactions, host.mayPrompt] == [isApp, isApp])
+            #expect(((try? host.checkMay(.buy)) != nil) == isApp)
             #expect(host.mayShareKeychain == (host.kind != .appClip))
         }
-        #expect(throws: HostLimit(kind: .appClip, action: .buy)) { try HostProcess(Self.clip).checkMayBuy() }
+        #expect(throws: HostLimit(kind: .appClip, action: .buy)) { try HostProcess(Self.clip).checkMay(.buy) }
         #expect(
             HostLimit(kind: .appClip, action: .buy).description
                 == "an App Clip can't buy; offer the full app with `SKOverlay`")

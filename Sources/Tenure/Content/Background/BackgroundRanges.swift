@@ -19,10 +19,10 @@ enum BackgroundRanges {
             gap = min(gap * 2, maximumGap)
             ranges = missing.map { divide($0, into: size, joining: gap) }
         }
-        var left = limit
+        var remaining = limit
         return ranges.map { ranges in
-            let part = Array(ranges.prefix(left))
-            left -= part.count
+            let part = Array(ranges.prefix(remaining))
+            remaining -= part.count
             return part
         }
     }

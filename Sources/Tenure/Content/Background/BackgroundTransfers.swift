@@ -53,7 +53,7 @@ final class BackgroundTransfers: Sendable {
     }
 
     /// Stores which ranges the system downloads.
-    private func record() {
+    private func storeRanges() {
         let ranges = state.withLock { Array($0.unfinishedDownloads.keys) }.sorted {
             ($0.pack, $0.lower) < ($1.pack, $1.lower)
         }
@@ -91,14 +91,19 @@ final class BackgroundTransfers: Sendable {
         }
     }
 
-    /// Asks the system which downloads haven't ended.
-    private func refresh() async {
-        let known = Dictionary(
+    /// Returns the downloads that the system lists as unfinished, with the number of bytes that each has.
+    private func listedDownloads() async -> [RangeLabel: Int64] {
+        Dictionary(
             await downloads.downloads().compactMap { status in RangeLabel(status.label).map { ($0, status.received) } }
         ) { first, _ in first }
-        state.withLock { state in state.unfinishedDownloads = known.filter { !state.endedDownloads.contains($0.key) } }
-        for label in known.keys { servers.noteBackgroundDownload(from: label.origin, status: nil) }
-        record()
+    }
+
+    /// Asks the system which downloads haven't ended, and stores their ranges.
+    private func refresh() async {
+        let listed = await listedDownloads()
+        state.withLock { state in state.unfinishedDownloads = listed.filter { !state.endedDownloads.contains($0.key) } }
+        for label in listed.keys { servers.noteBackgroundDownload(from: label.origin, status: nil) }
+        storeRanges()
     }
 
     /// Moves the file of a download into the pack's folder. The system deletes the file when this method returns.
@@ -118,7 +123,7 @@ final class BackgroundTransfers: Sendable {
             if [401, 403].contains(result.status) { state.packsWithRefusedLink.insert(label.pack) }
             return state.notify
         }
-        record()
+        storeRanges()
         notify?()
     }
 
@@ -174,7 +179,7 @@ final class BackgroundTransfers: Sendable {
             }
         }
         // Store the ranges before the downloads start, so that no other process fetches them, too.
-        record()
+        storeRanges()
         await downloads.start(orders)
     }
 
@@ -196,7 +201,7 @@ final class BackgroundTransfers: Sendable {
         guard !labels.isEmpty else { return }
         await downloads.cancel(Set(labels.map(\.text)))
         state.withLock { state in for label in labels { state.unfinishedDownloads[label] = nil } }
-        record()
+        storeRanges()
     }
 
     /// Waits until a background download of the version has ended. Cancels each download that gets no bytes for
@@ -204,24 +209,22 @@ final class BackgroundTransfers: Sendable {
     func waitForChange(of pack: String, _ version: ContentCatalog.Version) async throws {
         let manifest = version.manifest.description
         func isOurs(_ label: RangeLabel) -> Bool { label.pack == pack && label.version == manifest }
-        let before = state.withLock { Set($0.unfinishedDownloads.keys.filter(isOurs)) }
+        let unfinishedAtStart = state.withLock { Set($0.unfinishedDownloads.keys.filter(isOurs)) }
         var received: [RangeLabel: (bytes: Int64, since: SuspendingClock.Instant)] = [:]
         while true {
-            let now = state.withLock { Set($0.unfinishedDownloads.keys.filter(isOurs)) }
-            guard now == before, !now.isEmpty else { return }
-            let statuses = await downloads.downloads().compactMap { status in
-                RangeLabel(status.label).map { ($0, status.received) }
-            }
-            for (label, bytes) in statuses where isOurs(label) && received[label]?.bytes != bytes {
+            let unfinished = state.withLock { Set($0.unfinishedDownloads.keys.filter(isOurs)) }
+            guard unfinished == unfinishedAtStart, !unfinished.isEmpty else { return }
+            let listed = await listedDownloads()
+            for (label, bytes) in listed where isOurs(label) && received[label]?.bytes != bytes {
                 received[label] = (bytes, .now)
             }
-            let gone = now.subtracting(statuses.map(\.0))
-            let stalled = now.filter { label in
+            let unlisted = unfinished.subtracting(listed.keys)
+            let stalled = unfinished.filter { label in
                 received[label].map { SuspendingClock.now - $0.since > .seconds(stallTimeout) } ?? false
             }
             // The system reports the end of a download slightly after it leaves the list. So a download that isn't in
             // the list is treated as stalled only after the timeout.
-            for label in gone where received[label] == nil { received[label] = (-1, .now) }
+            for label in unlisted where received[label] == nil { received[label] = (-1, .now) }
             if !stalled.isEmpty {
                 await cancel { label, _ in stalled.contains(label) }
                 return

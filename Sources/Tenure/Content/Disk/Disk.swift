@@ -137,13 +137,9 @@ enum Disk {
         return true
     }
 
-    /// Flushes a folder to the disk, so that names added to it survive a loss of power.
-    static func flushFolder(_ path: String) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
-    }
+    /// Flushes a folder to the disk, so that names added to the folder survive a loss of power. Ignores errors, because
+    /// some file systems can't flush a folder.
+    static func flushFolder(_ path: String) { try? flushFile(path) }
 
     static func flushFile(_ path: String) throws(DiskFailure) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -152,14 +148,14 @@ enum Disk {
         guard fsync(descriptor) == 0 else { throw DiskFailure("write", path) }
     }
 
-    /// The bytes of all files below a folder. A file with several names is added only once.
+    /// The bytes of all files below a folder. A file with several hard links is added only once.
     static func size(below folder: String) -> Int64 {
-        var seen: Set<UInt64> = []
+        var countedFiles: Set<UInt64> = []
         var total: Int64 = 0
         let names = FileManager.default.enumerator(atPath: folder)
         while let name = names?.nextObject() as? String {
             guard let file = FileStatus(path: folder + "/" + name) else { continue }
-            if file.linkCount > 1, !seen.insert(file.identifier).inserted { continue }
+            if file.linkCount > 1, !countedFiles.insert(file.identifier).inserted { continue }
             total += file.size
         }
         return total

@@ -42,7 +42,7 @@ struct PackStore: Sendable {
         folder.appendingPathComponent("packs/" + pack, isDirectory: true).path
     }
 
-    /// Makes the folder of a pack. It is excluded from backups.
+    /// Makes the folder of a pack, excludes the folder from backups, and returns its path.
     func prepareFolder(of pack: String, isPurgeable: Bool) throws(DiskFailure) -> String {
         let folder = folder(of: pack, isPurgeable: isPurgeable)
         for root in location.folders where folder.hasPrefix(root.path + "/") { try ContentLocation.make(root) }
@@ -54,8 +54,8 @@ struct PackStore: Sendable {
 
     /// The names of packs that have files on the device, sorted.
     var names: [String] {
-        let found = location.folders.flatMap { Disk.names(in: $0.appendingPathComponent("packs").path) }
-        return Set(found.filter { ContentCatalog.isName($0) }).sorted()
+        let folderNames = location.folders.flatMap { Disk.names(in: $0.appendingPathComponent("packs").path) }
+        return Set(folderNames.filter { ContentCatalog.isName($0) }).sorted()
     }
 
     func bytesOnDisk(of pack: String) -> Int64 {
@@ -81,7 +81,9 @@ struct PackStore: Sendable {
     /// is damaged, or the manifest is damaged or missing.
     func installed(inFolder folder: String) -> InstalledPack? {
         let path = folder + "/" + Self.installedName
-        guard let record = Disk.decoded(InstalledRecord.self, at: path, maximumSize: 4096), record.isSafe,
+        guard let record = Disk.decoded(InstalledRecord.self, at: path, maximumSize: 4096),
+            // Any other name might lead to another folder.
+            Self.isFolderName(record.folder),
             let version = ContentDigest(record.description.manifest),
             let manifest = manifest(version, inFolder: folder)
         else { return nil }
@@ -185,9 +187,6 @@ private struct InstalledRecord: Codable {
     let folder: String
     /// The version in the app's bundle at the time of the installation.
     let embedded: String?
-
-    /// Whether the folder's name can't lead to another folder.
-    var isSafe: Bool { PackStore.isFolderName(folder) }
 }
 
 extension PackStore {

@@ -58,33 +58,34 @@ final class PackWriter {
     /// - Parameter others: the ranges that the system is downloading.
     func nextRange(except others: [Range<Int64>] = []) -> Range<Int64>? {
         let taken = others + partialPack.arrivedRanges.map(\.range)
-        var found: Range<Int64>?
+        var joined: Range<Int64>?
         for gap in partialPack.gaps {
             let range = gap.archiveRange
             // The part of the gap before the first range that the system downloads.
             guard let free = taken.isEmpty ? range : range.subtracting(taken).first,
                 free.lowerBound == range.lowerBound
             else { continue }
-            guard let first = found else {
-                found = free
+            guard let first = joined else {
+                joined = free
                 continue
             }
             let between = first.upperBound..<max(first.upperBound, free.lowerBound)
             guard between.count < Self.minimumGap, first.count < Self.maximumRangeSize,
                 !taken.contains(where: { $0.overlaps(between) })
             else { break }
-            found = first.lowerBound..<free.upperBound
+            joined = first.lowerBound..<free.upperBound
         }
-        return found.map { $0.lowerBound..<min($0.upperBound, $0.lowerBound + Self.maximumRangeSize) }
+        return joined.map { $0.lowerBound..<min($0.upperBound, $0.lowerBound + Self.maximumRangeSize) }
     }
 
-    /// Copies the ranges that the system has downloaded into their files. Skips a range if bytes before it are missing.
+    /// Copies the ranges that the system has downloaded into the pack's files. Skips a range if bytes before it in the
+    /// same file are missing.
     func takeArrived() throws {
         partialPack.findArrived()
         for arrived in partialPack.arrivedRanges {
-            let touched = partialPack.gaps.filter { $0.archiveRange.overlaps(arrived.range) }
-            guard touched.allSatisfy({ $0.archiveRange.lowerBound >= arrived.range.lowerBound }) else { continue }
-            if !touched.isEmpty { try copyIntoFiles(arrived) }
+            let filledGaps = partialPack.gaps.filter { $0.archiveRange.overlaps(arrived.range) }
+            guard filledGaps.allSatisfy({ $0.archiveRange.lowerBound >= arrived.range.lowerBound }) else { continue }
+            if !filledGaps.isEmpty { try copyIntoFiles(arrived) }
             partialPack.remove(arrived)
         }
     }
@@ -210,12 +211,9 @@ final class PackWriter {
     /// Makes the empty files of the pack. No downloaded range has bytes for them.
     func makeEmptyFiles() throws(DiskFailure) {
         for (fileIndex, file) in partialPack.manifest.files.enumerated() where file.size == 0 {
-            let path = partialPack.path(of: fileIndex)
-            guard FileStatus(path: path) == nil else { continue }
-            try Disk.makeFolder((path as NSString).deletingLastPathComponent)
-            let descriptor = systemOpen(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-            guard descriptor >= 0 else { throw DiskFailure("create", path) }
-            _ = close(descriptor)
+            guard FileStatus(path: partialPack.path(of: fileIndex)) == nil else { continue }
+            try openFile(fileIndex, at: 0)
+            closeFile()
         }
     }
 

@@ -45,7 +45,7 @@ struct PartialPack {
     private(set) var lengths: [Int64]
     /// Chunks that were downloaded with wrong bytes.
     private(set) var badChunks: Set<Chunk>
-    /// Ranges of the archive that the system has downloaded, in order. They aren't in their files yet.
+    /// Ranges of the archive that the system has downloaded, in order. Their bytes aren't in the pack's files yet.
     private(set) var arrivedRanges: [ArrivedRange]
     /// Chunks that this process has compared with their digests.
     private(set) var verified: Set<Chunk> = []
@@ -78,18 +78,19 @@ struct PartialPack {
                 manifest.files.indices.contains($0.file) && manifest.files[$0.file].chunks.indices.contains($0.index)
             }
         for (fileIndex, file) in manifest.files.enumerated() {
-            let here = FileStatus(path: path(of: fileIndex))
+            let status = FileStatus(path: path(of: fileIndex))
             // Never write to a file with a second hard link: an installed version has the same file.
-            let isUsable = here.map { $0.size == file.size || $0.size < file.size && $0.linkCount == 1 } ?? false
-            if !isUsable, here != nil { Disk.remove(path(of: fileIndex)) }
-            lengths.append(isUsable ? here?.size ?? 0 : 0)
+            let isUsable = status.map { $0.size == file.size || $0.size < file.size && $0.linkCount == 1 } ?? false
+            if !isUsable, status != nil { Disk.remove(path(of: fileIndex)) }
+            lengths.append(isUsable ? status?.size ?? 0 : 0)
         }
     }
 
-    /// Begins the download of a version. Files that `known` finds on the device aren't downloaded. These files include
-    /// the downloaded parts of the version that the new version replaces.
+    /// Begins the download of a version. Files among `reusableFiles` aren't downloaded. These files include the
+    /// downloaded parts of the version that the new version replaces.
     static func begin(
-        _ description: PackDescription, _ manifest: PackManifest, in packFolder: String, reusing known: ReusableFiles
+        _ description: PackDescription, _ manifest: PackManifest, in packFolder: String,
+        reusing reusableFiles: ReusableFiles
     ) throws -> PartialPack {
         let folder = packFolder + "/" + folderName
         Disk.remove(folder)
@@ -98,10 +99,10 @@ struct PartialPack {
         for (fileIndex, file) in manifest.files.enumerated() where file.size > 0 {
             try Task.checkCancellation()
             let path = folder + "/files/" + file.path
-            if try known.put(file, at: path) {
+            if try reusableFiles.put(file, at: path) {
                 reused.append(fileIndex)
             } else {
-                try known.putBeginning(of: file, at: path)
+                try reusableFiles.putBeginning(of: file, at: path)
             }
         }
         let plan = Plan(
@@ -165,8 +166,8 @@ struct PartialPack {
             reusedFiles.contains($1.0) ? $0 : $0 + $1.1
         }
         guard !arrivedRanges.isEmpty else { return inFiles }
-        let rests = manifest.files.indices.compactMap { missingEnd(of: $0)?.archiveRange }
-        return inFiles + rests.reduce(0) { $0 + bytes(arrivedIn: $1) }
+        let missingEnds = manifest.files.indices.compactMap { missingEnd(of: $0)?.archiveRange }
+        return inFiles + missingEnds.reduce(0) { $0 + bytes(arrivedIn: $1) }
     }
 
     private func bytes(arrivedIn range: Range<Int64>) -> Int64 {

@@ -40,9 +40,9 @@ struct ReusableFiles {
     /// that a damaged file isn't reused. Returns whether the file was put there.
     func put(_ file: PackManifest.File, at path: String) throws -> Bool {
         let candidates = paths[Content(digest: file.digest, size: file.size)] ?? []
-        if let known = candidates.first(where: { $0.pack.isIntact($0.file) }) {
+        if let intact = candidates.first(where: { $0.pack.isIntact($0.file) }) {
             try Disk.makeFolder((path as NSString).deletingLastPathComponent)
-            let source = known.pack.path(of: known.file)
+            let source = intact.pack.path(of: intact.file)
             if (try? Disk.link(source, as: path)) != nil { return true }
             return try copy(source, to: path)
         }
@@ -56,8 +56,8 @@ struct ReusableFiles {
     /// Moves the downloaded part of a file to a path. Its chunks are compared with their digests before the
     /// installation.
     func putBeginning(of file: PackManifest.File, at path: String) throws {
-        guard let beginning = beginnings[file.digest], let here = FileStatus(path: beginning), here.size <= file.size,
-            here.linkCount == 1
+        guard let beginning = beginnings[file.digest], let status = FileStatus(path: beginning),
+            status.size <= file.size, status.linkCount == 1
         else { return }
         try Disk.makeFolder((path as NSString).deletingLastPathComponent)
         try Disk.rename(beginning, to: path)

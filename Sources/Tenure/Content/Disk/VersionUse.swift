@@ -32,8 +32,10 @@ enum VersionUse {
         for name in Disk.names(in: users) where name.hasPrefix(version + ".") {
             let path = users + "/" + name
             let process = Int32(name.dropFirst(version.utf8.count + 1)) ?? 0
-            let noted = Disk.contents(of: path, maximumSize: 64).flatMap { Double(String(decoding: $0, as: UTF8.self)) }
-            let isRecent = noted.map { abs(now.timeIntervalSince1970 - $0) < maximumUseDuration } ?? false
+            let recordedAt = Disk.contents(of: path, maximumSize: 64).flatMap {
+                Double(String(decoding: $0, as: UTF8.self))
+            }
+            let isRecent = recordedAt.map { abs(now.timeIntervalSince1970 - $0) < maximumUseDuration } ?? false
             // For this process, don't rely on the dates of files: the clock may have been changed.
             if process == getpid()
                 ? versionsInUse.withLock({ $0.contains(path) }) : process > 0 && isRecent && isRunning(process)

@@ -29,8 +29,8 @@ struct Catalogs: Sendable {
 
     /// The packs of all catalogs. A pack in several catalogs is taken from the first source that has it.
     var packs: [ContentCatalog.Pack] {
-        var seen: Set<String> = []
-        return entries.flatMap { $0.signedCatalog?.catalog.packs ?? [] }.filter { seen.insert($0.name).inserted }
+        var names: Set<String> = []
+        return entries.flatMap { $0.signedCatalog?.catalog.packs ?? [] }.filter { names.insert($0.name).inserted }
     }
 
     /// The packs in the app's bundle. A pack in several folders is taken from the first source that has it.

@@ -27,7 +27,7 @@ extension ContentLibrary {
         }
     }
 
-    /// Records which packs got ranges from the system since the last call.
+    /// Records for which packs the system has ended a download since the last call.
     func takeDelivered() {
         for name in background?.takeEnded() ?? [] {
             delivered.insert(name)

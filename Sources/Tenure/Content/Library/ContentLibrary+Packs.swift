@@ -18,13 +18,11 @@ extension ContentLibrary {
 
     /// The packs that have a state: known, on the device, or requested.
     private var names: Set<String> {
-        Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys).union(installed.keys).union(
-            missingBytesByPack.keys
-        )
-        .union(plans.keys).union(requests.map(\.pack))
+        Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys).union(installed.keys)
+            .union(missingBytesByPack.keys).union(plans.keys).union(requests.map(\.pack))
     }
 
-    /// Computes the state of a pack from what is known now.
+    /// Computes the state of a pack from the catalogs, the files on the device, the requests and the customer's rights.
     func state(of name: String) -> State {
         guard unlock(of: name) != nil else { return .unknown }
         guard isAllowed(name) else { return .notEntitled }
@@ -100,18 +98,20 @@ extension ContentLibrary {
         case .notEntitled: throw Tenure.AssetPackError.notEntitled(name)
         default: break
         }
-        // Add a request, or continue a paused request. The request replaces the version `present`.
+        // Add a request, or continue a paused request. The download will replace the installed version.
         failures[name] = nil
         if waits[name] != .consent { waits[name] = nil }
-        let present = installed[name]?.description.manifest
+        let installedVersion = installed[name]?.description.manifest
         update { requests in
             // The app and its extensions share the list. If another process is removing an older request for this
             // pack, this request replaces it.
-            requests.removeAll { $0.pack == name && present != nil && $0.installed != present }
+            requests.removeAll { request in
+                request.pack == name && installedVersion != nil && request.installed != installedVersion
+            }
             if let place = requests.firstIndex(where: { $0.pack == name }) {
                 requests[place].isPaused = false
             } else {
-                requests.append(PackRequest(pack: name, installed: present))
+                requests.append(PackRequest(pack: name, installed: installedVersion))
             }
         }
         let before = packInUse(name)?.version.description

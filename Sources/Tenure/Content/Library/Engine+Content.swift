@@ -11,17 +11,15 @@ extension Engine {
         guard let service = setup.service else {
             throw ServiceFailure.noAnswer("the client has no service; create it with `Tenure(service:…)`")
         }
-        if device.accessToken.map({ $0.expiresAt <= setup.clock() }) ?? true { await searchAgain() }
-        guard let known = device.accessToken else { throw ServiceFailure.noAccessToken }
+        guard let token = await validToken(isFresh: false) else { throw ServiceFailure.noAccessToken }
         do {
-            return try await service.content(appVersion: appVersion, token: known.value)
+            return try await service.content(appVersion: appVersion, token: token)
         } catch {
-            // The service says that the access token has expired, so get a new one.
+            // The service says that the access token has expired, so get a new token.
             guard case .refused(let problem, _) = error, problem.code == .notAuthenticated else { throw error }
-            if device.accessToken == known { device.accessToken = nil }
-            await searchAgain()
-            guard let token = device.accessToken else { throw ServiceFailure.noAccessToken }
-            return try await service.content(appVersion: appVersion, token: token.value)
+            if device.accessToken?.value == token { device.accessToken = nil }
+            guard let newToken = await validToken(isFresh: true) else { throw ServiceFailure.noAccessToken }
+            return try await service.content(appVersion: appVersion, token: newToken)
         }
     }
 
@@ -78,9 +76,7 @@ extension Evaluation {
                 app: Policy.App(bundleID: "content"), eras: [Era(name: "any", model: .free)],
                 entitlements: entitlements)
         else { return [:] }
-        return Dictionary(
-            answers(under: products).map { ($0.entitlement, $0) }
-        ) { first, _ in first }
+        return answers(under: products)
     }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The app's request to download a pack. It stays until the pack is installed, the app cancels it, or the right ends.
+/// The app's request to download a pack. The request stays until the pack is installed, the app cancels it, or the
+/// right ends.
 struct PackRequest: Codable, Sendable, Hashable {
     let pack: String
     /// The digest of the manifest that was installed when the app made the request. Nil if no version was installed.

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Tenure {
-    /// Where asset packs come from: one source, or several in an array.
+    /// Where asset packs come from: one source, or several sources in an array.
     ///
     /// ```swift
     /// var options = Tenure.Options()
@@ -23,7 +23,7 @@ extension Tenure {
 
         private init(_ elements: [Element]) { self.elements = elements }
 
-        /// Combines sources, the preferred one first.
+        /// Combines sources, the preferred source first.
         public init(arrayLiteral sources: ContentSources...) { elements = sources.flatMap(\.elements) }
 
         /// The service, which gives links only to customers who may use a pack.

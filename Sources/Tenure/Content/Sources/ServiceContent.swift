@@ -42,13 +42,13 @@ final class ServiceContent: LinkedContentSource {
     /// Returns the link of a file. Requests a new link if the server rejected the last link.
     func link(to request: Tenure.ContentRequest) async throws -> URL {
         if request.wasRefused { links.withLock { $0[request.digest] = nil } }
-        if let known = link(to: request.digest) { return known }
-        var answer = try await answer()
+        if let stored = link(to: request.digest) { return stored }
+        _ = try await self.answer()
         if let new = link(to: request.digest) { return new }
         // The service may not know the newest purchase, and this device may not know the newest refund. So sync, and
         // ask again.
         guard await engine.syncAgain() else { throw Tenure.ContentSourceError.unavailable() }
-        answer = try await self.answer()
+        let answer = try await self.answer()
         if let new = link(to: request.digest) { return new }
         guard answer.packs[request.pack] == nil else { throw Tenure.ContentSourceError.missing }
         // Don't throw `refused`: that would make the library check the customer's right, which was just checked.

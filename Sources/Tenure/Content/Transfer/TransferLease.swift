@@ -102,7 +102,7 @@ final class TransferLease: Sendable {
             do throws(DiskFailure) {
                 try Disk.replace(path, with: (try? JSONEncoder().encode(renewed)) ?? Data(), isLasting: false)
             } catch {
-                // If the disk is full, no other process can take over either.
+                // If the disk is full, no other process can write the file either, so none can take over.
                 if error != .full { throw error }
             }
         }
