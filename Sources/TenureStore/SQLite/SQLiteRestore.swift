@@ -120,7 +120,7 @@ package struct SQLiteRestore: Sendable {
             unlink(kept)
             throw failure
         }
-        SQLiteCopy.flushFolder(of: path)
+        guard SQLiteCopy.flushFolder(of: path) else { throw cannotWrite(path) }
         return hasDatabase ? kept : nil
     }
 
