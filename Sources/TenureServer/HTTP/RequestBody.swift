@@ -9,7 +9,12 @@ import TenureJSON
 
 /// Reading the body of a request, with limits on its size and on the memory of all bodies.
 extension Request {
-    /// Reads a JSON body of at most `limit` bytes: UTF-8, without duplicate names or NULs.
+    /// The maximum number of names in a JSON body. The largest valid bodies have some dozens. Checking and decoding
+    /// hundreds of thousands would occupy a thread for half a second.
+    private static let maximumNames = 1000
+
+    /// Reads a JSON body of at most `limit` bytes: UTF-8, without duplicate names or NULs, and with at most
+    /// 1000 names.
     ///
     /// Throws a problem if the body has another media type, is compressed, is too large or isn't such JSON. Also throws
     /// `busy` if all bodies together take too much memory (`BodyBudget`).
@@ -48,7 +53,7 @@ extension Request {
             }
             buffer.writeImmutableBuffer(chunk)
         }
-        if let error = StrictJSON.error(in: buffer.readableBytesView) {
+        if let error = StrictJSON.error(in: buffer.readableBytesView, maximumNames: Self.maximumNames) {
             throw Problem(.malformedRequest, "the body must be a JSON object: \(error)")
         }
         return Data(buffer.readableBytesView)

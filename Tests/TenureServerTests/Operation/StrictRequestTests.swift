@@ -2,6 +2,7 @@ import CommandRunner
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import NIOCore
 import TenureAPI
 import TenureCore
 import TenureMint
@@ -271,6 +272,19 @@ import Testing
             connection.send("{}")
             let second = try #require(await connection.received(until: "}"))
             #expect(second.hasPrefix("HTTP/1.1 422 "), "\(second)")
+        }
+    }
+
+    @Test func `a request body with more names than any valid body gets 400`() async throws {
+        try await withService { client in
+            func names(_ count: Int) -> String {
+                "{" + (0..<count).map { "\"n\($0)\":{}" }.joined(separator: ",") + "}"
+            }
+            let most = try await client.post(names(1000))
+            #expect(most.status == .unprocessableContent, "\(String(buffer: most.body))")
+            let more = try await client.post(names(1001))
+            #expect(more.status == .badRequest)
+            #expect(String(buffer: more.body).contains("too many names"), "\(String(buffer: more.body))")
         }
     }
 
