@@ -45,6 +45,8 @@ extension Request {
             channel.closeTransport()
         }
         defer { budget.close(reservation) }
+        // A client that waits for status 100 gets it only now, because a refused body must not be sent.
+        if headers[.expect] != nil { channel.triggerUserOutboundEvent(BodyWanted(), promise: nil) }
         for try await chunk in body {
             let count = chunk.readableBytes
             guard buffer.readableBytes + count <= limit else { throw tooLarge }

@@ -275,6 +275,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("POST /v1/sync", "Content-Type: application/json\r\nContent-Length: 4194305", "413"),
+        ("POST /v1/sync", "Content-Type: text/plain\r\nContent-Length: 2", "415"),
+        ("POST /v1/notifications/apple", "Content-Length: 999999999", "413"),
+        ("POST /v1/admin/policies", "Content-Type: application/json\r\nContent-Length: 2", "401"),
+        ("POST /nowhere", "Content-Length: 2", "404"),
+    ])
+    func `a client that waits for 100 Continue gets the refusal of its request at once`(
+        _ target: String, _ headers: String, _ status: String
+    ) async throws {
+        try await withLiveService({ $0.adminKey = AdminClient.adminKey }) { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send("\(target) HTTP/1.1\r\nHost: a\r\n\(headers)\r\nExpect: 100-continue\r\n\r\n")
+            let answer = try #require(await connection.received(until: "\r\n\r\n"))
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+            #expect(answer.lowercased().contains("\r\nconnection: close\r\n"), "\(answer)")
+        }
+    }
+
     @Test func `a request body with more names than any valid body gets 400`() async throws {
         try await withService { client in
             func names(_ count: Int) -> String {
