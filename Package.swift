@@ -246,7 +246,7 @@ let package = Package(
         .testTarget(
             name: "TenureStoreTests",
             dependencies: [
-                "TenureCore", "TenureJSON", "TenureStore", "TenureMint", "StoreContract",
+                "TenureCore", "TenureJSON", "TenureStore", "TenureMint", "StoreContract", "CommandRunner",
             ]),
         // A PostgreSQL of the tests' own.
         .target(name: "PostgresServer", dependencies: ["CommandRunner"], path: "Tests/PostgresServer"),
@@ -307,8 +307,8 @@ let package = Package(
         .testTarget(
             name: "TenureTests",
             dependencies: [
-                "CalculatorApp", "Tenure", "TenureCore", "TenureJSON", "TenureHTTP", "TenurePolicyFile", "TenureAPI",
-                "TenureAppStore", "TenureMint", "TenureContent", "TenureContentPublishing",
+                "CalculatorApp", "Tenure", "TenureCore", "TenureJSON", "TenureFiles", "TenureHTTP", "TenurePolicyFile",
+                "TenureAPI", "TenureAppStore", "TenureMint", "TenureContent", "TenureContentPublishing",
                 "LocalAppStore", "TenureServer", "TenureStore", "CommandRunner", "ContentProcess",
                 "TestTransport",
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),

@@ -60,7 +60,10 @@ package struct WholeFile: Sendable {
         return bytes
     }
 
-    /// Writes the contents to a temporary file in the same folder, flushes it and renames it.
+    /// Writes the contents to a temporary file in the same folder, flushes it, renames it and flushes the folder.
+    ///
+    /// If the folder can't be flushed, the file has its new contents, but a loss of power may undo the change. So that is
+    /// an error, too.
     ///
     /// - Parameters:
     ///   - replacing: whether to replace an existing file. If false and the file exists, the file isn't changed, and no
@@ -96,9 +99,12 @@ package struct WholeFile: Sendable {
         // Flush the folder, too, so that the new name survives a loss of power.
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let folderDescriptor = open(folder, O_RDONLY | O_CLOEXEC)
-        guard folderDescriptor >= 0 else { return }
-        fsync(folderDescriptor)
-        close(folderDescriptor)
+        guard folderDescriptor >= 0 else { throw FileFailure(operation: "flush the folder of", path: path) }
+        defer { close(folderDescriptor) }
+        // Some file systems can't flush a folder.
+        guard fsync(folderDescriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+            throw FileFailure(operation: "flush the folder of", path: path)
+        }
     }
 }
 

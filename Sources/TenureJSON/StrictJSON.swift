@@ -4,10 +4,12 @@
 /// rejects NUL, because PostgreSQL can't store it.
 package enum StrictJSON {
     /// Returns what is wrong with the text; nil if it is valid.
-    package static func error(in bytes: some Collection<UInt8>) -> JSONError? {
+    ///
+    /// - Parameter maximumNames: the maximum number of names in all objects together.
+    package static func error(in bytes: some Collection<UInt8>, maximumNames: Int = .max) -> JSONError? {
         func check(_ buffer: UnsafeBufferPointer<UInt8>) -> JSONError? {
             guard buffer.count < Int32.max else { return JSONError.tooLarge(buffer.count) }
-            var parser = JSONParser(buffer: buffer)
+            var parser = JSONParser(buffer: buffer, maximumNames: maximumNames)
             do throws(JSONError) {
                 _ = try parser.parse()
                 return nil

@@ -22,13 +22,17 @@ package enum Linter {
         let input = Input(draft: draft, releases: releases, isListMapped: isListMapped, old: old, now: now)
         let checked = findingsWithFixes(input)
         var suggestions = Suggestions(for: input, findings: checked.map(\.finding))
-        let findings = checked.map { finding, fixes in
-            var finding = finding
-            if let fix = suggestions.best(of: fixes, for: finding) {
-                finding.fix = fix.text
-                finding.edits = fix.edits
+        var findings = checked.map(\.finding)
+        // Choose the fixes of the most severe findings first, because a later one has to work together with them.
+        let bySeverity = findings.indices.sorted { left, right in
+            let severities = (findings[left].severity, findings[right].severity)
+            return severities.0 == severities.1 ? left < right : severities.0 > severities.1
+        }
+        for index in bySeverity {
+            if let fix = suggestions.best(of: checked[index].fixes, for: findings[index]) {
+                findings[index].fix = fix.text
+                findings[index].edits = fix.edits
             }
-            return finding
         }
         return sorted(findings, mainFile: draft.fileName)
     }

@@ -49,6 +49,13 @@ struct ModelContradiction {
         let dateDecides =
             proven.map { $0.contains(where: hasModel) && platform.isTooEarly(listed.release, among: subject.eras) }
             ?? true
+        // If the policy's own list has the version in every era, the version proves nothing, but the release was also on
+        // sale in an era with its model. Then only a release that is too early is a contradiction, as without a list.
+        if proven == nil, platform.timeline.erasOfRelease?[number]?.contains(where: hasModel) ?? false,
+            !platform.isTooEarly(listed.release, among: subject.eras)
+        {
+            return nil
+        }
         guard let possible = dateDecides ? dated : proven, let era = possible.first,
             !possible.contains(where: hasModel),
             !possible.contains(where: { subject.draft.isBroken(["eras", .index($0), "model"]) })

@@ -9,6 +9,8 @@ struct Suggestions {
     private let before: [FindingKey: LintFinding.Severity]
     /// The findings after edits that were already tested.
     private var results: [[PolicyEdit]: [FindingKey: LintFinding.Severity]] = [:]
+    /// The edits of the fixes that work together, and the findings that they resolve.
+    private var combined: (edits: [PolicyEdit], findings: Set<FindingKey>) = ([], [])
     /// How many more tests are allowed. Each test checks the whole policy again, so fewer tests are allowed for a long
     /// release list.
     private var testsLeft: Int
@@ -20,15 +22,32 @@ struct Suggestions {
         testsLeft = max(6, min(64, 60_000 / ((input.releases ?? input.draft.releases).count + 1)))
     }
 
+    /// The end of a fix that wasn't found to work together with the fixes that were returned before.
+    static let alone = "; check again before you apply another fix"
+
     /// Returns the first fix that resolves the finding and causes no other finding. If there is no such fix, returns
     /// the first advice.
+    ///
+    /// If the fix doesn't work together with the fixes that were returned before, its text ends with `alone`. So call
+    /// this method for the most severe findings first.
     mutating func best(of fixes: [LintFix], for finding: LintFinding) -> LintFix? {
-        fixes.first { !$0.edits.isEmpty && resolves($0.edits, finding) } ?? fixes.first { $0.edits.isEmpty }
+        let key = FindingKey(finding)
+        guard let fix = fixes.first(where: { !$0.edits.isEmpty && resolve($0.edits, [key]) }) else {
+            return fixes.first { $0.edits.isEmpty }
+        }
+        let more = fix.edits.filter { !combined.edits.contains($0) }
+        let edits = (combined.edits + more).inApplicableOrder
+        let findings = combined.findings.union([key])
+        guard !more.contains(where: { edit in combined.edits.contains { $0.overlaps(edit) } }),
+            resolve(edits, findings)
+        else { return LintFix(text: fix.text + Self.alone, edits: fix.edits) }
+        combined = (edits, findings)
+        return fix
     }
 
-    /// Whether the edits remove the finding, add no other finding, and make no other finding more severe.
-    private mutating func resolves(_ edits: [PolicyEdit], _ finding: LintFinding) -> Bool {
-        guard let after = result(of: edits), after[FindingKey(finding)] == nil else { return false }
+    /// Whether the edits remove these findings, add no other finding, and make no other finding more severe.
+    private mutating func resolve(_ edits: [PolicyEdit], _ findings: Set<FindingKey>) -> Bool {
+        guard let after = result(of: edits), findings.allSatisfy({ after[$0] == nil }) else { return false }
         return after.allSatisfy { key, severity in before[key].map { severity <= $0 } ?? false }
     }
 
@@ -52,6 +71,22 @@ struct Suggestions {
             keys[key] = max(keys[key] ?? .note, finding.severity)
         }
         return keys
+    }
+}
+
+extension PolicyEdit {
+    /// Whether one edit writes or removes what the other one writes, or a part of it.
+    fileprivate func overlaps(_ other: PolicyEdit) -> Bool {
+        path.starts(with: other.path) || other.path.starts(with: path)
+    }
+}
+
+extension [PolicyEdit] {
+    /// The edits in an order in which each path leads to the same value as in the unchanged file: the removals last, and
+    /// of one list's elements the last one first.
+    var inApplicableOrder: [PolicyEdit] {
+        func index(_ edit: PolicyEdit) -> Int { if case .index(let index)? = edit.path.last { index } else { 0 } }
+        return filter { $0.value != nil } + filter { $0.value == nil }.sorted { index($0) > index($1) }
     }
 }
 

@@ -189,6 +189,7 @@ extension ServiceConfiguration {
         router.add(middleware: problems)
         router.add(middleware: RateLimitMiddleware(self))
         router.add(middleware: PathSpelling())
+        router.add(middleware: QueryCheck())
         return router
     }
 }

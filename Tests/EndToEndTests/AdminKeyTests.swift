@@ -50,6 +50,12 @@ import Testing
             let refused = try await Command.run(["admin-key", "create", "--scope", "read", "--name", name] + database)
             #expect(refused.status == 64, "\(name)")
         }
+        // The key itself in place of its name.
+        let secret = try await Command.run("admin-key", "generate").output.trimmingCharacters(in: .newlines)
+        for arguments in [["create", "--scope", "read", "--name", secret], ["revoke", secret], ["list", secret]] {
+            let refused = try await Command.run(["admin-key"] + arguments + database)
+            #expect(refused.status != 0 && !(refused.output + refused.errors).contains(secret), "\(refused.errors)")
+        }
         #expect(
             try await Command.run(["admin-key", "create", "--scope", "root", "--name", "x"] + database).status == 64)
         // There is still only the first key, with its scope.

@@ -9,10 +9,10 @@ import Testing
 
 /// Untrusted text that is meant to mislead readers or to harm the database.
 @Suite(.serialized) struct `hostile text` {
-    private static let evil = "a\u{202E}b\u{1B}[31mc\u{9B}d\u{2066}e"
+    private static let evil = "a\u{202E}b\u{1B}[31mc\u{9B}d\u{2066}e\u{200B}f\u{E0041}g\u{AD}h"
 
     private func expectVisible(_ text: String, _ what: String, sourceLocation: SourceLocation = #_sourceLocation) {
-        let hidden = text.unicodeScalars.filter { $0.altersDisplay && $0 != "\n" }
+        let hidden = text.unicodeScalars.filter { $0.isHidden && $0 != "\n" }
         #expect(
             hidden.isEmpty, "\(what): \(hidden.map { String($0.value, radix: 16) })", sourceLocation: sourceLocation)
     }

@@ -136,7 +136,7 @@ import Testing
         }
         try await store.close()
         let failed = try await status(
-            "GET", "/v1/admin/audit?actor=\(Self.bearer)", port: port, bearer: SoakTestBed.adminKey)
+            "GET", "/v1/admin/audit?customer=\(Self.bearer)", port: port, bearer: SoakTestBed.adminKey)
         #expect(failed == 500)
         service.signal(SIGHUP)
         #expect(try await service.says("no TLS certificate"))

@@ -157,6 +157,7 @@ extension StoreClause {
                     var update = CustomerUpdate(of: known)
                     update.add([Sample.artifact("proof-\(id)")], proving: [Sample.proof(id)])
                     update.add([], purchases: [Sample.purchase("x", signed: 1, revoked: id == "4")])
+                    update.add([], purchases: [Sample.purchase("other-\(id)")])
                     return (update, ())
                 }
                 accounts.append(customer)
@@ -171,6 +172,9 @@ extension StoreClause {
             let all = try await named()
             try expect(all.map(\.id) == accounts.map(\.id), "all of them: \(all.map(\.id))")
             try expect(all.map { $0.facts.proofs.count } == [1, 0, 0, 0], "only the purchase of the others")
+            try expect(
+                all.dropFirst().allSatisfy { $0.facts.purchases.map(\.transactionID) == ["x"] },
+                "nothing that the others bought besides")
             try expect(all[3].facts.purchases.first?.revocationDate != nil, "with its refund")
             try expect(
                 try await store.read { try $0.customers(withAnyID: "x", in: [Sample.production]) }.map(\.id)

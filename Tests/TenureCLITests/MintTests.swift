@@ -57,6 +57,12 @@ import Testing
             let shown = try await Command.run("inspect", "--trust", testBed.authority, "--json", file)
             #expect(shown.output.contains("\"\(code)\""), "\(kind) \(defect): \(shown.output.suffix(400))")
         }
+        for kind in ["transaction", "receipt"] {
+            let ignored = try await Command.run(
+                "mint", kind, "--authority", testBed.authority, "--defect", "rootExpiredAtSigning")
+            #expect(ignored.status == 1 && ignored.output.isEmpty)
+            #expect(ignored.errors.contains("ignores the root in the artifact"), "\(ignored.errors)")
+        }
         for (kind, name) in [("transaction", "flippedPayloadBit"), ("receipt", "tamperedContent")] {
             let wrong = try await Command.run("mint", kind, "--authority", testBed.authority, "--defect", "rust")
             #expect(wrong.status == 1)

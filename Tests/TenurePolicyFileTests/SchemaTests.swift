@@ -49,6 +49,14 @@ import Testing
         #expect((text.firstMatch(of: pattern) != nil) == (CalendarPeriod(iso8601: text) != nil))
     }
 
+    /// A pattern can't express a sum, so the description says it.
+    @Test func `policy.schema.json describes the longest calendar period that the reader accepts`() throws {
+        #expect(CalendarPeriod(iso8601: "P99999Y11M14285W4D") != nil)
+        for text in ["P99999Y12M", "P14285W5D", "P99999W"] { #expect(CalendarPeriod(iso8601: text) == nil) }
+        let description = try #require(try definitions()["period"]?["description"] as? String)
+        #expect(description.contains("less than 100,000 years") && description.contains("at most 99,999 days"))
+    }
+
     @Test func `every key of policy files is used in some mapping`() {
         #expect(Set(PolicyShape.allCases.flatMap(\.keys)) == Set(PolicyKey.allCases))
     }

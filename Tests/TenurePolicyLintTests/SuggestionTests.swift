@@ -40,6 +40,61 @@ import Testing
         }
     }
 
+    /// A fix that doesn't work together with the others says so.
+    @Test(arguments: LintRule.all.map(\.code), [LintFiles.Kind.triggers, .nearMiss])
+    func `all exact fixes of a policy together remove their findings, and cause no new finding`(
+        _ code: String, _ kind: LintFiles.Kind
+    ) throws {
+        let files = LintFiles(of: code, kind)
+        let draft = try files.draft
+        let before = try findings(files, draft)
+        let severities = Dictionary(before.map { (Key($0), $0.severity) }, uniquingKeysWith: max)
+        let fixed = before.filter { !$0.edits.isEmpty && !($0.fix?.hasSuffix(Suggestions.alone) ?? false) }
+        // Two findings may have the same fix.
+        let edits = fixed.flatMap(\.edits).reduce(into: [PolicyEdit]()) { if !$0.contains($1) { $0.append($1) } }
+        let after = try findings(files, draft.edited(by: edits.inApplicableOrder))
+        let left = Set(after.map(Key.init))
+        for finding in fixed { #expect(!left.contains(Key(finding)), "\(finding) is still there") }
+        for other in after {
+            let severity = try #require(severities[Key(other)], "\(other) is new after: \(fixed.map(\.fix))")
+            #expect(other.severity <= severity, "\(other) is graver after: \(fixed.map(\.fix))")
+        }
+    }
+
+    @Test func `an exact fix that doesn't work together with the fix of a graver finding says so`() throws {
+        let draft = draft(
+            """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras:
+              - { name: paid, model: paid }
+              - name: freemium
+                model: free
+                begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } }
+                changeover: { from: -24h, until: +720h }
+            buildNumbers: increasing
+            entitlements:
+              premium:
+                products: [com.example.calculator.premium]
+                honors: [paid]
+            testEnvironments: owner
+            """)
+        let input = Linter.Input(draft: draft, releases: nil, isListMapped: false, old: nil, now: .distantFuture)
+        let checked = Linter.findingsWithFixes(input)
+        let wide = try #require(checked.first { $0.finding.code == "changeover-wide" })
+        let owners = try #require(checked.first { $0.finding.code == "testers-are-owners" })
+        let fix = try #require(owners.fixes.first { !$0.edits.isEmpty })
+        let path = try #require(wide.fixes.first?.edits.first?.path)
+        let other = PolicyEdit.write(.mapping([.init("until", .plain("+24h"))]), at: path)
+        for (edits, works) in [(fix.edits, true), (fix.edits + [other], false), ([.remove(path)] + fix.edits, false)] {
+            var suggestions = Suggestions(for: input, findings: checked.map(\.finding))
+            #expect(suggestions.best(of: wide.fixes, for: wide.finding)?.text == wide.fixes.first?.text)
+            let best = suggestions.best(of: [LintFix(text: "write", edits: edits)], for: owners.finding)
+            // Without the window, there is another finding, so that fix isn't exact.
+            let expected = works ? "write" : edits.first?.value == nil ? nil : "write" + Suggestions.alone
+            #expect(best?.text == expected, "\(edits)")
+        }
+    }
+
     /// A fix names what to write if, and only if, its edits were tried.
     @Test(arguments: LintRule.all.map(\.code), [LintFiles.Kind.triggers, .nearMiss])
     func `a linter suggestion is shown only if its edits were tried`(_ code: String, _ kind: LintFiles.Kind) throws {

@@ -92,7 +92,10 @@ import Testing
         #expect(paid.fix == "write `at: 2015-12-30T17:00:00Z`, or correct the list")
         #expect(try findings(launch("2015-12-30T17:00:00Z"), Self.launchList, own: own) == [])
         // The price may change some days after the binary came out.
-        if !own { #expect(try findings(launch("2016-01-03T17:00:00Z"), Self.launchList) == []) }
+        #expect(try findings(launch("2016-01-03T17:00:00Z"), Self.launchList, own: own) == [])
+        #expect(try findings(launch("2016-01-06T17:00:00Z"), Self.launchList, own: own) == [])
+        let late = try findings(launch("2016-01-06T17:00:05Z"), Self.launchList, own: own)
+        #expect(late.map(\.code) == ["paid-build-unhonored"])
     }
 
     /// The list has no models.

@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import StoreContract
 import TenureCore
@@ -52,6 +53,11 @@ import Testing
             #expect(try backup.run(replacing: true).customers == 3)
             try await store.close()
         }
+    }
+
+    @Test func `a renamed SQLite file is an error if its folder can't be flushed`() throws {
+        try withFolder { folder in #expect(SQLiteCopy.flushFolder(of: folder + "/copy")) }
+        try withUnreadableFolder { folder in #expect(!SQLiteCopy.flushFolder(of: folder + "/copy")) }
     }
 
     @Test func `an SQLite backup without a valid source or target folder fails, and leaves no file`() throws {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TenureCore
 import TenureServer
 import TenureStore
 
@@ -35,6 +36,9 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
         guard !name.isEmpty, name.utf8.count <= 64,
             name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else { throw ValidationError("`--name` must have 1 to 64 printable ASCII characters and no spaces") }
+        guard name.hidingCredentials == name else {
+            throw ValidationError("`--name` is a key or another secret; pass a name, which everybody may read")
+        }
         guard ![AdminKeyCheck.configuredName, commandActor].contains(name) else {
             throw ValidationError("`\(name)` is reserved for the audit trail; choose another name")
         }

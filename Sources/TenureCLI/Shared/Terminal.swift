@@ -45,7 +45,7 @@ struct Terminal {
 
     /// Escapes control characters, but keeps line breaks and, if asked, the sequences of `styled`.
     private static func visible(_ text: String, keepingStyles: Bool) -> String {
-        guard text.unicodeScalars.contains(where: \.altersDisplay) else { return text }
+        guard text.unicodeScalars.contains(where: \.isHidden) else { return text }
         guard keepingStyles, text.contains("\u{1B}") else { return text.escapedLinesForDisplay }
         var result = ""
         var remaining = text[...]

@@ -26,7 +26,7 @@ extension Title {
     /// Returns the message about the first mistake in a text of the title. Nil if the text has no mistake.
     private static func mistake(in text: String) -> String? {
         if text.allSatisfy(\.isWhitespace) { return "the title is empty; write what customers call it" }
-        if let hidden = text.unicodeScalars.first(where: \.isHidden) {
+        if let hidden = text.unicodeScalars.first(where: \.isHiddenInTitle) {
             return "the title has the invisible character \(hidden.codePoint); remove it"
         }
         let words = text.split(omittingEmptySubsequences: false, whereSeparator: \.isWhitespace)
@@ -41,8 +41,9 @@ extension Title {
 }
 
 extension Unicode.Scalar {
-    /// Whether the character alters how text is shown, or is a byte order mark (U+FEFF), which is invisible.
-    fileprivate var isHidden: Bool { altersDisplay || value == 0xFEFF }
+    /// Whether the character alters how text is shown, or is a byte order mark (U+FEFF). Titles may have other invisible
+    /// characters, which many languages need.
+    fileprivate var isHiddenInTitle: Bool { altersDisplay || value == 0xFEFF }
 
     /// The scalar's number in Unicode, such as `U+200E`.
     fileprivate var codePoint: String {
@@ -54,6 +55,6 @@ extension Unicode.Scalar {
 extension String {
     /// The text for a message: without invisible characters, and shortened.
     fileprivate var visible: String {
-        String(String.UnicodeScalarView(unicodeScalars.filter { !$0.isHidden }.prefix(40)))
+        String(String.UnicodeScalarView(unicodeScalars.filter { !$0.isHiddenInTitle }.prefix(40)))
     }
 }

@@ -7,24 +7,34 @@ extension Unicode.Scalar {
         default: false
         }
     }
+
+    /// Whether the character itself isn't displayed, so that two different texts look the same: the soft hyphen,
+    /// characters of zero width, marks of direction and order, and tags.
+    package var isInvisible: Bool {
+        switch value {
+        case 0xAD, 0x200B...0x200F, 0x2060...0x2069, 0xFEFF, 0xE0000...0xE007F: true
+        default: false
+        }
+    }
+
+    /// Whether the character must be escaped for display: it alters how the text around it is displayed, or is
+    /// invisible.
+    package var isHidden: Bool { altersDisplay || isInvisible }
+
+    /// Whether the character joins or separates its neighbors. Emoji, Arabic and Indic scripts need these characters.
+    fileprivate var isJoiner: Bool { value == 0x200C || value == 0x200D }
+
+    /// Whether a joiner beside the character may belong to the writing: emoji, and scripts from Arabic on.
+    fileprivate var canBeJoined: Bool { value >= 0x600 && !isHidden }
 }
 
 extension StringProtocol {
-    /// The text with an escape such as `\u{202E}` in place of each character that alters how the text around it is
-    /// shown.
+    /// The text with an escape such as `\u{202E}` in place of each hidden character. Joiners within emoji and words of
+    /// Arabic and Indic scripts stay.
     ///
     /// For terminals, logs and reports: names from other systems can contain such characters.
     package var escapedForDisplay: String {
-        guard unicodeScalars.contains(where: \.altersDisplay) else { return String(self) }
-        var text = ""
-        for scalar in unicodeScalars {
-            if scalar.altersDisplay {
-                text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-            } else {
-                text.unicodeScalars.append(scalar)
-            }
-        }
-        return text
+        escapingHidden { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }
     }
 
     /// The text with the same escapes as `escapedForDisplay`, but with its line breaks.
@@ -33,22 +43,29 @@ extension StringProtocol {
             .map { Substring($0).escapedForDisplay }.joined(separator: "\n")
     }
 
-    /// The JSON text with JSON's own escapes for characters that alter how text is shown, so that its value doesn't
-    /// change.
+    /// The JSON text with JSON's own escapes for the same characters, so that its value doesn't change.
     ///
     /// Blanks and line breaks between values are kept. JSON allows no other characters below U+0020, and inside a
     /// string it allows no such character at all.
     package var escapedJSONForDisplay: String {
-        func isHidden(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7F && scalar.altersDisplay }
-        guard unicodeScalars.contains(where: isHidden) else { return String(self) }
+        guard unicodeScalars.contains(where: { $0.value >= 0x7F && $0.isHidden }) else { return String(self) }
+        return escapingHidden { scalar in
+            guard scalar.value >= 0x7F else { return String(scalar) }
+            return UTF16.encode(scalar).map { units in
+                units.map { "\\u" + String(0x10000 + UInt32($0), radix: 16).dropFirst() }.joined()
+            } ?? ""
+        }
+    }
+
+    private func escapingHidden(_ escape: (Unicode.Scalar) -> String) -> String {
+        guard unicodeScalars.contains(where: \.isHidden) else { return String(self) }
         var text = ""
-        for scalar in unicodeScalars {
-            if isHidden(scalar) {
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            } else {
-                text.unicodeScalars.append(scalar)
-            }
+        var previous: Unicode.Scalar?
+        var rest = String(self).unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            let joins = scalar.isJoiner && (previous?.canBeJoined ?? false) && (rest.first?.canBeJoined ?? false)
+            if scalar.isHidden, !joins { text += escape(scalar) } else { text.unicodeScalars.append(scalar) }
+            previous = scalar
         }
         return text
     }

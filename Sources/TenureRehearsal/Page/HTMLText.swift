@@ -16,24 +16,18 @@ struct HTMLText {
 }
 
 extension String {
-    /// The text escaped for HTML text and quoted attributes. Characters that would change how the text around them is
-    /// shown become visible escapes.
+    /// The text escaped for HTML text and quoted attributes. Hidden characters become visible escapes.
     var htmlEscaped: String {
         var result = ""
         result.reserveCapacity(utf8.count)
-        for scalar in unicodeScalars {
+        for scalar in escapedLinesForDisplay.unicodeScalars {
             switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
             case "'": result += "&#39;"
-            default:
-                if scalar.altersDisplay, scalar != "\n" {
-                    result += String(scalar).escapedForDisplay
-                } else {
-                    result.unicodeScalars.append(scalar)
-                }
+            default: result.unicodeScalars.append(scalar)
             }
         }
         return result

@@ -36,6 +36,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var readingUntil: (deadline: NIODeadline, phase: SlowClientPhase)?
     /// Whether a request's head has arrived, and its end hasn't.
     private var isRequestArriving = false
+    /// Whether the client waits for status 100 before it sends the body.
+    var awaitsContinue = false
     /// The body bytes that aren't reported to `connections` yet.
     private var unreportedBytes = 0
     /// The times at which the service stopped reading, and at which it last started again. The time between doesn't
@@ -121,10 +123,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if !closesAfterResponse {
                 readingUntil = (.now() + .seconds(Int64(timeouts.body)), .body)
                 setTimer(context)
-                // The client waits for status 100 before it sends the body (RFC 9110, section 10.1.1).
-                if request.headerFields[.expect]?.lowercased() == "100-continue" {
-                    context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
-                }
+                awaitsContinue = request.headerFields[.expect]?.lowercased() == "100-continue"
             }
         case .body(let bytes):
             unreportedBytes += bytes.readableBytes
@@ -232,7 +231,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         setTimer(context)
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            responsesBegun += 1
+            (awaitsContinue, responsesBegun) = (false, responsesBegun + 1)
             // The request isn't complete, so this is an early response.
             if requestsRead < responsesBegun {
                 closesAfterResponse = true

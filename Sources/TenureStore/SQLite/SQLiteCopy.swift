@@ -53,7 +53,7 @@ package struct SQLiteCopy {
             // Unlike `rename`, `link` fails if the target exists.
             guard link(partial, target) == 0 else { throw errno == EEXIST ? .exists(path: target) : cannotWrite() }
         }
-        Self.flushFolder(of: target)
+        guard Self.flushFolder(of: target) else { throw cannotWrite() }
         return contents
     }
 
@@ -95,13 +95,18 @@ package struct SQLiteCopy {
 
     private func cannotWrite() -> SQLiteFileError { .cannotWrite(path: target, detail: systemMessage) }
 
-    /// Flushes the folder of a file, so that a new, renamed or removed name survives a crash.
-    static func flushFolder(of path: String) {
+    /// Flushes the folder of a file, so that a new, renamed or removed name survives a crash. Returns false, and leaves
+    /// the reason in `errno`, if that fails.
+    static func flushFolder(of path: String) -> Bool {
         let folder = (path as NSString).deletingLastPathComponent
         let descriptor = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
+        guard descriptor >= 0 else { return false }
+        // Some file systems can't flush a folder.
+        let isFlushed = fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP
+        let reason = errno
         close(descriptor)
+        errno = reason
+        return isFlushed
     }
 
     /// Returns `path`, or the first of `path-2`, `path-3` … that doesn't exist.

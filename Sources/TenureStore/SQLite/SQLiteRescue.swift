@@ -87,7 +87,8 @@ struct SQLiteRescue {
             }
         }
         if files.isOpen(index) { unlink(index) }
-        SQLiteCopy.flushFolder(of: files.path)
+        // The message to the operator is the same if the flush fails: the restore that it recommends moves the log again.
+        _ = SQLiteCopy.flushFolder(of: files.path)
         return newPath
     }
 }

@@ -105,7 +105,7 @@ package struct SQLiteRestore: Sendable {
             unlink(replacedPath)
             throw failure
         }
-        SQLiteCopy.flushFolder(of: path)
+        guard SQLiteCopy.flushFolder(of: path) else { throw cannotWrite(path) }
         return hasDatabase ? replacedPath : nil
     }
 

@@ -71,12 +71,13 @@ extension DatabaseTransaction {
     /// Returns the customers that the artifacts of an unbound customer name. Empty if it is linked to no customer.
     ///
     /// A purchase in these artifacts may also belong to customers of other accounts, to whom the unbound customer isn't
-    /// linked. These customers are returned with purchases and renewals only: nothing else about their accounts concerns
-    /// the artifacts.
+    /// linked. These customers are returned with the purchases and renewals in these artifacts only: nothing else about
+    /// their accounts concerns these artifacts, and a client can share a purchase with any number of accounts.
     package func customers(namedBy unbound: Customer) throws(StoreError) -> [Customer] {
         let links = try links(of: unbound.id)
         guard !links.isEmpty else { return [] }
         let purchases = Set(unbound.facts.purchases.map(\.originalTransactionID))
+        let transactions = Set(unbound.facts.purchases.map(\.transactionID))
         let holders = try members(sharingAnyOf: Array(purchases), in: unbound.realm)
         // Several members may be one customer, which is read once.
         let linked = Set(try survivors(of: Set(links)).values)
@@ -86,8 +87,11 @@ extension DatabaseTransaction {
             var facts = customer.facts
             if !linked.contains(id) {
                 facts = CustomerFacts()
-                facts.add(customer.facts.purchases)
-                facts.add(customer.facts.renewals)
+                facts.add(
+                    customer.facts.purchases.filter {
+                        purchases.contains($0.originalTransactionID) || transactions.contains($0.transactionID)
+                    })
+                facts.add(customer.facts.renewals.filter { purchases.contains($0.originalTransactionID) })
             }
             customers.append(customer.replacingFacts(with: facts))
         }

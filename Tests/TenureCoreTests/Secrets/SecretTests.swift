@@ -1,4 +1,5 @@
 import Foundation
+import TenureJSON
 import Testing
 
 @testable import TenureCore
@@ -85,5 +86,25 @@ import Testing
         #expect("a\r\nb\nc".escapedLinesForDisplay == "a\\u{D}\nb\nc")
         let json = #"{"a":"x\#u{202E}\#u{9B}é"}"#
         #expect(json.escapedJSONForDisplay == #"{"a":"x\u202e\u009bé"}"#)
+    }
+
+    @Test func `invisible characters are replaced by visible escapes, except joiners within emoji and scripts`() throws
+    {
+        let invisible: [ClosedRange<UInt32>] = [
+            0xAD...0xAD, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2069, 0xFEFF...0xFEFF, 0xE0000...0xE007F,
+        ]
+        for scalar in invisible.joined().compactMap(Unicode.Scalar.init) {
+            let escape = "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            #expect("a\(scalar)b".escapedForDisplay == "a\(escape)b")
+            #expect("\(scalar)".escapedForDisplay == escape)
+            #expect("\u{6CC}\(scalar)".escapedForDisplay == "\u{6CC}\(escape)")
+            // The value of JSON text stays the same.
+            let json = "[\"a\(scalar)b\"]"
+            let shown = Array(json.escapedJSONForDisplay.utf8)
+            #expect(!shown.contains { $0 >= 0x80 }, "\(escape)")
+            let value = try JSONValue(parsing: shown)
+            #expect(value == .array([.string("a\(scalar)b")]))
+        }
+        for text in ["👩‍💻", "❤️‍🔥", "می\u{200C}خواهم", "क्\u{200D}ष"] { #expect(text.escapedForDisplay == text) }
     }
 }

@@ -67,11 +67,13 @@ import Testing
             let (token, other) = (archive.query ?? "", manifest.query ?? "")
             for link in [
                 "\(archive.path)?\(other)", "\(manifest.path)?\(token)", archive.path, "\(archive.path)?token=",
-                "\(archive.path)?\(token)&\(token)", "\(archive.path)?\(token)A", "\(archive.path)?\(token.dropLast())",
+                "\(archive.path)?\(token)A", "\(archive.path)?\(token.dropLast())",
                 "\(archive.path)?token=\(String(repeating: "A", count: 50_000))",
             ] {
                 #expect(try await testBed.code(of: link) == "invalidLink", "\(link)")
             }
+            // Which of several tokens counts isn't certain.
+            #expect(try await testBed.code(of: "\(archive.path)?\(token)&\(token)") == "malformedRequest")
             let changed = token.dropLast() + (token.hasSuffix("A") ? "Q" : "A")
             #expect(try await testBed.code(of: "\(archive.path)?\(changed)") == "invalidLink")
             // An access token isn't accepted as a link's token, and a link's token isn't accepted as an access token.

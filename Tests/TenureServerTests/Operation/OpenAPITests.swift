@@ -95,6 +95,55 @@ import Testing
         }
     }
 
+    @Test func `each route accepts exactly the query parameters in the OpenAPI document`() throws {
+        let document = try InterfaceDocument()
+        var described: [String: Set<String>] = [:]
+        for operation in document.operations {
+            guard case .array(let parameters)? = operation.fields["parameters"] else { continue }
+            for parameter in parameters {
+                var parameter = parameter
+                if case .string(let reference)? = parameter["$ref"] {
+                    parameter = try #require(document.schema.resolve(reference))
+                }
+                guard parameter["in"] == .string("query"), case .string(let name)? = parameter["name"] else { continue }
+                described[operation.name, default: []].insert(name)
+            }
+        }
+        #expect(described == QueryCheck.parameters.mapValues { Set($0.map(String.init)) })
+    }
+
+    @Test func `an unknown or repeated query parameter gets 400 on every route except those that others call`()
+        async throws
+    {
+        let operations = try InterfaceDocument().operations
+        try await withService({ $0.adminKey = AdminClient.adminKey }) { client in
+            for operation in operations {
+                let parts = operation.name.split(separator: " ")
+                let method = try #require(HTTPRequest.Method(String(parts[0])))
+                let path = String(parts[1].filter { $0 != "{" && $0 != "}" })
+                func answer(_ query: String) async throws -> TestResponse {
+                    try await client.http.execute(uri: "\(path)?\(query)", method: method) { $0 }
+                }
+                let unknown = try await answer("limt=5")
+                if QueryCheck.uncheckedPaths.contains(path) {
+                    #expect(!String(buffer: unknown.body).contains("limt"), "\(operation.name)")
+                    continue
+                }
+                #expect(unknown.status == .badRequest, "\(operation.name)")
+                #expect(String(buffer: unknown.body).contains("there is no query parameter `limt`"))
+                for name in QueryCheck.parameters[operation.name] ?? [] {
+                    #expect(String(buffer: unknown.body).contains("`\(name)`"), "\(operation.name)")
+                    let repeated = try await answer("\(name)=1&\(name)=1")
+                    #expect(repeated.status == .badRequest, "\(operation.name)")
+                    #expect(String(buffer: repeated.body).contains("`\(name)` is repeated"))
+                }
+            }
+            let head = try await client.http.execute(uri: "/v1/products?limt=5", method: .head) { $0 }
+            #expect(head.status == .badRequest)
+            #expect(try await client.get("/v1/products?").status == .ok)
+        }
+    }
+
     @Test func `the OpenAPI document lists every problem code`() throws {
         let document = try InterfaceDocument()
         let codes = document.schema.resolve("#/components/schemas/Problem/properties/code/enum")

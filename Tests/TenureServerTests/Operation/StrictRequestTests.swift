@@ -2,6 +2,7 @@ import CommandRunner
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import NIOCore
 import TenureAPI
 import TenureCore
 import TenureMint
@@ -74,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "http://localhost/v1/products", "HTTP://[::1]:8080/v1/products?a=b", "https://a.example/v1/products",
+        "http://localhost/v1/products", "HTTP://[::1]:8080/health/live?a=b", "https://a.example/v1/products",
     ])
     func `a request for a full HTTP URL is served, whatever its host`(target: String) async throws {
         try await withLiveService { _, port in
@@ -127,7 +128,7 @@ import Testing
                 try await answer("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
             }
             #expect(try await status("/v1/products").hasPrefix("HTTP/1.1 200 "))
-            #expect(try await status("/v1/products?x=%41").hasPrefix("HTTP/1.1 200 "))
+            #expect(try await status("/health/live?x=%41").hasPrefix("HTTP/1.1 200 "))
             // RFC 9112, section 3.2.2: a server must accept an absolute URL. Its path must have its canonical spelling,
             // too.
             #expect(try await status("http://localhost/v1/products").hasPrefix("HTTP/1.1 200 "))
@@ -271,6 +272,38 @@ import Testing
             connection.send("{}")
             let second = try #require(await connection.received(until: "}"))
             #expect(second.hasPrefix("HTTP/1.1 422 "), "\(second)")
+        }
+    }
+
+    @Test(arguments: [
+        ("POST /v1/sync", "Content-Type: application/json\r\nContent-Length: 4194305", "413"),
+        ("POST /v1/sync", "Content-Type: text/plain\r\nContent-Length: 2", "415"),
+        ("POST /v1/notifications/apple", "Content-Length: 999999999", "413"),
+        ("POST /v1/admin/policies", "Content-Type: application/json\r\nContent-Length: 2", "401"),
+        ("POST /nowhere", "Content-Length: 2", "404"),
+    ])
+    func `a client that waits for 100 Continue gets the refusal of its request at once`(
+        _ target: String, _ headers: String, _ status: String
+    ) async throws {
+        try await withLiveService({ $0.adminKey = AdminClient.adminKey }) { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send("\(target) HTTP/1.1\r\nHost: a\r\n\(headers)\r\nExpect: 100-continue\r\n\r\n")
+            let answer = try #require(await connection.received(until: "\r\n\r\n"))
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+            #expect(answer.lowercased().contains("\r\nconnection: close\r\n"), "\(answer)")
+        }
+    }
+
+    @Test func `a request body with more names than any valid body gets 400`() async throws {
+        try await withService { client in
+            func names(_ count: Int) -> String {
+                "{" + (0..<count).map { "\"n\($0)\":{}" }.joined(separator: ",") + "}"
+            }
+            let most = try await client.post(names(1000))
+            #expect(most.status == .unprocessableContent, "\(String(buffer: most.body))")
+            let more = try await client.post(names(1001))
+            #expect(more.status == .badRequest)
+            #expect(String(buffer: more.body).contains("too many names"), "\(String(buffer: more.body))")
         }
     }
 

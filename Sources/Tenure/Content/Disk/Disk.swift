@@ -80,7 +80,7 @@ enum Disk {
             unlink(temporaryPath)
             throw failure
         }
-        if isLasting { flushFolder((path as NSString).deletingLastPathComponent) }
+        if isLasting { try flushFolder((path as NSString).deletingLastPathComponent) }
     }
 
     /// Reads a small file. Nil if it doesn't exist or has more than `maximumSize` bytes.
@@ -137,9 +137,14 @@ enum Disk {
         return true
     }
 
-    /// Flushes a folder to the disk, so that names added to the folder survive a loss of power. Ignores errors, because
-    /// some file systems can't flush a folder.
-    static func flushFolder(_ path: String) { try? flushFile(path) }
+    /// Flushes a folder to the disk, so that names added to the folder survive a loss of power.
+    static func flushFolder(_ path: String) throws(DiskFailure) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw DiskFailure("open", path) }
+        defer { _ = close(descriptor) }
+        // Some file systems can't flush a folder.
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw DiskFailure("flush", path) }
+    }
 
     static func flushFile(_ path: String) throws(DiskFailure) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -259,7 +259,7 @@ final class PackWriter {
         let versions = partialPack.packFolder + "/versions"
         try Disk.makeFolder(versions)
         try Disk.rename(partialPack.filesFolder, to: versions + "/" + partialPack.plan.folder)
-        Disk.flushFolder(versions)
+        try Disk.flushFolder(versions)
         try store.setInstalled(partialPack.plan, embedded: embedded, in: partialPack.packFolder)
     }
 
@@ -286,7 +286,7 @@ final class PackWriter {
         #endif
         for fileIndex in written { try Disk.flushFile(partialPack.path(of: fileIndex)) }
         let folders = Set(written.map { (partialPack.path(of: $0) as NSString).deletingLastPathComponent })
-        for folder in folders { Disk.flushFolder(folder) }
+        for folder in folders { try Disk.flushFolder(folder) }
     }
 }
 
