@@ -1,5 +1,5 @@
 import Foundation
-package import TenureCore
+import TenureCore
 
 /// A release list as CSV (RFC 4180): a row of column names, then one row for each release.
 ///

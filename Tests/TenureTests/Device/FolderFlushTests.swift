@@ -15,7 +15,7 @@ import Testing
                 #expect(failure?.operation == "flush the folder of")
             }
             // The file itself is complete, and nothing else is left.
-            let bytes = try file.read(most: 10)
+            let bytes = try file.read(maximumSize: 10)
             #expect(bytes == [1, 2])
         }
     }
