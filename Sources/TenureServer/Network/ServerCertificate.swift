@@ -53,7 +53,7 @@ struct CertificateReloading: Service {
     let metrics: ServiceMetrics
     let logger: Logger
     /// Whether SIGHUP also reloads the secrets of a bucket, so that the signal has an effect without a certificate.
-    var alsoReloadsBucket = false
+    let alsoReloadsBucket: Bool
 
     /// Ignores SIGHUP until this service runs, because by default the signal ends the process. At a terminal, the
     /// signal isn't ignored.
