@@ -111,7 +111,7 @@ import Testing
         try await withAdminClient { admin, _ in
             let stranger = ReceiptMinter(authority: try TestAuthority(), app: MintedApp(), signedAt: Calculator.now)
             let cases = [
-                (try Calculator.receipts().text(), "verified"), (try stranger.text(), "rejected"), ("MII=", "unsigned"),
+                (try Calculator.receipts().text(), "verified"), (try stranger.text(), "rejected"), ("MII=", "rejected"),
             ]
             for (receipt, status) in cases {
                 let response = """
