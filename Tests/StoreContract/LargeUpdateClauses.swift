@@ -170,6 +170,19 @@ extension StoreClause {
                 "the unbound customer was erased with one of its customers")
             try expect(try await store.lookUp(owner.id) == owner, "the other named customer stays")
         },
+        StoreClause("an unbound customer of many customers belongs to exactly those that its artifacts name now") {
+            store in
+            var owners: [Int64] = []
+            for id in 0..<150 { owners.append(try await store.bring("\(id)").id) }
+            let unbound = Identity(unboundLedBy: .transactions, naming: Identity(.appTransactionID, "0"), digest: "x")
+            for range in [0..<150, 10..<80, 5..<150] {
+                let shown = try await store.recordUnbound(
+                    unbound, naming: range.map { Identity(.appTransactionID, "\($0)") }, in: Sample.production,
+                    at: Sample.now, Sample.shown("c"))
+                let named = try unwrap(shown, "an unbound customer").customers.map(\.id)
+                try expect(named == Array(owners[range]), "\(range): \(named.count) customers")
+            }
+        },
         StoreClause("an unbound customer can't be merged with another customer") { store in
             let (owner, stranger) = (try await store.bring("1"), try await store.bring("2"))
             let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "x")

@@ -85,6 +85,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [#""tomorrow""#, "1795176000", #""2026-13-20T12:00:00Z""#, "{}"])
+    func `a customer's JSON response with an invalid date isn't read as one without a date`(date: String) {
+        let json = #"{"outcome":"granted","reasons":[],"sentence":"x","until":\#(date)}"#
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(EntitlementResponse.self, from: Data(json.utf8))
+        }
+    }
+
     @Test func `the JSON of a single decision contains the name of its entitlement`() throws {
         let decision = try #require(try Self.answer().decisions.last)
         var json = JSONWriter()

@@ -34,6 +34,22 @@ import Testing
         #expect(error?.isRetryable == false)
     }
 
+    @Test func `several hosts of a PostgreSQL URL have one port each or one for all, and else are refused`() throws {
+        func servers(_ options: [String: String]) throws -> [String] {
+            try PostgresHostName.all(in: options, database: "shop").map { "\($0.host) \($0.address) \($0.port)" }
+        }
+        #expect(try servers(["host": "a,b", "port": "1,2"]) == ["a  1", "b  2"])
+        #expect(try servers(["host": "a,b", "port": "5"]) == ["a  5", "b  5"])
+        #expect(try servers(["host": "a,b", "hostaddr": "::1,::2", "port": "1,2"]) == ["a ::1 1", "b ::2 2"])
+        for options in [
+            ["host": "a,b", "port": "1,2,3"], ["host": "a,b,c", "port": "1,2"], ["host": "a", "port": "1,2"],
+            ["host": "a,b", "hostaddr": "::1", "port": "1,2"],
+        ] {
+            let error = #expect(throws: StoreError.self, "\(options)") { try servers(options) }
+            #expect(error?.description.contains("give one for each host") == true, "\(String(describing: error))")
+        }
+    }
+
     @Test(arguments: [
         "postgres://me:hunter2@db/shop?nonsense=1", "postgres://me:hunter2%zz@db/shop",
         "postgres://me:hunter2?@db/shop",

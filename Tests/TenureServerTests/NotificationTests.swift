@@ -70,6 +70,22 @@ import Testing
         }
     }
 
+    @Test func `support sees a customer's notifications in the timeline, with their types`() async throws {
+        try await withServiceTestBed({ $0.adminKey = AdminClient.adminKey }) { testBed in
+            let jws = try Self.minter().notification("SUBSCRIBED", "INITIAL_BUY", uuid: "u1", of: Self.period(start: 1))
+            #expect(try await testBed.client.notify(jws).status == .ok)
+            let customer = try #require(try await testBed.customer("1"))
+            let admin = AdminClient(client: testBed.client, key: AdminClient.adminKey)
+            let timeline = try await admin.get("/v1/admin/customers/\(customer.publicID)/timeline")
+            let entry = timeline.entries.first { $0["kind"] as? String == "notification" }
+            #expect(
+                entry as? [String: String] == [
+                    "kind": "notification", "type": "SUBSCRIBED", "subtype": "INITIAL_BUY",
+                    "at": "2026-11-20T12:00:00Z", "signed": "2026-11-20T11:59:00Z",
+                ], "\(timeline.text)")
+        }
+    }
+
     @Test func `notifications that contain no customer ID are stored without a customer`() async throws {
         try await withServiceTestBed { testBed in
             var summary = JSONObject()

@@ -147,6 +147,32 @@ import Testing
         }
     }
 
+    @Test func `support sees a customer's trial sessions in the timeline and in the export`() async throws {
+        let clock = TestClock(Calculator.now)
+        try await withService(policy: try Self.policy()) {
+            $0.adminKey = AdminClient.adminKey
+            $0.now = { clock.now }
+        } _: { client in
+            let admin = AdminClient(client: client, key: AdminClient.adminKey)
+            let customer = try await client.sync(try Self.newcomer())
+            for name in ["first", "second"] {
+                _ = try await client.beginSession(name, token: try customer.token)
+                clock.advance(by: 60)
+            }
+            let answer = try await admin.get(try customer.path("/export"))
+            let data = try #require(answer.json["data"] as? [String: Any])
+            #expect(
+                data["trialSessions"] as? [[String: String]] == [
+                    ["entitlement": "everything", "session": "first", "beganAt": "2026-11-20T12:00:00Z"],
+                    ["entitlement": "everything", "session": "second", "beganAt": "2026-11-20T12:01:00Z"],
+                ], "\(answer.text)")
+            let timeline = try await admin.get(try customer.path("/timeline"))
+            let sessions = timeline.entries.filter { $0["kind"] as? String == "trialSession" }
+            #expect(sessions.compactMap { $0["at"] as? String } == ["2026-11-20T12:00:00Z", "2026-11-20T12:01:00Z"])
+            #expect(sessions.allSatisfy { $0["entitlement"] as? String == "everything" }, "\(timeline.text)")
+        }
+    }
+
     @Test func `invalid requests to begin a trial session are refused`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let token = try #require(try await client.sync(try Self.newcomer()).accessToken).value

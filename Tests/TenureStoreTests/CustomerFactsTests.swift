@@ -37,6 +37,46 @@ import Testing
         }
     }
 
+    // A rehearsal decides once for all customers with equal plain facts.
+    @Test func `plain facts are equal only if the promises of both are for the customer's own acquisition, or not`()
+        throws
+    {
+        let bought = Date(timeIntervalSince1970: 1_400_000_000)
+        func key(_ id: AcquisitionID, _ promised: AcquisitionKey) throws -> [UInt8] {
+            var facts = CustomerFacts()
+            facts.add([AppProof(kind: .receipt, signedDate: bought, id: id, originalPurchaseDate: bought)])
+            facts.add([
+                StoredPromise(
+                    entitlement: "everything", acquisition: promised, policyVersion: 1, until: nil, recordedAt: bought)
+            ])
+            var buffer = [UInt8](repeating: 0, count: 200)
+            let size = facts.encoded.withUnsafeBytes { bytes in
+                buffer.withUnsafeMutableBytes { PlainFacts.writeKey(of: bytes, in: 0, to: $0) { _ in 0 } }
+            }
+            return Array(buffer.prefix(try #require(size)))
+        }
+        func acquisition(_ id: String?, _ download: String?, _ seconds: Double?) -> AcquisitionKey {
+            AcquisitionKey(
+                appTransactionID: id, downloadID: download,
+                originalPurchaseDate: seconds.map { bought.addingTimeInterval($0) })
+        }
+        let own = try key(.download("5"), acquisition(nil, "5", 0))
+        let other = try key(.download("5"), acquisition(nil, "6", 0))
+        #expect(own != other)
+        for mine in [AcquisitionID.download("5"), .appTransaction("5")] {
+            let mineKey = mine == .download("5") ? acquisition(nil, "5", 0) : acquisition("5", nil, 0)
+            for promised in [
+                acquisition(nil, "5", nil), acquisition(nil, "55", 0), acquisition("5", nil, nil),
+                acquisition("6", nil, 0), acquisition("6", "5", 0), acquisition("5", "6", 0),
+                acquisition("5", "5", nil),
+                acquisition(nil, nil, 0), acquisition(nil, nil, 1_000_000), acquisition(nil, nil, -1_000_000),
+            ] {
+                let isOwn = mineKey.matches(promised)
+                #expect(try key(mine, promised) == (isOwn ? own : other), "\(mine), \(promised)")
+            }
+        }
+    }
+
     @Test func `a huge list length in a customer's encoded facts is an error, and reserves no memory`() {
         // These nine bytes claim a list of 2^62 entries.
         let bytes: [UInt8] = [1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40]

@@ -78,6 +78,37 @@ import Testing
         }
     }
 
+    @Test func `an empty file is refused as a backup and as the source of one, and the database stays`() async throws {
+        try await withFolder { folder in
+            let (path, empty) = (folder + "/tenure.sqlite", folder + "/empty")
+            let store = try Store(SQLiteDatabase(path: path))
+            try await fill(store, 0..<3)
+            try await store.close()
+            try Data().write(to: URL(fileURLWithPath: empty))
+            let refused = #expect(throws: SQLiteRestore.Failure.self) { try SQLiteRestore(of: empty, to: path).run() }
+            #expect(refused?.description.contains("it contains no Tenure database; choose another backup") == true)
+            let unread = #expect(throws: SQLiteBackup.Failure.self) {
+                try SQLiteBackup(of: empty, to: folder + "/copy").run(replacing: false)
+            }
+            #expect(unread?.description.contains("it has no data; check the path") == true)
+            #expect(try SQLiteBackup(of: path, to: folder + "/sound").run(replacing: false).customers == 3)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(names.sorted() == ["empty", "sound", "tenure.sqlite"])
+        }
+    }
+
+    @Test func `of several copies of a replaced database, the newest is named`() throws {
+        try withFolder { folder in
+            let path = folder + "/tenure.sqlite"
+            #expect(SQLiteDatabase.savedCopy(of: path) == nil)
+            for name in ["", "-2", "-3"] {
+                let copy = path + SQLiteRescue.suffix + name
+                try Data("x".utf8).write(to: URL(fileURLWithPath: copy))
+                #expect(SQLiteDatabase.savedCopy(of: path)?.hasSuffix(SQLiteRescue.suffix + name) == true)
+            }
+        }
+    }
+
     @Test(.enabled(if: geteuid() == 0))
     func `a database that root restores gets the owner of the replaced database, or else of the folder`()
         async throws

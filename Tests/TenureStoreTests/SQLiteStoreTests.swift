@@ -268,6 +268,11 @@ import Testing
                 let (customer, _) = try await store.update(identities, in: Realm(.production), at: .now) { known in
                     var update = CustomerUpdate(of: known)
                     update.identify(by: purchases.suffix(1).map { Identity(.originalTransactionID, $0) })
+                    update.identify(by: [Identity(.downloadID, "d" + id)])
+                    // No stored artifact proves these.
+                    update.add(
+                        [], proving: [.owned(.appTransaction(id)), .owned(.download("d" + id))],
+                        renewals: purchases.suffix(1).map { .renewing($0) })
                     update.add(
                         purchases.map {
                             Artifact(.receipt, bytes: Array($0.utf8), sha256: Array($0.utf8), signedDate: nil)
@@ -292,6 +297,11 @@ import Testing
             }
             #expect(try await store.lookUp(full.id)?.facts.purchases.count == purchases.count)
             #expect(try await store.lookUp(other.id)?.facts.purchases == [.named("other")])
+            for (customer, id, purchase) in [(full, "1", purchases.last), (other, "2", "other")] {
+                let facts = try #require(try await store.lookUp(customer.id)).facts
+                #expect(Set(facts.proofs.compactMap(\.id)) == [.appTransaction(id), .download("d" + id)])
+                #expect(facts.renewals.map(\.originalTransactionID) == [purchase])
+            }
             try await store.close()
         }
     }
@@ -353,5 +363,19 @@ extension Purchase {
         Purchase(
             transactionID: id, productID: "com.example.calculator.everything", type: .nonConsumable,
             purchaseDate: nil, signedDate: nil)
+    }
+}
+
+extension Renewal {
+    fileprivate static func renewing(_ id: String) -> Renewal {
+        Renewal(
+            originalTransactionID: id, productID: nil, gracePeriodExpiresDate: nil, isInBillingRetryPeriod: false,
+            signedDate: nil)
+    }
+}
+
+extension AppProof {
+    fileprivate static func owned(_ id: AcquisitionID) -> AppProof {
+        AppProof(kind: .appTransaction, signedDate: Date(timeIntervalSince1970: 1_400_000_000), id: id)
     }
 }

@@ -18,7 +18,7 @@ struct JobRunner<Job: Sendable>: Service {
     /// The seconds until the queue is read again, after it was empty or couldn't be read.
     var idlePause: TimeInterval = 5
     var schedule = JobSchedule()
-    var time = AppStoreTime.system
+    let time: AppStoreTime
     let logger: Logger
 
     /// The maximum number of concurrent jobs.

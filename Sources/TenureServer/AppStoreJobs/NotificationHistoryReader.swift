@@ -36,7 +36,7 @@ struct NotificationHistoryReader: Sendable {
     ///   - reached: Receives a date after all notifications before it were delivered. A later run can start there.
     func run(
         since start: Date, deliver: (_ jws: [UInt8]) async throws -> Void,
-        reached: (Date) async throws -> Void = { _ in }
+        reached: (Date) async throws -> Void
     ) async throws -> Summary {
         let now = client.time.now()
         var position = max(start, now.addingTimeInterval(-Self.retention(in: environment)))

@@ -107,4 +107,23 @@ import Testing
             }
         }
     }
+    @Test func `the receipt in a pasted response of verifyReceipt is verified`() async throws {
+        try await withAdminClient { admin, _ in
+            let stranger = ReceiptMinter(authority: try TestAuthority(), app: MintedApp(), signedAt: Calculator.now)
+            let cases = [
+                (try Calculator.receipts().text(), "verified"), (try stranger.text(), "rejected"), ("MII=", "rejected"),
+            ]
+            for (receipt, status) in cases {
+                let response = """
+                    {"status":0,"environment":"Production","latest_receipt":"\(receipt)",\
+                    "latest_receipt_info":[{"transaction_id":"5"}]}
+                    """
+                let answer = try await admin.post("/v1/admin/customers/find", ["artifact": response])
+                let described = answer.json["artifact"] as? [String: Any]
+                #expect(described?["kind"] as? String == "verifyReceipt", "\(answer.text)")
+                #expect(described?["status"] as? String == status, "\(answer.text)")
+                #expect(described?["ids"] as? [String] == ["5"])
+            }
+        }
+    }
 }

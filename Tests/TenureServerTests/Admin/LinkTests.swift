@@ -107,6 +107,26 @@ import Testing
         }
     }
 
+    @Test func `customers whom support separated can't be linked to one user, but support can merge them again`()
+        async throws
+    {
+        try await withAdminClient { admin, keys in
+            let (owner, other) = (try await admin.owner(), try await admin.newcomer())
+            let merge = ["other": try other.publicID, "reason": "one person"]
+            #expect(try await admin.post(try owner.path("/merges"), merge).status == .ok)
+            #expect(try await admin.delete(try owner.path("/merges/\(try other.publicID)")).status == .ok)
+            let server = admin.with(keys[.link])
+            let first = try await server.post("/v1/link", ["userID": "ada", "accessToken": try owner.token])
+            #expect(first.status == .ok, "\(first.text)")
+            let second = try await server.post("/v1/link", ["userID": "ada", "accessToken": try other.token])
+            #expect(second.problem?.code == .conflict && second.problem?.reason == "separated", "\(second.text)")
+            #expect(second.problem?.detail.contains("merge them in the admin API") == true)
+            #expect(try await admin.client.customer(try other.token).id == other.id)
+            #expect(try await admin.post(try owner.path("/merges"), merge).status == .ok)
+            #expect(try await admin.client.customer(try other.token).id == owner.id)
+        }
+    }
+
     @Test func `an access token from an unbound sync can't link a customer to a user`() async throws {
         try await withAdminClient { admin, keys in
             let found = try await admin.client.sync(

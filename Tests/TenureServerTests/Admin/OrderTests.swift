@@ -69,6 +69,19 @@ import Testing
         }
     }
 
+    @Test func `a search by order ID needs a service that accepts production`() async throws {
+        try await LocalStoreTestBed.run { local in
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key, accepting: [.sandbox]) { client, _ in
+                    let answer = try await AdminClient(client: client, key: AdminClient.adminKey).get(
+                        "/v1/admin/orders/M1")
+                    #expect(answer.problem?.code == .misconfigured, "\(answer.text)")
+                    #expect(answer.problem?.detail.contains("add `production` to the setting `environments`") == true)
+                }
+            }
+        }
+    }
+
     @Test func `a search by order ID ignores forged and malformed transactions`() async throws {
         let stranger = JWSMinter(
             authority: try TestAuthority(), app: MintedApp(), signedAt: Calculator.now)

@@ -69,6 +69,19 @@ import Testing
         }
     }
 
+    @Test func `support can't merge a production customer with a sandbox customer`() async throws {
+        try await withAdminClient { admin, _ in
+            let (owner, tester) = (try await admin.owner(), try await admin.sandboxed(as: nil))
+            for (customer, other) in [(owner, tester), (tester, owner)] {
+                let refused = try await admin.post(
+                    try customer.path("/merges"), ["other": try other.publicID, "reason": "r"])
+                #expect(refused.problem?.code == .conflict && refused.problem?.reason == "otherEnvironment")
+                #expect(refused.problem?.detail.contains("different environments") == true, "\(refused.text)")
+            }
+            #expect(try await admin.client.customer(try tester.token).everything.outcome == "denied")
+        }
+    }
+
     // PostgreSQL can't store text with a NUL character.
     @Test func `control characters in support requests are refused`() async throws {
         try await withAdminClient { admin, _ in

@@ -73,6 +73,45 @@ import Testing
         }
     }
 
+    @Test func `a response of the App Store with a list that is too long is unreadable`() async throws {
+        func answer(_ count: Int) -> ImitatedAppStore.Scripted {
+            let list = Array(repeating: #""x""#, count: count).joined(separator: ",")
+            return .init(status: 200, body: #"{"revision":"a","hasMore":false,"signedTransactions":[\#(list)]}"#)
+        }
+        let (longest, tooLong) = (answer(1000), answer(1001))
+        try await withAppStore { asking in
+            await asking.appStore.answerFirst(with: longest, tooLong)
+            let list = try await asking.connection.transactionHistory(of: id, in: .production)
+            #expect(list.rejected.count == 1000 && !list.isComplete)
+            let failure = await #expect(throws: AppStoreFailure.self) {
+                _ = try await asking.connection.transactionHistory(of: id, in: .production)
+            }
+            #expect(failure?.description.contains("`signedTransactions` has 1001 elements") == true)
+        }
+    }
+
+    @Test func `a backfill stores no renewal info of another account's subscription`() async throws {
+        let other = try ServerSigned.transaction(
+            "3001", .production,
+            [
+                "originalTransactionId": .string("3000"), "appTransactionId": .string("704000000000000009"),
+                "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+            ])
+        let renewal = try ServerSigned.renewal(["originalTransactionId": .string("3000"), "appTransactionId": .null])
+        let transactions = [try ServerSigned.transaction("1001"), try ServerSigned.period()]
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) {
+                $0.histories = [(["1001"], transactions)]
+                $0.statuses = ["1001": ServerSigned.statuses(other, renewal)]
+            }
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            #expect(history.rejected.map(\.code) == ["unrelated", "noTransaction"])
+            #expect(history.renewals.isEmpty && !history.isComplete)
+            #expect(history.purchases.map(\.transactionID) == ["1001", "2001"])
+            #expect(!history.identities.contains { $0.value == "3000" || $0.value == "3001" })
+        }
+    }
+
     @Test func `transactions of another environment or app in an App Store history are rejected`() async throws {
         let sandbox = try ServerSigned.transaction("1001", .sandbox)
         let other = try Calculator.minter(bundleID: "com.example.other").text(.transaction)

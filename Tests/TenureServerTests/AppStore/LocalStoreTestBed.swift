@@ -90,9 +90,11 @@ struct LocalStoreTestBed: Sendable {
     ///
     /// - Parameters:
     ///   - key: the service's key for the App Store; nil if the service has no key.
+    ///   - environments: the environments that the service accepts; nil for all.
     ///   - answer: replaces the local App Store.
     func service(
         in folder: String, key: ServerAPIKey?, policy: Policy? = nil, logger: Logger = Calculator.logger,
+        accepting environments: [AppStoreEnvironment]? = nil,
         answering answer: (@Sendable (AppStoreTransport.Request) -> AppStoreTransport.Answer)? = nil,
         _ body: @escaping @Sendable (Client, AppStoreJobs?) async throws -> Void
     ) async throws {
@@ -100,6 +102,9 @@ struct LocalStoreTestBed: Sendable {
         configuration.now = { [clock] in clock.now }
         configuration.metrics = .open
         configuration.adminKey = AdminClient.adminKey
+        if let environments {
+            configuration.anchors = configuration.anchors.filter { environments.contains($0.key) }
+        }
         if let key { configuration.appStore = try settings(key, in: folder) }
         let transport =
             answer.map { answer in

@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import TenureAppStore
 import TenureCore
@@ -85,6 +86,30 @@ import Testing
             if let customer = finding?.customer, !damage.sql[0].contains("support_grants") {
                 #expect(names.contains(customer))
             }
+        }
+    }
+
+    // SQLite enforces references only if a program asks for it.
+    @Test func `checking a database finds rows that refer to a row that another program removed`() async throws {
+        try await DatabaseTestBed.withFilledStore { store in
+            let (path, count) = try await store.database.read { session throws(StoreError) in
+                (
+                    try session.row("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0) ?? "",
+                    try session.row("SELECT count(*) FROM promises WHERE policy = 1")?.integer(0) ?? 0
+                )
+            }
+            let script = """
+                import sqlite3, sys
+                connection = sqlite3.connect(sys.argv[1])
+                connection.execute("DELETE FROM policies WHERE version = 1")
+                connection.commit()
+                """
+            let result = try Tool.run("/usr/bin/env", ["python3", "-c", script, path])
+            try #require(result.status == 0, "\(result.errors)")
+            let findings = try await DatabaseTestBed.findings(store)
+            let words = "\(count) rows of `promises` refer to row 1 of `policies`, which doesn't exist"
+            #expect(count > 3)
+            #expect(findings.contains { $0.problem == words && $0.remedy == .restore }, "\(findings)")
         }
     }
 

@@ -40,6 +40,41 @@ import Testing
         }
     }
 
+    private func customer(_ id: String, in store: Store) async throws -> Customer {
+        guard let found = try await store.customer(by: Identity(.appTransactionID, id), in: DatabaseTestBed.realm)
+        else { throw StoreError.failed("there is no customer \(id)") }
+        return found
+    }
+
+    // The older customer's row refers to a later row.
+    @Test func `moving a database keeps customers merged who were merged by support`() async throws {
+        try await withFolder { folder in
+            try await DatabaseTestBed.fill(folder)
+            let source = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            let (older, newer) = ("704000000000000102", "704000000000000105")
+            let (one, two) = (try await customer(older, in: source), try await customer(newer, in: source))
+            #expect(one.id < two.id)
+            let outcome = try await source.perform(
+                RequestedChange(.merge(other: one.publicID), actor: "ada", at: Calculator.now),
+                on: .publicID(two.publicID), using: Rederivation { _ in CustomerFacts() })
+            guard case .done(_, isNew: true) = outcome else {
+                Issue.record("not merged: \(outcome)")
+                return
+            }
+            let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))
+            _ = try await DatabaseCopy().run(from: source.database, to: target.database, at: "b", summarize: summarize)
+            let moved = try await customer(older, in: target)
+            #expect(moved.id == two.id && moved.publicID == two.publicID)
+            let (merged, third) = (
+                try await customer(newer, in: source), try await customer("704000000000000103", in: target)
+            )
+            #expect(moved.facts == merged.facts && third.id != two.id)
+            #expect(try await DatabaseTestBed.dump(target) == (try await DatabaseTestBed.dump(source)))
+            try await source.close()
+            try await target.close()
+        }
+    }
+
     // A token contains the customer's number, so a number must never be used twice.
     @Test func `moving a database doesn't reuse the row number of an erased customer`() async throws {
         try await DatabaseTestBed.withFilledStore { source in

@@ -192,6 +192,8 @@ import Testing
         #expect(fault(.init(certificate: sound.certificate, key: sound.certificate)).contains("has no private key"))
         #expect(fault(.init(certificate: sound.certificate, key: other.key)).contains("the key isn't that of"))
         #expect(fault(.init(certificate: folder.path, key: sound.key)).contains("can't be read"))
+        let large = try folder.write(String(repeating: "\n", count: (1 << 20) + 1), to: "large.pem")
+        #expect(fault(.init(certificate: large, key: sound.key)).contains("another kind of file"))
         #expect(fault(sound, now: .distantFuture).contains("expired"))
     }
 

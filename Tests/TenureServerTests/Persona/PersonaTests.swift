@@ -216,6 +216,11 @@ import Testing
             for name in ["", String(repeating: "n", count: 65), "é", "n\u{7F}"] {
                 #expect(try await create(["name": name]).problem?.code == .malformedRequest, "\(name)")
             }
+            func version(_ length: Int) -> [String: Any?] {
+                ["name": "v\(length)", "set": ["originalAppVersion": String(repeating: "1", count: length)]]
+            }
+            #expect(try await create(version(64)).status == .ok)
+            #expect(try await create(version(65)).problem?.detail.contains("more than 64 bytes") == true)
         }
     }
 

@@ -37,6 +37,18 @@ import Testing
         }
     }
 
+    @Test func `ready-made personas are for the platform in the request`() async throws {
+        try await withAdminClient { admin, _ in
+            let answer = try await admin.post("/v1/admin/personas/ready-made", ["platform": "macOS"])
+            #expect(answer.status == .ok, "\(answer.text)")
+            let last = answer.personas.first { $0["name"] as? String == "last-paid-build" }?["set"] as? [String: String]
+            #expect(last?["originalPlatform"] == "macOS" && last?["originalAppVersion"] == "1.9")
+            let unknown = try await admin.post("/v1/admin/personas/ready-made", ["platform": "OS/2"])
+            #expect(unknown.problem?.code == .malformedRequest)
+            #expect(unknown.problem?.detail.contains("unknown `platform` `OS/2`; use one of iOS, macOS") == true)
+        }
+    }
+
     @Test func `ready-made personas have versions and dates around the policy's boundaries`() throws {
         let made = ReadyMadePersonas(try Calculator.policy(), on: .iOS, signed: Calculator.now).personas
         func settings(_ name: String) -> [String: String] {
@@ -61,6 +73,36 @@ import Testing
         #expect(settings("no-original-version") == ["originalPurchaseDate": "2015-06-08T18:00:00Z"])
         #expect(settings("pre-order")["preorderDate"] == "2015-06-08T18:00:00Z")
         #expect(settings("refunded")["revocationDate"] == "2015-06-22T18:00:00Z")
+    }
+
+    @Test func `ready-made personas around a short era have versions and dates inside that era`() throws {
+        let begin = Date(timeIntervalSince1970: 1_500_000_000)
+        func era(_ name: String, _ model: Era.Model, _ version: String, after hours: Double) -> Era {
+            Era(
+                name: name, model: model,
+                begins: [.iOS: .at(version: AppVersion(version), date: begin.addingTimeInterval(hours * 3600))],
+                changeover: .noWindow)
+        }
+        let policy = try Policy(
+            app: .init(bundleID: "com.example.calculator"),
+            eras: [
+                Era(name: "early", model: .free), era("paid", .paid, "100.5", after: 0),
+                era("free", .free, "101", after: 6), era("late", .paid, "200", after: 12),
+            ],
+            buildNumbers: .increasing,
+            entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
+        let change = try #require(PolicyChange(of: policy, on: .iOS))
+        #expect(change.era.name == "paid" && change.versionBefore == "100.5")
+        #expect(change.dateBefore == begin.addingTimeInterval(3 * 3600))
+        #expect(change.dateAfter == begin.addingTimeInterval(9 * 3600))
+        for persona in ReadyMadePersonas(policy, on: .iOS, signed: Calculator.now).personas
+        where ["last-paid-build", "after-the-change"].contains(persona.name) {
+            let evidence = Evidence(
+                environment: .sandbox, app: [persona.proof], purchasesAreComplete: true,
+                persona: TenureCore.Persona(name: persona.name, proof: persona.proof))
+            let outcome = decide(evidence, under: policy, at: Calculator.now).first?.outcome
+            #expect(outcome == (persona.name == "last-paid-build" ? .granted : .denied), "\(persona.name)")
+        }
     }
 
     @Test func `ready-made personas have the last build before a boundary in the release list`() throws {

@@ -31,6 +31,8 @@ import Testing
             ("remove them", { $0.url = "https://user:word@example.com/" }),
             ("remove them", { $0.url = "https://example.com/#here" }),
             ("isn't a valid port", { $0.url = "https://example.com:0/" }),
+            ("isn't a valid host name", { $0.url = "https://exa!mple.com/" }),
+            ("isn't a valid host name", { $0.url = "https://ex%C3%A4mple.com/" }),
             ("there is no event `customer.born`", { $0.events = ["customer.born"] }),
             (
                 "add `policy.published`",
@@ -47,6 +49,26 @@ import Testing
             let line = try #require(try mistake(change), "\(words)")
             #expect(line.contains(words) && !line.contains("\n"), "\(line)")
             #expect(!line.contains(WebhookTestBed.secret))
+        }
+    }
+
+    @Test func `settings of webhooks outside their ranges are refused before the service starts`() throws {
+        typealias Setting = WritableKeyPath<WebhookSettings, Int>
+        let ranges: [(String, Setting, ClosedRange<Int>)] = [
+            ("expiringDays", \.expiringDays, 0...365), ("retentionDays", \.retentionDays, 4...3650),
+            ("concurrency", \.concurrency, 1...100),
+        ]
+        for (name, setting, range) in ranges {
+            func mistake(_ value: Int) throws -> String? {
+                var configuration = try Calculator.configuration("/tmp")
+                configuration.webhookSettings[keyPath: setting] = value
+                return configuration.mistakes.first?.description
+            }
+            for value in [range.lowerBound, range.upperBound] { #expect(try mistake(value) == nil, "\(name)") }
+            for value in [range.lowerBound - 1, range.upperBound + 1] {
+                let line = try #require(try mistake(value), "\(name): \(value)")
+                #expect(line.contains("`webhookSettings.\(name)`") && line.contains("found \(value)"), "\(line)")
+            }
         }
     }
 
