@@ -85,7 +85,7 @@ import Testing
             try await fill(store, 0..<3)
             try await store.close()
             try Data().write(to: URL(fileURLWithPath: empty))
-            let refused = #expect(throws: SQLiteRestore.Failure.self) { try SQLiteRestore(of: empty, to: path).run() }
+            let refused = #expect(throws: SQLiteFileError.self) { try SQLiteRestore(of: empty, to: path).run() }
             #expect(refused?.description.contains("it contains no Tenure database; choose another backup") == true)
             let unread = #expect(throws: SQLiteBackup.Failure.self) {
                 try SQLiteBackup(of: empty, to: folder + "/copy").run(replacing: false)
