@@ -160,6 +160,28 @@ import Testing
         #expect(done.status == 0, "\(done.errors)")
     }
 
+    @Test func `tenure local-store reports a wrong address, and a server that isn't a local App Store`() async throws {
+        let spaces = try await Command.run("local-store", "device", "Zoe", "--store", "http://[")
+        #expect(spaces.status == 1 && spaces.errors.contains("isn't the URL of a local App Store"), "\(spaces)")
+        let none = try await Command.run("local-store", "device", "Zoe", "--store", "http://127.0.0.1:9")
+        #expect(none.status == 1 && none.errors.contains("no local App Store responds"), "\(none)")
+        let other = try await Command.run("local-store", "device", "Zoe", "--store", storeURL + "/inApps")
+        #expect(other.status == 1 && other.errors.contains("isn't a local App Store; check the address"), "\(other)")
+    }
+
+    @Test func `tenure local-store do refuses a parameter without a value, and prints its response with --json`()
+        async throws
+    {
+        let refused = try await perform("advance", "1d")
+        #expect(refused.status == 64 && refused.errors.contains("`1d` isn't a parameter; write name=value"))
+        let incomplete = try await perform("buy", "customer=Zoe")
+        #expect(incomplete.status == 64 && incomplete.errors.contains("`buy` needs `product`"), "\(incomplete)")
+        let done = try await perform("advance", "by=1m", "--json")
+        #expect(done.status == 0, "\(done.errors)")
+        let answer = try done.json()
+        #expect(answer["now"] is String && answer["notifications"] is [Any])
+    }
+
     @Test func `tenure local-store fault prints how many requests will fail, or that the fault has ended`() async throws
     {
         for (requests, words) in [

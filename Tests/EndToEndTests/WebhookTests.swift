@@ -74,6 +74,16 @@ import Testing
                 "- { name: app, url: \"https://example.com/\", secretFile: webhook.secret, events: [born] }",
                 "the webhook `app` is invalid: there is no event `born`"
             ),
+            ("{ name: app }", "tenure.yaml:3:3: `webhooks` isn't a list"),
+            ("- app", "tenure.yaml:3:5: a webhook isn't a mapping"),
+            (
+                "- { name: app, url: \"https://example.com/\", secretFile: webhook.secret, events: entitlement.granted }",
+                "tenure.yaml:3:83: `events` isn't a list"
+            ),
+            (
+                "- { name: app, url: \"https://example.com/\", secretFile: webhook.secret, eachCustomer: sometimes }",
+                "tenure.yaml:3:89: `eachCustomer` isn't a Boolean; write `true` or `false`"
+            ),
             (
                 "- { name: app, url: \"http://example.com/\", secretFile: webhook.secret }",
                 "the webhook `app` is invalid: the URL of `example.com` has no TLS"
@@ -85,6 +95,36 @@ import Testing
             let result = try await Command.run("serve", "--config", config, "--database", database, "--port", "0")
             #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
             #expect(!FileManager.default.fileExists(atPath: database))
+        }
+    }
+
+    @Test func `serve refuses settings without a value or of the wrong kind, with their line`() async throws {
+        let folder = try folder()
+        let cases = [
+            ("port:", "tenure.yaml:2:6: `port` has no value; write one, or remove the setting"),
+            ("tls: yes", "tenure.yaml:2:6: `tls` must be a mapping with these settings: tls."),
+            ("port: [1, 2]", "tenure.yaml:2:7: `port` isn't a single value"),
+            ("apps: { one: }", "tenure.yaml:2:9: the app `one` has no settings; it needs `policy` and `database`"),
+            ("apps: []", "tenure.yaml:2:7: `apps` isn't a mapping"),
+        ]
+        for (line, words) in cases {
+            let config = try folder.write("# settings\n\(line)\n", to: "tenure.yaml")
+            let database = folder.url("tenure.sqlite").path
+            let result = try await Command.run("serve", "--config", config, "--database", database)
+            #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
+            #expect(!FileManager.default.fileExists(atPath: database))
+        }
+        let missing = folder.url("none.yaml").path
+        let result = try await Command.run("serve", "--config", missing)
+        #expect(result.status == 1 && result.errors.contains("there is no file `\(missing)`"), "\(result.errors)")
+    }
+
+    @Test func `webhook log and replay refuse --event together with --since`() async throws {
+        let database = try folder().url("tenure.sqlite").path
+        for command in ["log", "replay"] {
+            let result = try await Command.run(
+                "webhook", command, "--database", database, "--event", "evt_1", "--since", "2020-01-01")
+            #expect(result.status == 64 && result.errors.contains("exclude each other"), "\(result)")
         }
     }
 

@@ -23,6 +23,46 @@ import Testing
                 == 64)
     }
 
+    @Test func `tenure mint --payload signs exactly the fields of the file, then those of --set`() async throws {
+        let testBed = try await TestBed()
+        let fields = try testBed.folder.write(#"{"productId": "a.b", "price": 1, "quantity": 2}"#, to: "fields.json")
+        let file = try await testBed.mint("transaction", "price=4990", options: ["--payload", fields])
+        let shown = try await Command.run("inspect", "--json", file).json()
+        let payload = try #require(shown["payload"] as? [String: Any])
+        #expect(Set(payload.keys) == ["productId", "price", "quantity"])
+        #expect(payload["price"] as? Int == 4990 && payload["quantity"] as? Int == 2)
+        for (text, words) in [("[1]", "isn't a JSON object"), ("{", "fields.json`: ")] {
+            try testBed.folder.write(text, to: "fields.json")
+            let wrong = try await Command.run(
+                "mint", "transaction", "--authority", testBed.authority, "--payload", fields)
+            #expect(wrong.status == 1 && wrong.output.isEmpty && wrong.errors.contains(words), "\(wrong)")
+        }
+    }
+
+    @Test func `tenure mint receipt --payload signs exactly the fields of the file`() async throws {
+        let testBed = try await TestBed()
+        let fields = try testBed.folder.write(
+            """
+            {"receipt_type": "Production", "bundle_id": "com.example.calculator", "application_version": "1",
+             "receipt_creation_date": "2015-01-01T00:00:00Z", "original_application_version": "36"}
+            """, to: "fields.json")
+        let file = try await testBed.mint("receipt", options: ["--payload", fields])
+        let shown = try await Command.run("inspect", "--json", file).json()
+        let payload = try #require(shown["payload"] as? [String: Any])
+        #expect(payload["original_application_version"] as? String == "36")
+        #expect((payload["in_app"] as? [Any])?.isEmpty == true)
+        #expect(payload["original_purchase_date"] == nil && payload["download_id"] == nil)
+    }
+
+    @Test func `tenure mint refuses a device that isn't a UUID, and a defect in a BER receipt`() async throws {
+        let device = try await Command.run(
+            "mint", "transaction", "--authority", "authority", "--device-id", "my phone")
+        #expect(device.status == 64 && device.errors.contains("`my phone` isn't a UUID"), "\(device)")
+        let receipt = try await Command.run(
+            "mint", "receipt", "--authority", "authority", "--defect", "tamperedContent", "--form", "ber")
+        #expect(receipt.status == 64 && receipt.errors.contains("leave out `--form ber`"), "\(receipt)")
+    }
+
     @Test func `tenure mint doesn't overwrite a test authority, and reports a folder without a test authority`()
         async throws
     {

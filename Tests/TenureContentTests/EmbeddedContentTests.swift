@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 import Testing
 
 @testable import TenureContent
@@ -32,6 +33,29 @@ import Testing
     ])
     func `embedded content with impossible sizes or conflicting paths is rejected`(files: String) {
         #expect(throws: ContentError.self) { try content(files) }
+    }
+
+    @Test func `embedded content of another format or with an unreadable minimum version is rejected`() throws {
+        func read(format: Int = 1, minimum: String) throws -> EmbeddedContent {
+            let pack = #""name":"piano","product":"p","minimumAppVersion":"\#(minimum)","version":"\#(digest)""#
+            return try EmbeddedContent(json: Data(#"{"format":\#(format),"packs":[{\#(pack),"files":[]}]}"#.utf8))
+        }
+        #expect(try read(minimum: "3.2")["piano"]?.minimumAppVersion?.description == "3.2")
+        for (format, minimum) in [(2, "3.2"), (0, "3.2"), (1, "new"), (1, "")] {
+            #expect(throws: ContentError.self, "\(format) \(minimum)") { try read(format: format, minimum: minimum) }
+        }
+    }
+
+    @Test func `embedded content has at most 100 packs, with at most 10,000 files each`() throws {
+        func read(packs: Int, files: Int) throws -> EmbeddedContent {
+            let list = (0..<files).map { #"{"path":"\#($0)","size":1}"# }.joined(separator: ",")
+            let all = (0..<packs).map { #"{"name":"p\#($0)","product":"p","version":"\#(digest)","files":[\#(list)]}"# }
+            return try EmbeddedContent(json: Data(#"{"format":1,"packs":[\#(all.joined(separator: ","))]}"#.utf8))
+        }
+        #expect(try read(packs: 100, files: 1).packs.count == 100)
+        #expect(throws: ContentError.self) { try read(packs: 101, files: 1) }
+        #expect(try read(packs: 1, files: 10_000).packs.first?.files.count == 10_000)
+        #expect(throws: ContentError.self) { try read(packs: 1, files: 10_001) }
     }
 
     @Test func `embedded content must name each pack once, with exactly one entitlement or product that unlocks it`() {

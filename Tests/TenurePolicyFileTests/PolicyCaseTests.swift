@@ -87,6 +87,44 @@ import Testing
                 """)
     }
 
+    @Test func `an ambiguous artifact in a policy case is a mistake`() throws {
+        let error = #expect(throws: PolicyFileError.self) {
+            _ = try run(
+                """
+                now: 2015-07-01
+                cases:
+                  - name: x
+                    app: { originalAppVersion: [37] }
+                    transactions: [{ productID: a }, { productID: b, isUpgraded: 1 }]
+                    renewals: [{ productID: a }]
+                    support: [{ grant: everything, revocation: everything }, { until: 2016-01-01 }]
+                    purchasesComplete: "true"
+                    expect: { everything: granted }
+                """)
+        }
+        #expect(
+            error?.description == """
+                cases.yaml:4:12: a list isn't possible here; write a text, or `none`
+                cases.yaml:5:66: `1` is neither `true` nor `false`; write one of them
+                cases.yaml:6:16: the renewal info doesn't name its subscription; write `originalTransactionID: "1"`
+                cases.yaml:7:15: write one of `grant: everything` and `revocation: everything`
+                cases.yaml:7:62: write one of `grant: everything` and `revocation: everything`
+                cases.yaml:8:24: `true` is neither `true` nor `false`; write one of them
+                """)
+    }
+
+    @Test func `a file of policy cases without a case or without a policy is a mistake`() throws {
+        let empty = #expect(throws: PolicyFileError.self) { _ = try run("cases: []") }
+        #expect(empty?.description == "cases.yaml:1:1: there is no case; write at least one")
+        let text = "now: 2015-07-01\ncases: [{ name: x, app: {}, expect: { everything: granted } }]"
+        let error = #expect(throws: PolicyFileError.self) {
+            _ = try PolicyCases.read(Array(text.utf8), named: "cases.yaml", policy: nil)
+        }
+        #expect(
+            error?.description
+                == "cases.yaml:2:9: there is no policy to test; write `policy` at the top, or name a policy file")
+    }
+
     @Test func `a file of policy cases may contain its own policy`() throws {
         let cases = try PolicyCases.read(
             Array(

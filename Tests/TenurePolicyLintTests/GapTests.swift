@@ -198,6 +198,46 @@ import Testing
         #expect(try findings(sale: iOS) == [])
     }
 
+    // MARK: Windows and honors that do something else than they say
+
+    @Test func `a changeover window of the first era is a warning, with its removal as the fix`() throws {
+        let era = "{ name: paid, model: paid, changeover: { until: +48h } }"
+        let first = try findings([("{ name: paid, model: paid }", era)])
+        #expect(first.map(\.code) == ["changeover-without-date"])
+        #expect(first.first?.place == "eras/paid/changeover")
+        #expect(first.first?.message.contains("no change leads to it") == true)
+    }
+
+    @Test func `an honor that ends before its era does is a warning, and one that ends with it isn't`() throws {
+        // The era lasts until the end of the changeover window.
+        let now = Date(timeIntervalSince1970: 1.43e9)
+        for (until, codes) in [
+            ("2015-06-12T17:59:59Z", ["honor-window-outside-era warning"]), ("2015-06-12T18:00:00Z", []),
+        ] {
+            let edits = [("[paid]", "[{ era: paid, until: \(until) }]")]
+            #expect(try found(edits, at: now).filter { $0.hasPrefix("honor-window") } == codes, "\(until)")
+        }
+    }
+
+    @Test func `two eras that begin with one build are a warning unless both have a date`() throws {
+        func found(sale: String) throws -> [LintFinding] {
+            let era = """
+                  - name: sale
+                    model: paid
+                    begins:
+                      iOS: { build: "120"\(sale) }
+                    changeover: none
+
+                """
+            return try findings([("  - name: freemium\n", era + "  - name: freemium\n")])
+                .filter { $0.code == "era-never-applies" }
+        }
+        let undated = try found(sale: "")
+        #expect(undated.map(\.severity) == [.warning])
+        #expect(undated.first?.message.contains("no instant separates them") == true)
+        #expect(try found(sale: ", at: 2015-06-01T18:00:00Z") == [])
+    }
+
     // MARK: A major version for a build
 
     @Test func `a build of one digit is a warning unless a release list has this build`() throws {

@@ -40,6 +40,39 @@ import Testing
             ])
     }
 
+    @Test func `an empty name, an empty product ID and a repeated entitlement are reported at their places`() throws {
+        let found = try mistakes {
+            try Policy(
+                app: Policy.App(bundleID: "com.example.calculator"),
+                eras: [Era(name: "", model: .paid)],
+                entitlements: [
+                    Entitlement(name: "", products: [.init(id: "a")]),
+                    Entitlement(name: "cloud", products: [.init(id: "a"), .init(id: "")]),
+                    Entitlement(name: "cloud", products: [.init(id: "a")]),
+                ])
+        }
+        #expect(
+            found.map(\.path) == [
+                ["eras", 0, "name"], ["entitlements", ""], ["entitlements", "cloud", "products", 1],
+                ["entitlements", "cloud"],
+            ])
+    }
+
+    @Test func `the first era of a policy can't have a beginning`() throws {
+        let eras = [Era(name: "paid", model: .paid, begins: [.iOS: .at(version: AppVersion("1"), date: nil)])]
+        #expect(try mistakes { try Calculator.policy(eras: eras) }.map(\.path) == [["eras", 0, "begins"]])
+    }
+
+    @Test(arguments: [64, 65]) func `a policy has at most 64 eras`(count: Int) throws {
+        let eras = (0..<count).map { index in
+            Era(
+                name: "era\(index)", model: .paid,
+                begins: index == 0 ? [:] : [.iOS: .at(version: AppVersion("\(index)"), date: nil)])
+        }
+        let found = try mistakes { try Calculator.policy(eras: eras, honors: [Honor(era: "era0")]) }
+        #expect(found.map(\.path) == (count > 64 ? [["eras"]] : []))
+    }
+
     @Test func `a changeover window that doesn't contain the change is a mistake`() throws {
         func paths(from: TimeInterval, until: TimeInterval) throws -> [[PolicyMistake.Step]] {
             let eras = [

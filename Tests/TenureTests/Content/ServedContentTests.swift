@@ -70,6 +70,24 @@ import Testing
         }
     }
 
+    @Test func `an app too old for the newest version of a pack gets an earlier version from the service`() async throws
+    {
+        try await ServedContent.run { served in
+            var changed = ServedContent.files
+            changed["index.json"] = Data("{\"version\":2}".utf8)
+            try served.testBed.publish(changed, minimumAppVersion: "3.2")
+            for (version, files) in [("3.1", ServedContent.files), ("3.2", changed)] {
+                let device = served.device(try .owner()) {
+                    $0.appVersion = AppVersion(version)
+                    $0.contentLocation = ContentLocation(in: served.testBed.folder.url(version))
+                }
+                let tenure = device.start()
+                try await tenure.content["piano"].download()
+                #expect(try await ContentTestBed.contents(of: tenure) == files, "\(version)")
+            }
+        }
+    }
+
     @Test func `a download from the service continues with a new link after the first link has expired`()
         async throws
     {

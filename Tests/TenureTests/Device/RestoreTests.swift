@@ -32,6 +32,20 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
+    @Test func `restoring reports that the sign-in failed, and takes nothing away`() async {
+        let store = FakeStore {
+            $0.app = InventedApp.owner()
+            $0.restoreBehavior = .throwsAnError
+        }
+        let tenure = Device(store).start()
+        #expect(await tenure.allows("everything"))
+        guard case .failed = await tenure.restore().signIn else {
+            Issue.record("a failed sign-in is reported as something else")
+            return
+        }
+        #expect(await tenure.allows("everything"))
+    }
+
     @Test func `restoring asks for no second sign-in after the customer closed the first sign-in`() async {
         let store = FakeStore {
             $0.appBehavior = .throwsAnError

@@ -94,9 +94,10 @@ import Testing
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
                 _ = await tenure.settled()
-                device.behavior.purchases = .isCancelled
-                guard case .userCancelled = try await tenure.purchase(try await product(InventedApp.everything)) else {
-                    throw Unexpected()
+                for cancellation in [.isCancelled, .fails(StoreKitError.userCancelled)] as [LocalStore.PurchaseAnswer] {
+                    device.behavior.purchases = cancellation
+                    let result = try await tenure.purchase(try await product(InventedApp.everything))
+                    guard case .userCancelled = result else { throw Unexpected() }
                 }
                 device.behavior.purchases = .waitsForApproval
                 guard case .pending = try await tenure.purchase(try await product(InventedApp.everything)) else {

@@ -1,0 +1,100 @@
+import CalculatorSeller
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import TenureJSON
+import Testing
+
+@testable import LocalAppStore
+
+private let device = "00000000-0000-4000-8000-000000000001"
+
+/// Sends a request to the control interface, and returns the status and the body of the response.
+private typealias Send = (_ method: HTTPRequest.Method, _ path: String, _ body: String) async throws -> (
+    status: Int, body: String
+)
+
+/// Runs a local App Store with these customers, and calls `body` with a client of its control interface.
+private func withControl(
+    customers: [String], _ body: @escaping @Sendable (LocalAppStore, Send) async throws -> Void
+) async throws {
+    var state = Shop.state(at: "2026-01-10T12:00:00Z")
+    for name in customers {
+        try state.addCustomer(name)
+        if name != "Eve" { try state.acquire(name) }
+    }
+    let store = LocalAppStore(state, signer: Shop.signer, sender: { _, _, _ in .success })
+    let application = await AppStoreServer(store: store, key: try ServerAPIKey(seed: "kept"), port: 0).application()
+    try await application.test(.router) { client in
+        try await body(store) { method, path, body in
+            try await client.execute(
+                uri: "/control/" + path, method: method, headers: [.contentType: "application/json"],
+                body: ByteBuffer(string: body)
+            ) { ($0.status.code, String(buffer: $0.body)) }
+        }
+    }
+}
+
+@Test func `the local App Store's control interface refuses what it can't read, and says what to write`() async throws {
+    try await withControl(customers: ["Ada"]) { store, send in
+        let cases: [(HTTPRequest.Method, String, String, Int, String)] = [
+            (.post, "operations", "[1]", 400, "an operation must be a JSON object"),
+            (.post, "operations", "1", 400, "the body must be one operation, or a list of operations"),
+            (.post, "device/flights", "{}", 404, "there is no device request `flights`"),
+            (.post, "device/contents", "[]", 400, "the body must be a JSON object"),
+            (.post, "fault", #"{"code": 1, "requests": 3}"#, 400, "write a code of the App Store Server API"),
+            (.post, "fault", #"{"code": 5000001, "requests": -1}"#, 400, "write a code of the App Store Server API"),
+            (.post, "fault", #"{"code": 5000001}"#, 400, "write a code of the App Store Server API"),
+            (.get, "customers/Ada?shows=all", "", 400, "`shows` must be appTransaction, receipt, both or nothing"),
+            (.get, "customers/Zoe", "", 404, "there is no customer `Zoe`"),
+        ]
+        for (method, path, body, status, words) in cases {
+            let answer = try await send(method, path, body)
+            #expect(answer.status == status && answer.body.contains(words), "\(path) \(body): \(answer)")
+        }
+        #expect(await store.state.transactions.isEmpty)
+    }
+}
+
+@Test func `the local App Store refuses a device's request without the field that it needs`() async throws {
+    try await withControl(customers: ["Ada"]) { _, send in
+        let cases = [
+            ("contents", "{}", "badRequest", "`device` must be the UUID of a device"),
+            ("contents", #"{"device": "first"}"#, "badRequest", "`device` must be the UUID of a device"),
+            ("contents", #"{"device": "\#(device)", "customer": "Zoe"}"#, "badRequest", "there is no customer `Zoe`"),
+            ("products", "{}", "badRequest", "`ids` must be a list of product IDs"),
+            ("purchase", #"{"device": "\#(device)"}"#, "badRequest", "`product` must be the ID of a product"),
+            ("purchase", #"{"device": "\#(device)", "product": "x"}"#, "unknown", "has no product `x`"),
+            ("finish", "{}", "badRequest", "`transaction` must be the ID of a transaction"),
+            ("operations", "{}", "badRequest", "`operations` must be a list of operations"),
+            ("operations", #"{"operations": [1]}"#, "badRequest", "an operation must be a JSON object"),
+        ]
+        for (kind, body, code, words) in cases {
+            let answer = try await send(.post, "device/" + kind, body)
+            #expect(answer.status == 409, "\(kind) \(body): \(answer)")
+            #expect(answer.body.contains(#""code":"\#(code)""#) && answer.body.contains(words), "\(answer.body)")
+        }
+    }
+}
+
+@Test(arguments: [[], ["Ada", "Byron"]])
+func `a device names its customer unless the local App Store has exactly one customer`(names: [String]) async throws {
+    try await withControl(customers: names) { _, send in
+        let answer = try await send(.post, "device/contents", #"{"device": "\#(device)"}"#)
+        #expect(answer.status == 409 && answer.body.contains("doesn't have exactly one customer"), "\(answer)")
+        guard let name = names.last else { return }
+        let named = try await send(.post, "device/contents", #"{"device": "\#(device)", "customer": "\#(name)"}"#)
+        #expect(named.status == 200 && named.body.contains(#""customer":"\#(name)""#), "\(named)")
+    }
+}
+
+@Test func `a customer who never got the app has no app transaction and no receipt`() async throws {
+    try await withControl(customers: ["Eve"]) { _, send in
+        for kind in ["appTransaction", "receipt"] {
+            let answer = try await send(.post, "device/" + kind, #"{"device": "\#(device)"}"#)
+            #expect(answer.status == 409 && answer.body.contains(#""code":"unknown""#), "\(answer)")
+        }
+    }
+}
