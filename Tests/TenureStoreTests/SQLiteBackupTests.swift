@@ -87,7 +87,7 @@ import Testing
             try Data().write(to: URL(fileURLWithPath: empty))
             let refused = #expect(throws: SQLiteFileError.self) { try SQLiteRestore(of: empty, to: path).run() }
             #expect(refused?.description.contains("it contains no Tenure database; choose another backup") == true)
-            let unread = #expect(throws: SQLiteBackup.Failure.self) {
+            let unread = #expect(throws: SQLiteFileError.self) {
                 try SQLiteBackup(of: empty, to: folder + "/copy").run(replacing: false)
             }
             #expect(unread?.description.contains("it has no data; check the path") == true)
