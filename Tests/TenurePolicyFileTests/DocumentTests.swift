@@ -56,6 +56,13 @@ import Testing
         #expect(mistakes(text, named: "policy.json").contains("the text has a NUL character"))
     }
 
+    @Test func `the column of a mistake in JSON counts characters, not bytes`() {
+        let text = #"{"app":{"bundleID":"com.example.räuber","größe":1}}"#
+        #expect(
+            mistakes(text, named: "policy.json").hasPrefix("policy.json:1:41: "),
+            "\(mistakes(text, named: "policy.json"))")
+    }
+
     @Test(arguments: ["0", "0h", "-1h"])
     func `a whileUndetermined that allows zero or negative time is a mistake`(_ length: String) {
         #expect(

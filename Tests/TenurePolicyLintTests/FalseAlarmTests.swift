@@ -372,6 +372,14 @@ import Testing
         }
     }
 
+    @Test func `an honor's dates aren't reported if customers of one of several platforms can meet them`() throws {
+        let edits = [
+            ("iOS: {", "macOS: { version: \"2.0\", at: 2016-06-10T18:00:00Z }\n      iOS: {"),
+            ("[paid]", "[{ era: paid, boughtSince: 2015-12-01 }]"),
+        ]
+        #expect(try !codes(edits, at: .distantFuture).contains("honor-window-outside-era"))
+    }
+
     @Test func `a policy that no longer contains the app's Apple ID is reported`() throws {
         let found = try findings([(", appleID: 828838134", "")], against: [])
         #expect(found.map(\.code) == ["app-changed", "no-apple-id"])

@@ -205,7 +205,7 @@ import Testing
         let first = try findings([("{ name: paid, model: paid }", era)])
         #expect(first.map(\.code) == ["changeover-without-date"])
         #expect(first.first?.place == "eras/paid/changeover")
-        #expect(first.first?.message.contains("no change leads to it") == true)
+        #expect(first.first?.message.contains("no change leads to this era") == true)
     }
 
     @Test func `an honor that ends before its era does is a warning, and one that ends with it isn't`() throws {

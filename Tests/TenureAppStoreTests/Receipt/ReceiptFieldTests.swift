@@ -61,6 +61,18 @@ struct ReceiptFieldTests {
         }
     }
 
+    @Test(arguments: ["1\0", "ü\0"])
+    func `a receipt's text with a NUL character is malformed, because PostgreSQL can't store it`(text: String) throws {
+        let minter = try ReceiptTestBed.minter()
+        var draft = minter.draft
+        draft[.originalAppVersion] = .text(text)
+        let fields = try UnverifiedReceipt(minter.mint(draft)).payload.fields
+        guard case .malformed = fields.first(where: { $0.name == "original_application_version" })?.value else {
+            Issue.record("\(fields)")
+            return
+        }
+    }
+
     @Test func `a receipt attribute that is encoded in chunks is put together`() throws {
         let fields = try UnverifiedReceipt(ReceiptTestBed.minter().mint(with: .nestedChunks)).payload.fields
         #expect(fields.first { $0.type == 97 }?.value == .bytes([0x0C, 0x02, 0x68, 0x69]))

@@ -271,6 +271,20 @@ import Testing
     }
 }
 
+@Suite struct SeveralAcquisitionsReasonTests {
+    @Test func `a reason names the version of the acquisition that decided, whatever the order of the acquisitions`()
+        throws
+    {
+        let owner = Calculator.app("37", "2014-05-01")
+        let newcomer = Calculator.app("130", "2015-06-20", id: .appTransaction("700000000000002"))
+        for proofs in [[owner, newcomer], [newcomer, owner]] {
+            let decision = try Calculator.decide(Calculator.evidence(proofs), under: Calculator.policy())
+            let reason = try #require(decision.reasons.first { $0.code == "version" })
+            #expect(reason.facts.first { $0.name == "version" }?.fact == .text("37"))
+        }
+    }
+}
+
 @Suite struct PromiseRuleTests {
     private let proof = Calculator.app("37", "2014-05-01")
     private let generous: Policy
@@ -312,6 +326,18 @@ import Testing
                 == .granted)
         #expect(
             try Calculator.decide(Calculator.evidence([]), promises: [promise()], under: strict).outcome == .granted)
+    }
+
+    @Test func `of several promises about an entitlement the best one decides, whatever their order`() throws {
+        let refunded = Calculator.app("37", "2014-05-01", signed: "2015-06-29", revoked: "2015-06-28")
+        let second = Calculator.app("90", "2015-01-01", id: .appTransaction("700000000000002"))
+        let right = try #require(Calculator.decide(Calculator.evidence([second]), under: generous).eraRights.first)
+        let kept = Promise(entitlement: "everything", acquisition: right.acquisition, policy: generous, until: nil)
+        for promises in [[try promise(), kept], [kept, try promise()]] {
+            let decision = try Calculator.decide(
+                Calculator.evidence([refunded, second]), promises: promises, under: strict)
+            #expect(decision.outcome == .granted && decision.findings.first == .promise(until: nil))
+        }
     }
 
     @Test func `a refund ends a promise if their purchase dates differ by two seconds at most`() throws {

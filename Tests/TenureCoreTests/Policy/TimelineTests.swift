@@ -64,6 +64,28 @@ import Testing
         #expect(throws: InvalidPolicy.self) { try policy([.iOS: .new]) }
     }
 
+    @Test func `of several changes on iOS before the visionOS store opened, the last one's era is the first there`()
+        throws
+    {
+        let policy = try Calculator.policy(eras: [
+            Era(name: "paid", model: .paid),
+            Era(
+                name: "sale", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: date("2015-06-10"))],
+                changeover: .noWindow),
+            Era(
+                name: "freemium", model: .free,
+                begins: [.iOS: .at(version: AppVersion("130"), date: date("2016-06-10"))]),
+        ])
+        #expect(policy.timelines.possible(for: .visionOS)[0].eras == EraSet(from: 2, to: 3))
+    }
+
+    @Test func `policies that differ only in their release lists aren't equal`() throws {
+        let list = try Calculator.policy(releases: [
+            Release(platform: .iOS, version: AppVersion("120"), build: AppVersion("120"), releasedAt: .undated)
+        ])
+        #expect(try list != Calculator.policy())
+    }
+
     @Test func `tvOS and visionOS have the boundaries of iOS unless the policy gives them other boundaries`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),

@@ -58,6 +58,15 @@ struct PageEdgeTests {
         #expect(page.contains("free &amp; &lt;b&gt;easy&lt;/b&gt; begins with 120"))
     }
 
+    @Test func `a quarter's bar in a rehearsal chart has the customers of its three months`() throws {
+        let policy = try Self.policy(build: "120")
+        let page = page(
+            report(
+                of: policy, against: policy,
+                [("37", "2010-05-15", 3), ("37", "2010-07-02", 2), ("37", "2015-06-01", 1)]))
+        #expect(page.contains("<title>Q2 2010: ") && page.contains("<title>Q3 2010: "))
+    }
+
     @Test func `customers without a purchase date are counted under the chart of a rehearsal page`() throws {
         let policy = try Self.policy(build: "120")
         let page = page(report(of: policy, against: policy, [("37", "2014-05-01", 3), ("37", nil, 4)]))

@@ -1,4 +1,5 @@
 import Foundation
+import TenureAppStore
 import TenureCore
 import TenureJSON
 import Testing
@@ -35,6 +36,25 @@ struct ReportDetailTests {
         }
         #expect(try lengths(identifying: false) == ["2014-05-01".count])
         #expect(try lengths(identifying: true) == ["2014-05-01T00:00:00Z".count])
+    }
+
+    @Test(arguments: [
+        (Rejection.Code.wrongApp, "<td>of another app"),
+        (.wrongEnvironment, "rehearsed, such as Sandbox"),
+        (.badSignature, "<td>changed after it was signed"),
+    ])
+    func `a rehearsal page says in words why lines were rejected`(code: Rejection.Code, phrase: String) throws {
+        var counts = InputCounts()
+        counts.add(line: [LineFault(.rejected(code), "detail")], isUsable: false)
+        let report = RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: nil,
+            comparison: Comparison(of: try Population.policy(freeFrom: "100"), against: nil, at: Population.now),
+            input: .evidence(name: "lines", counts: counts, badLines: nil, anonymousIDs: []),
+            tally: Tally(
+                for: Comparison(of: try Population.policy(freeFrom: "100"), against: nil, at: Population.now)),
+            identifies: false)
+        let page = String(decoding: HTMLReport.bytes(of: report), as: UTF8.self)
+        #expect(page.contains("\(phrase) "), "\(page)")
     }
 
     @Test(arguments: [(0, 400, true), (20, 400, true), (21, 400, false), (1, 20, true), (1, 19, false)])
