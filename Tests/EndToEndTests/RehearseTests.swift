@@ -82,7 +82,8 @@ import Testing
             arguments("--evidence", file, "--fail-if", "lost>0", "--fail-if", "rejected>90%"))
         #expect(fails.status == 2)
         #expect(
-            fails.output.contains("fails: `lost>0`") && fails.output.contains("passes: `rejected>90%` doesn't hold"))
+            fails.output.contains("fails: the condition `lost>0`")
+                && fails.output.contains("passes: `rejected>90%` isn't met"))
         #expect(fails.output.contains("customer 1") && !fails.output.contains("704000"))
         #expect(
             try await Command.run(arguments("--evidence", file, "--identify")).output.contains(

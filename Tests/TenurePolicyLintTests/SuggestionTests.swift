@@ -205,9 +205,11 @@ import Testing
         ("policy.yaml", "/a/releases.csv", "/a/releases.csv"), ("../policy.yaml", "releases.csv", nil),
         ("/a/policy.yaml", "releases.csv", nil), ("policy.yaml", "-", nil), ("-", "releases.csv", nil),
     ])
-    func `a suggested release list has a path relative to the folder of the policy file`(
-        _ policy: String, _ list: String, _ path: String?
-    ) {
+    func
+        `the suggested path of a release list is relative to the policy's folder, or absolute if only the list's path is`(
+            _ policy: String, _ list: String, _ path: String?
+        )
+    {
         #expect(RelativePath.of(list, beside: policy) == path)
     }
 }

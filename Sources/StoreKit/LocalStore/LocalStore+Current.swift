@@ -82,7 +82,7 @@ extension LocalStore {
                 configuration.anchors = .apple
                 FileHandle.standardError.write(
                     Data(
-                        "StoreKit: the roots of TENURE_LOCAL_STORE_ROOTS can't be read, so no value is verified (`\(path)`): \(error)\n"
+                        "StoreKit: the root certificates in `\(path)` (TENURE_LOCAL_STORE_ROOTS) can't be read, so every signed value is `.unverified`: \(error)\n"
                             .utf8))
             }
         }

@@ -64,7 +64,8 @@ extension LocalStore {
         return parameters
     }
 
-    /// Sends the request to buy. The transaction in the result has the flaw, if there is one.
+    /// Sends the request to buy. If a test set a flaw for purchases (`Behavior`), the returned transaction is
+    /// `.unverified` because of this flaw.
     private func buy(
         _ product: String, _ parameters: JSONObject, _ flaw: Flaw?
     ) async throws -> VerificationResult<Transaction> {

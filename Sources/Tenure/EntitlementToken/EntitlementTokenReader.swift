@@ -108,7 +108,8 @@ struct EntitlementTokenReader: Sendable {
 }
 
 extension UUID {
-    /// The device ID in entitlement tokens: SHA-256 of the lowercase UUID, in Base64.
+    /// The device ID in entitlement tokens: SHA-256 of the lowercase UUID, in base64url without
+    /// padding.
     package var hashed: String { uuidString.lowercased().hashed }
 }
 

@@ -52,7 +52,11 @@ struct PolicyCheckCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The earlier policy, to find what existing customers would lose.", valueName: "file"))
     var against: String?
 
-    @Option(help: "With --against, count only customers who came before this day (default: now).")
+    @Option(
+        help: """
+            Check as of this time instead of now (RFC 3339, or a day, which means 00:00 UTC). With --against, customers \
+            who came later are ignored, and so are rights that had ended.
+            """)
     var at: Instant?
 
     @Option(

@@ -17,12 +17,13 @@ struct PublishingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How many customers may lose something: at least what --rehearsal printed.", valueName: "number"))
+            "How many customers may lose something: at least the number that the rehearsal printed.",
+            valueName: "number"))
     var takeFrom: Int?
 
     @Option(
         help: ArgumentHelp(
-            "How many customers may gain something: at least what --rehearsal printed. A rollback needs none.",
+            "How many customers may gain something: at least the number that the rehearsal printed. A rollback needs none.",
             valueName: "number"))
     var giveTo: Int?
 

@@ -66,7 +66,8 @@
         ///
         /// Anchors must be found before Yams composes the document, because Yams would hash keys with everything that
         /// their aliases expand to. This isn't a complete scanner: anything that looks like an anchor is treated as an
-        /// anchor. In a line without quotes, the text after ` #` is ignored, because it is a comment or part of a text.
+        /// anchor. In a line without quotes, everything after ` #` is ignored. It is a comment, or content of a block
+        /// scalar, and neither can contain an anchor.
         private var firstAnchor: Place? {
             guard source.text.utf8.contains(UInt8(ascii: "&")) else { return nil }
             for (number, line) in lines.enumerated() {

@@ -7,7 +7,7 @@ extension LintRule {
     static let paidBuildBeyondBoundary = LintRule(
         "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next era",
         rationale:
-            "In one app, the boundary was set below the last paid update. Owners of that update were locked out on the day of the change.",
+            "In one app, the boundary was set below the last paid update. Customers who first got the app with that update were locked out on the day of the change.",
         fix: "Begin the era with its own first release.",
         needs: .releases
     ) { subject, report in

@@ -1,10 +1,10 @@
 /// The locks that a transaction takes before it reads anything. Transactions with a key in common run one after the
 /// other, in all processes that use the database.
 ///
-/// PostgreSQL identifies a lock by a number. If two keys have the same number, their transactions wait for each other
+/// PostgreSQL identifies a lock by a number. If two keys have the same number, one transaction waits for the other
 /// unnecessarily.
 struct AdvisoryKeys: Hashable {
-    /// The locks' numbers in ascending order, so that two transactions never wait for each other.
+    /// The locks' numbers in ascending order, so that two transactions can't deadlock.
     let numbers: [Int64]
     /// A lock that all transactions with keys share, and that a transaction with too many keys holds exclusively.
     let all: Int64

@@ -38,7 +38,10 @@ struct Headline: Sendable, Hashable {
         }
         if tally.losing > 0 { return (.stop, "Do not ship: \(losses(in: report))") }
         for case .condition(let measurement) in report.failures {
-            return (.stop, "Do not ship: the condition “\(measurement.condition)” holds, at \(measurement.text)")
+            return (
+                .stop,
+                "Do not ship: the condition “\(measurement.condition)” is met, with the value \(measurement.text)"
+            )
         }
         let errors = report.findings.unacknowledgedErrors.count
         if errors > 0 { return (.stop, "Do not ship: `tenure policy check` reports \(errors.grouped("error"))") }

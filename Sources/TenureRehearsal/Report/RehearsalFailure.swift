@@ -24,7 +24,7 @@ package enum RehearsalFailure: Sendable, Hashable {
             "\(lines.grouped) of \(total.grouped("line")) (\(lines.share(of: total))) have a rejected artifact; "
                 + "\(allowed.percent) are allowed, and `--allow-rejected` allows more"
         case .condition(let measurement):
-            "`\(measurement.condition)` holds, at \(measurement.textWithEntitlement)"
+            "the condition `\(measurement.condition)` of --fail-if is met: the value is \(measurement.textWithEntitlement)"
         }
     }
 }

@@ -184,7 +184,7 @@ package struct TextReport: Sendable {
     /// Adds a condition that doesn't hold.
     private mutating func add(_ measurement: FailCondition.Measurement) {
         lines.append(
-            .good("passes: `\(measurement.condition)` doesn't hold, at \(measurement.textWithEntitlement)"))
+            .good("passes: `\(measurement.condition)` isn't met: the value is \(measurement.textWithEntitlement)"))
     }
 
     private func share(_ count: Int) -> String { count.share(of: report.tally.customers) }

@@ -24,7 +24,8 @@ package protocol Database: Sendable {
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
-    /// Returns the customer with this row ID, without `sentEntitlements`. Returns nil if there is no such customer.
+    /// Returns the customer with this row ID, without `sentEntitlements`. If this customer was merged into another one,
+    /// returns that customer, who has another row ID. Returns nil if there is no such customer.
     ///
     /// Every request looks up a customer, so databases run look-ups on separate connections.
     func lookUp(_ id: Int64) async throws(StoreError) -> Customer?

@@ -90,7 +90,7 @@ extension DatabaseTransaction {
     ) throws(StoreError) {
         guard let customer = try customer(id, forUpdate: true) else { return }
         guard customer.id == id else {
-            // This customer was merged into another, with whom it is compared.
+            // This customer was merged into another customer, and the comparison of that customer includes this one.
             try session.execute("UPDATE customers SET next_comparison = NULL WHERE id = $1", [.integer(id)])
             return
         }

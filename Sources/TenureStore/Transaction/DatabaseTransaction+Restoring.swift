@@ -54,7 +54,9 @@ extension DatabaseTransaction {
         var (pages, end) = ([CustomerFacts](), proven.end)
         while let entries = try signedEntries(of: member, after: end, limit: Rederivation.pageSize), !entries.isEmpty {
             let count = proven.facts.entryCount + entries.artifacts.count + entries.notifications.count
-            if let largeFacts, count > LargeFacts.maximumEntriesToProve { throw largeFacts.miss(.provenFacts(member)) }
+            if let largeFacts, count > LargeFacts.maximumEntriesProvenInTransaction {
+                throw largeFacts.miss(.provenFacts(member))
+            }
             pages.append(try rederivation.prove(entries))
             end = entries.end
         }

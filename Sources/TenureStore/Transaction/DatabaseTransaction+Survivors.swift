@@ -28,7 +28,7 @@ private struct Survivors {
     private(set) var currentByMember: [Int64: Int64] = [:]
     /// The size of the facts of all these customers, in bytes.
     private(set) var factsSize = 0
-    /// Whether one of the members is being erased, or a customer into which one of the members was merged.
+    /// Whether a member is being erased, or was merged into a customer that is being erased.
     private(set) var includesErased = false
     /// The statement for a single customer, the usual case.
     private static let selectOne = "\(columns) FROM customers WHERE id = $1"

@@ -165,6 +165,7 @@ package struct DatabasePosition: Sendable, Hashable {
 
 /// What changed between two positions.
 package struct ChangedCustomers: Sendable {
+    /// The later of the two positions, from which the next comparison begins.
     let position: DatabasePosition
     /// The row IDs of the customers to evaluate. For merged members, the list has only the customer into whom they were
     /// merged.

@@ -43,7 +43,7 @@ struct ReportDetailTests {
         (.wrongEnvironment, "rehearsed, such as Sandbox"),
         (.badSignature, "<td>changed after it was signed"),
     ])
-    func `a rehearsal page says in words why lines were rejected`(code: Rejection.Code, phrase: String) throws {
+    func `a rehearsal page explains the codes of rejected lines`(code: Rejection.Code, phrase: String) throws {
         var counts = InputCounts()
         counts.add(line: [LineFault(.rejected(code), "detail")], isUsable: false)
         let report = RehearsalReport(

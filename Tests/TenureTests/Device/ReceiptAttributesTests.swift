@@ -86,7 +86,7 @@ enum DeviceReceipts {
         (.productionSandbox, .testFlight), (.productionVPPSandbox, .testFlight), (.sandbox, .testFlight),
         (.xcode, .development),
     ])
-    func `A Mac app with a receipt has the distribution of the receipt's type, also with an untrusted signature`(
+    func `the receipt's type decides the distribution of a Mac app, even if the receipt's signature isn't trusted`(
         type: ReceiptType, distribution: Tenure.Distribution
     ) throws {
         let receipt = try DeviceReceipts.receipt(type)

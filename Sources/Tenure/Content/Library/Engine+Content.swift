@@ -30,7 +30,8 @@ extension Engine {
         return device.snapshot.steps.contains { $0.name == .service && $0.outcome == .done }
     }
 
-    /// Yields after each event that may change what the customer may use.
+    /// Returns a stream that yields after events that may change what the customer may use. Several events may yield
+    /// once. There is only one stream: a new call replaces the earlier stream, which then yields nothing more.
     func changes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         device.changesContinuation = continuation
