@@ -46,15 +46,17 @@ struct ModelContradiction {
         let dated = byDate.map { EraSet(from: $0, to: $0 + 1) }
         func hasModel(_ era: Int) -> Bool { subject.eras[era].model == model }
         // The version decides the era, unless it proves nothing or an early date takes precedence.
-        let dateDecides =
-            proven.map { $0.contains(where: hasModel) && platform.isTooEarly(listed.release, among: subject.eras) }
-            ?? true
-        // If the policy's own list has the version in every era, the version proves nothing, but the release was also on
-        // sale in an era with its model. Then only a release that is too early is a contradiction, as without a list.
-        if proven == nil, platform.timeline.erasOfRelease?[number]?.contains(where: hasModel) ?? false,
-            !platform.isTooEarly(listed.release, among: subject.eras)
-        {
-            return nil
+        let isTooEarly = platform.isTooEarly(listed.release, among: subject.eras)
+        let dateDecides: Bool
+        if let proven {
+            dateDecides = proven.contains(where: hasModel) && isTooEarly
+        } else {
+            // If the policy's own list has the version in every era, the version proves nothing, but the release was also
+            // on sale in an era with its model. Then only a release that is too early is a contradiction, as without a
+            // list.
+            let erasOnSale = platform.timeline.erasOfRelease?[number] ?? EraSet()
+            if erasOnSale.contains(where: hasModel), !isTooEarly { return nil }
+            dateDecides = true
         }
         guard let possible = dateDecides ? dated : proven, let era = possible.first,
             !possible.contains(where: hasModel),

@@ -11,15 +11,16 @@ struct Suggestions {
     private var results: [[PolicyEdit]: [FindingKey: LintFinding.Severity]] = [:]
     /// The edits of the fixes that work together, and the findings that they resolve.
     private var combined: (edits: [PolicyEdit], findings: Set<FindingKey>) = ([], [])
-    /// How many more tests are allowed. Each test checks the whole policy again, so fewer tests are allowed for a long
-    /// release list.
-    private var testsLeft: Int
+    /// How many more tests of single fixes, and of several fixes together, are allowed. Each test checks the whole policy
+    /// again, so fewer tests are allowed for a long release list.
+    private var testsLeft: (single: Int, combined: Int)
 
     /// - Parameter findings: the findings for the unchanged file.
     init(for input: Linter.Input, findings: [LintFinding]) {
         self.input = input
         before = Self.keys(of: findings)
-        testsLeft = max(6, min(64, 60_000 / ((input.releases ?? input.draft.releases).count + 1)))
+        let tests = max(6, min(64, 60_000 / ((input.releases ?? input.draft.releases).count + 1)))
+        testsLeft = (tests, tests)
     }
 
     /// The end of a fix that wasn't found to work together with the fixes that were returned before.
@@ -32,30 +33,38 @@ struct Suggestions {
     /// this method for the most severe findings first.
     mutating func best(of fixes: [LintFix], for finding: LintFinding) -> LintFix? {
         let key = FindingKey(finding)
-        guard let fix = fixes.first(where: { !$0.edits.isEmpty && resolve($0.edits, [key]) }) else {
+        guard let fix = fixes.first(where: { !$0.edits.isEmpty && resolve($0.edits, [key], countedBy: \.single) })
+        else {
             return fixes.first { $0.edits.isEmpty }
         }
         let more = fix.edits.filter { !combined.edits.contains($0) }
         let edits = (combined.edits + more).inApplicableOrder
         let findings = combined.findings.union([key])
         guard !more.contains(where: { edit in combined.edits.contains { $0.overlaps(edit) } }),
-            resolve(edits, findings)
+            resolve(edits, findings, countedBy: \.combined)
         else { return LintFix(text: fix.text + Self.alone, edits: fix.edits) }
         combined = (edits, findings)
         return fix
     }
 
     /// Whether the edits remove these findings, add no other finding, and make no other finding more severe.
-    private mutating func resolve(_ edits: [PolicyEdit], _ findings: Set<FindingKey>) -> Bool {
-        guard let after = result(of: edits), findings.allSatisfy({ after[$0] == nil }) else { return false }
+    private mutating func resolve(
+        _ edits: [PolicyEdit], _ findings: Set<FindingKey>,
+        countedBy budget: WritableKeyPath<(single: Int, combined: Int), Int>
+    ) -> Bool {
+        guard let after = result(of: edits, countedBy: budget), findings.allSatisfy({ after[$0] == nil }) else {
+            return false
+        }
         return after.allSatisfy { key, severity in before[key].map { severity <= $0 } ?? false }
     }
 
     /// Returns the findings after the edits. Nil if no more tests are allowed.
-    private mutating func result(of edits: [PolicyEdit]) -> [FindingKey: LintFinding.Severity]? {
+    private mutating func result(
+        of edits: [PolicyEdit], countedBy budget: WritableKeyPath<(single: Int, combined: Int), Int>
+    ) -> [FindingKey: LintFinding.Severity]? {
         if let result = results[edits] { return result }
-        guard testsLeft > 0 else { return nil }
-        testsLeft -= 1
+        guard testsLeft[keyPath: budget] > 0 else { return nil }
+        testsLeft[keyPath: budget] -= 1
         var edited = input
         edited.draft = input.draft.edited(by: edits)
         let result = Self.keys(of: Linter.findingsWithFixes(edited).map(\.finding))

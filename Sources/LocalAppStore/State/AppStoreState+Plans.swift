@@ -30,9 +30,10 @@ extension AppStoreState {
         subscriptions[index].autoRenews = true
         guard change != .upgrade else { return upgrade(index, to: product, offer: offer) }
         subscriptions[index].renewsAs = product
-        // Keep the offer for the next payments only if neither the next product nor the offer changes. An offer for a
-        // downgrade ends with the downgrade.
-        if old.renewsAs != product || change == .downgrade || offer != nil {
+        // Staying with the product that would renew anyway keeps the current offer, unless there is a new one. A
+        // downgrade, and canceling a downgrade, end the current offer.
+        let keepsOffer = change != .downgrade && old.renewsAs == product && offer == nil
+        if !keepsOffer {
             subscriptions[index].nextOffer = offer
             subscriptions[index].offerPaymentsLeft = offer?.count ?? 0
         }

@@ -58,7 +58,7 @@ extension AppStoreStateError: CustomStringConvertible {
         case .wrongState(let customer, let product, let must):
             "`\(product)` of `\(customer)` must \(must) for this operation"
         case .appNotBought(let customer, let app):
-            "`\(customer)` didn't pay for `\(app)`, or has a refund already; name a customer who paid"
+            "`\(app)` can't be refunded to `\(customer)`, who didn't pay for it or has a refund already; name another customer"
         case .billingFails(let customer): "every charge of `\(customer)` fails; perform `recover` first"
         }
     }

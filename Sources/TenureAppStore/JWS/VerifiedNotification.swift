@@ -1,7 +1,8 @@
 public import Foundation
 import TenureCore
 
-/// A notification with its nested artifacts. Each artifact was verified separately, and compared with the notification.
+/// A notification with its nested artifacts. Each artifact was verified separately and compared with the notification,
+/// and transaction and renewal info were compared with each other.
 public struct VerifiedNotification: Sendable, Hashable {
     /// The outer JWS, with the type of the event. Its `data` has the nested artifacts still encoded.
     public let notification: Verified<NotificationPayload>

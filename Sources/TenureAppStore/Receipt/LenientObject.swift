@@ -37,7 +37,9 @@ struct LenientObject {
 
     func unsigned(_ name: String) throws(Rejection) -> UInt64? {
         guard let text = try text(name) else { return nil }
-        guard let number = UInt64(text) else { throw malformed(name) }
+        guard let number = UInt64(text) else {
+            throw Rejection(.malformed, "`\(name)` isn't a whole number from 0 to \(UInt64.max)")
+        }
         return number
     }
 

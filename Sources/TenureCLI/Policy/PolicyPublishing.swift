@@ -77,7 +77,8 @@ struct PublishingOptions: ParsableArguments {
             Terminal.standardError.write(Terminal.escaped("refused: \(refusal.problem.detail)"))
             throw ExitCode.refused
         } catch let refusal as ServiceClient.Refusal where Self.changesRights(refusal.problem) {
-            // The service rehearsed again. If both rehearsals have the same counts, don't show the second rehearsal.
+            // The service rehearsed again. Show the second rehearsal unless this command's own rehearsal has the same
+            // counts and the same `against`.
             let repeated: RehearsalAnswer = try await client.get(
                 "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
             let counts = [

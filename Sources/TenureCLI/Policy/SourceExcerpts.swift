@@ -17,9 +17,11 @@ struct SourceExcerpts {
         guard let lines = linesOfFile[path], lines.indices.contains(position.line - 1) else { return [] }
         // Also check the line before: it may have the key of a credential, and this line its value.
         guard !lines[max(0, position.line - 2)..<position.line].contains(where: \.mayHaveCredentials) else { return [] }
-        let scalars = Array(
-            Terminal.escaped(lines[position.line - 1].replacingOccurrences(of: "\t", with: " ")).unicodeScalars)
-        let column = min(max(position.column - 1, 0), scalars.count)
+        let line = lines[position.line - 1].replacingOccurrences(of: "\t", with: " ")
+        let scalars = Array(Terminal.escaped(line).unicodeScalars)
+        // An escape is longer than its character, so count the escaped characters before the position.
+        let before = String(String.UnicodeScalarView(line.unicodeScalars.prefix(max(position.column - 1, 0))))
+        let column = min(Terminal.escaped(before).unicodeScalars.count, scalars.count)
         // Show only the part around the position, because compact JSON is one long line.
         let start = scalars.count <= Self.width ? 0 : max(0, min(column - Self.width / 2, scalars.count - Self.width))
         let end = min(scalars.count, start + Self.width)
@@ -38,7 +40,9 @@ struct SourceExcerpts {
             let bytes = try? InputFile(path: path).bytes(limit: ReleaseListFile.maximumSize, acceptsPipe: false)
         else { return [] }
         // A key in PEM has many lines, so no line of a file with credentials is shown.
-        let whole = String(decoding: bytes, as: UTF8.self)
+        var whole = String(decoding: bytes, as: UTF8.self)
+        // Positions don't count a byte order mark.
+        if whole.unicodeScalars.first == "\u{FEFF}" { whole.unicodeScalars.removeFirst() }
         guard whole.hidingCredentials == whole else { return [] }
         let text = whole.replacingOccurrences(of: "\r\n", with: "\n")
         return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

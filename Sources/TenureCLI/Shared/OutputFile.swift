@@ -1,4 +1,5 @@
 import Foundation
+import TenureJSON
 
 /// Creates a folder, unless it exists. Throws a `CommandError` with the advice if it can't be created.
 func makeFolder(_ path: String, attributes: [FileAttributeKey: Any]? = nil, or advice: String) throws {
@@ -19,8 +20,9 @@ struct OutputFile {
     /// Writes the complete bytes or nothing.
     func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {
         guard let path else {
-            // Escape control characters only on a terminal.
+            // Escape hidden characters only on a terminal. JSON stays valid, because it has JSON escapes there.
             if isatty(STDOUT_FILENO) == 1 {
+                if (try? JSONValue(parsing: bytes)) != nil { return Terminal.standardOutput.write(json: bytes) }
                 return Terminal.standardOutput.write(String(decoding: bytes, as: UTF8.self))
             }
             Terminal.standardOutput.write(bytes: bytes + (newlineAtEnd ? [UInt8(ascii: "\n")] : []))

@@ -24,12 +24,12 @@ struct Terminal {
             isatty(descriptor) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
-    /// Writes one or more lines. Escapes all control characters except line breaks and the sequences of `styled`.
+    /// Writes one or more lines. Escapes all hidden characters except line breaks and the sequences of `styled`.
     func write(_ line: String) {
         write(bytes: Array(Self.visible(line, keepingStyles: hasColor).utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Writes JSON, with JSON's escapes for control characters.
+    /// Writes JSON, with JSON's escapes for hidden characters.
     func write(json bytes: [UInt8]) {
         write(bytes: Array(String(decoding: bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
     }
@@ -43,7 +43,7 @@ struct Terminal {
         write(json: json.map { Array($0) } ?? Array("{}".utf8))
     }
 
-    /// Escapes control characters, but keeps line breaks and, if asked, the sequences of `styled`.
+    /// Escapes hidden characters, but keeps line breaks and, if asked, the sequences of `styled`.
     private static func visible(_ text: String, keepingStyles: Bool) -> String {
         guard text.unicodeScalars.contains(where: \.isHidden) else { return text }
         guard keepingStyles, text.contains("\u{1B}") else { return text.escapedLinesForDisplay }

@@ -183,8 +183,8 @@ private struct Evaluator {
         }
     }
 
-    /// Rule F: the answer of the best purchase, and the purchase's index. Nil if every purchase gives nothing. In that
-    /// case, `refusals` returns the reasons.
+    /// Rule F: the answer of the best purchase, and the purchase's index. Both are nil if every purchase gives nothing.
+    /// `refusals` has the reasons.
     private func productAnswer(on entitlement: Entitlement) -> (best: SourceAnswer?, index: PurchaseIndex?) {
         var result: (best: SourceAnswer?, index: PurchaseIndex?)
         for product in entitlement.products {

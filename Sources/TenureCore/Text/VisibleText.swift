@@ -24,13 +24,14 @@ extension Unicode.Scalar {
     /// Whether the character joins or separates its neighbors. Emoji, Arabic and Indic scripts need these characters.
     fileprivate var isJoiner: Bool { value == 0x200C || value == 0x200D }
 
-    /// Whether a joiner beside the character may belong to the writing: emoji, and scripts from Arabic on.
+    /// Whether a joiner between two such characters isn't escaped. Emoji and the scripts that need joiners begin at U+0600.
+    /// So do other scripts, which don't need joiners.
     fileprivate var canBeJoined: Bool { value >= 0x600 && !isHidden }
 }
 
 extension StringProtocol {
-    /// The text with an escape such as `\u{202E}` in place of each hidden character. Joiners within emoji and words of
-    /// Arabic and Indic scripts stay.
+    /// The text with an escape such as `\u{202E}` in place of each hidden character. A joiner between two visible
+    /// characters from U+0600 on stays, because emoji and the Arabic and Indic scripts need it.
     ///
     /// For terminals, logs and reports: names from other systems can contain such characters.
     package var escapedForDisplay: String {
@@ -51,9 +52,11 @@ extension StringProtocol {
         guard unicodeScalars.contains(where: { $0.value >= 0x7F && $0.isHidden }) else { return String(self) }
         return escapingHidden { scalar in
             guard scalar.value >= 0x7F else { return String(scalar) }
-            return UTF16.encode(scalar).map { units in
-                units.map { "\\u" + String(0x10000 + UInt32($0), radix: 16).dropFirst() }.joined()
-            } ?? ""
+            // Characters above U+FFFF have two escapes.
+            return String(scalar).utf16.map { unit in
+                let digits = String(unit, radix: 16)
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }.joined()
         }
     }
 

@@ -17,8 +17,10 @@ package struct AuthorityChain: Sendable {
     var certificates: [[UInt8]] { issued.map(\.der) }
 }
 
-/// The defects of a chain. The root is the authority's own, unless the defect is in the root. The raw values are names
-/// for `tenure mint --defect`.
+/// The defects of a chain. The root is the authority's own, unless the defect is in the root.
+///
+/// The raw values are names for `tenure mint --defect`, except `rootExpiredAtSigning`: only a verifier that trusts the
+/// expired root rejects that chain as expired.
 package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     /// Apple's markers (`AppleMarker`): the leaf or the intermediate has no marker, the two markers are swapped, or the
     /// leaf's marker is a critical extension.
