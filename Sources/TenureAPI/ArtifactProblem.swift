@@ -28,7 +28,8 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
         case wrongEnvironment
         /// No signed field proves that the artifact belongs to the same customer.
         case unrelated
-        /// The artifact is renewal info, and the request has no verified transaction of the same subscription.
+        /// The artifact is renewal info, and neither a linked transaction of the request nor a stored purchase of the
+        /// customer belongs to the same subscription.
         case noTransaction
         /// The request has a persona and artifacts from Production, where personas aren't allowed.
         case personaRefused

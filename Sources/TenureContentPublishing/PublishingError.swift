@@ -62,7 +62,7 @@ extension PublishingError: CustomStringConvertible {
         case .foreignCatalog(let path, let error):
             "the existing catalog `\(path.escapedForDisplay)` can't be used (\(error)); name the key that signed it with `--previous-key`, or replace it with `--replace`, which removes all its versions"
         case .damagedCatalog(let path, let error):
-            "the catalog `\(path.escapedForDisplay)` can't be read (\(error)), so no file was removed; restore the file from a backup; if you delete it instead, `prune` also removes files that only this catalog names"
+            "the catalog `\(path.escapedForDisplay)` can't be read (\(error)), so no file was removed; restore the file from a backup. Without a backup: publish all packs again with `--replace` if it is `catalog.jws`; delete it if it is in `catalogs`, and `prune` then also removes files that only this catalog names"
         case .counterTooLow(let counter, let previous):
             "the counter \(counter) isn't higher than \(previous), the counter of the catalog in the folder; write `--counter \(previous + 1)`"
         case .outputInPack(let folder, let pack):

@@ -9,12 +9,14 @@ struct JSONParser {
     private var position = 0
     /// The values and names that were read so far.
     private var nodes: [JSONTape.Node] = []
-    /// How many more names the text may have, in all objects together.
+    /// The maximum number of names in all objects together, and how many more the text may have.
+    private let maximumNames: Int
     private var namesLeft: Int
 
     init(buffer: UnsafeBufferPointer<UInt8>, options: JSONReadingOptions = [], maximumNames: Int = .max) {
         self.buffer = buffer
         self.options = options
+        self.maximumNames = maximumNames
         namesLeft = maximumNames
         // Reserve enough for most payloads of the App Store. A text of N bytes has at most N values.
         nodes.reserveCapacity(min(64, buffer.count))
@@ -103,7 +105,9 @@ struct JSONParser {
                     current == UInt8(ascii: "}")
                         ? "remove the comma before this `}`" : "expected a name in double quotes")
             }
-            guard namesLeft > 0 else { throw error("there are too many names; leave out those that aren't needed") }
+            guard namesLeft > 0 else {
+                throw error("there are more than \(maximumNames) names; leave out fields that aren't needed")
+            }
             namesLeft -= 1
             try parseString()
             count += 1

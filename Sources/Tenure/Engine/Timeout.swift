@@ -6,7 +6,8 @@ struct TimedOut: Error, CustomStringConvertible {
     var description: String { "no response within \(seconds) seconds" }
 }
 
-/// Runs `work` and waits for its result, for at most `seconds`. Cancels `work` after the timeout.
+/// Runs `work` and waits for its result, for at most `seconds`. Cancels `work` after the timeout, and if the caller is
+/// canceled, and doesn't wait until `work` ends.
 ///
 /// - Throws: the error of `work`; `TimedOut` after the timeout; `CancellationError` if the caller is canceled.
 func withTimeout<Value: Sendable>(

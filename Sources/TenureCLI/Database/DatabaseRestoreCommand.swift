@@ -13,7 +13,8 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
 
             The keys (`signing-key.json`, `access-token.secret`) aren't in the backup. Keep the service's keys as they are.
 
-            Exit codes: 0 restored, 1 nothing was changed, 64 wrong usage.
+            Exit codes: 0 restored, 1 nothing was changed (or the message says that only the last flush failed), 64 wrong \
+            usage.
 
             Example:
               tenure database restore \\

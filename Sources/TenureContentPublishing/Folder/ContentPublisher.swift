@@ -118,7 +118,11 @@ package struct ContentPublisher: Sendable {
         of bundleID: String, replacing: Bool
     ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {
         guard let text = try folder.catalogText() else { return (nil, 0) }
-        if replacing { return (nil, (try? SignedCatalog.unverified(text))?.counter ?? 0) }
+        if replacing {
+            // Clients reject a catalog with a lower counter. If the catalog can't be read, `catalogs` has its counter.
+            let counter = (try? SignedCatalog.unverified(text))?.counter
+            return (nil, try counter ?? folder.counters().max() ?? 0)
+        }
         let signed: SignedCatalog
         do throws(ContentError) {
             signed = try SignedCatalog.verify(text, keys: knownKeys, bundleID: bundleID)

@@ -4,7 +4,8 @@ import Foundation
 package struct SettingValues: Sendable {
     /// The values of each setting, by its name. Only lists have several values.
     private var texts: [String: [String]] = [:]
-    /// The mistakes in values. Each is one line that begins with the place of the value, such as an option's name.
+    /// The mistakes, one line each. A mistake in a value begins with its place, such as an option's name or the line in
+    /// the file.
     package private(set) var mistakes: [String] = []
 
     /// The webhook endpoints.

@@ -30,19 +30,13 @@ struct AccessMiddleware: RouterMiddleware {
         let start = DispatchTime.now().uptimeNanoseconds
         metrics.begin()
         let method = Self.name(of: request.method)
-        do {
-            var response = try await next(request, context)
-            // Routes for GET leave out the body of a HEAD response themselves, but error responses don't.
-            if request.method == .head { response = response.createHeadResponse() }
-            if let field = RequestID.field { response.headers[field] = context.requestID }
-            end(request, context, method: method, status: response.status.code, since: start)
-            return response
-        } catch {
-            // `ProblemMiddleware` turns errors into responses. An error that arrives here means that the client closed
-            // the connection. For that, nginx logs the status 499.
-            end(request, context, method: method, status: 499, since: start)
-            throw error
-        }
+        // `ProblemMiddleware` turns every error into a response, even if the client closed the connection.
+        var response = try await next(request, context)
+        // Routes for GET leave out the body of a HEAD response themselves, but error responses don't.
+        if request.method == .head { response = response.createHeadResponse() }
+        if let field = RequestID.field { response.headers[field] = context.requestID }
+        end(request, context, method: method, status: response.status.code, since: start)
+        return response
     }
 
     /// Counts and logs a request that has ended.

@@ -43,7 +43,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The times at which the service stopped reading, and at which it last started again. The time between doesn't
     /// count against the client.
     private var pausedAt: NIODeadline?
-    private var resumedAt = NIODeadline.uptimeNanoseconds(0)
+    var resumedAt = NIODeadline.uptimeNanoseconds(0)
 
     /// The time at which the client last read a part of the response, or the service last wrote a part. Nil if no
     /// response is being written.
@@ -65,7 +65,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The only timer, for the earlier of `readingUntil` and `nextResponseCheck`.
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     /// The numbers of complete requests, of started responses, and of responses that the operating system has taken.
-    /// The numbers differ, because clients may send the next request before they get the response.
+    /// They differ while a response is made or sent, and if a response begins before its request is complete. A request
+    /// in `waiting` isn't counted yet.
     private var requestsRead = 0
     private var responsesBegun = 0
     private var responsesEnded = 0
@@ -231,7 +232,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         setTimer(context)
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            (awaitsContinue, responsesBegun) = (false, responsesBegun + 1)
+            awaitsContinue = false
+            responsesBegun += 1
             // The request isn't complete, so this is an early response.
             if requestsRead < responsesBegun {
                 closesAfterResponse = true
@@ -336,8 +338,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         timer = nil
         let now = NIODeadline.now()
         if let readingUntil, readingUntil.deadline <= now {
-            // Only a body that arrives fast enough gets more time: a tenth of the window, until the next measurement.
-            guard readingUntil.phase == .body, !closesAfterResponse, !isBodyTooSlow(at: now) else {
+            // Only a body that arrives fast enough gets more time: a tenth of the window, until the next measurement. A
+            // client that waits for status 100 isn't slow.
+            guard readingUntil.phase == .body, !closesAfterResponse, awaitsContinue || !isBodyTooSlow(at: now) else {
                 return close(context, late: readingUntil.phase)
             }
             self.readingUntil = (now + .milliseconds(Int64(timeouts.body) * 100), .body)

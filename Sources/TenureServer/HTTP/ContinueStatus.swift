@@ -13,6 +13,8 @@ extension ConnectionHandler {
         guard event is BodyWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
         if awaitsContinue {
             awaitsContinue = false
+            // Until now the client waited for the service, so its time for the body begins now.
+            resumedAt = .now()
             context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
         }
         promise?.succeed()

@@ -37,7 +37,7 @@ extension Request {
                 "the body may be compressed; send it with `Transfer-Encoding: chunked`, or without that header")
         }
         let tooLarge = Problem(.tooLarge, "the body is too large; send at most \(limit) bytes")
-        // If the header has the length of the body, the service doesn't have to read the body.
+        // If the header says that the body is too large, the service doesn't have to read the body.
         if let length = headers[.contentLength].flatMap({ UInt64($0) }), length > limit { throw tooLarge }
         var buffer = ByteBuffer()
         let (budget, channel) = (context.bodies, context.channel)
@@ -56,7 +56,8 @@ extension Request {
             buffer.writeImmutableBuffer(chunk)
         }
         if let error = StrictJSON.error(in: buffer.readableBytesView, maximumNames: Self.maximumNames) {
-            throw Problem(.malformedRequest, "the body must be a JSON object: \(error)")
+            let form = isNotification ? "a notification of version 2" : "a JSON object"
+            throw Problem(.malformedRequest, "the body must be \(form): \(error)")
         }
         return Data(buffer.readableBytesView)
     }

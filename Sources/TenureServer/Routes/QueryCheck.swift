@@ -35,9 +35,11 @@ struct QueryCheck: RouterMiddleware {
         if let query = request.uri.query, let path = context.endpointPath, path.hasPrefix("/"),
             !Self.uncheckedPaths.contains(path)
         {
-            // Each GET route also answers HEAD.
+            // Each GET route also answers HEAD. Methods that no route has get status 405.
             let method = request.method == .head ? .get : request.method
-            try Self.check(query, against: Self.parameters["\(method.rawValue) \(path)"] ?? [])
+            if HTTPRequest.Method.ofRoutes.contains(method) {
+                try Self.check(query, against: Self.parameters["\(method.rawValue) \(path)"] ?? [])
+            }
         }
         return try await next(request, context)
     }

@@ -122,12 +122,14 @@ final class SyncService: Sendable {
     ///     artifacts are linked again, because the customer's stored facts may link more of them.
     private func decide(
         on storedCustomer: Customer?, adding verified: VerifiedArtifacts, _ linkedAlone: LinkedArtifacts,
-        in realm: Realm,
-        now: Date
+        in realm: Realm, now: Date
     ) -> (CustomerUpdate, Result<Outcome, Problem>) {
         let linked =
-            linkedAlone.isBound && storedCustomer != nil
-            ? LinkedArtifacts(verified, storedCustomer: storedCustomer) : linkedAlone
+            if linkedAlone.isBound, let storedCustomer {
+                LinkedArtifacts(verified, storedCustomer: storedCustomer)
+            } else {
+                linkedAlone
+            }
         var update = CustomerUpdate(of: storedCustomer)
         update.add(
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)

@@ -15,8 +15,9 @@ struct WebhookService: Service {
     }
 }
 
-/// Compares a customer's entitlements with what webhooks last reported, when an entitlement may have ended and after a
-/// change that queued no messages. Queues messages for the differences, and removes old messages.
+/// Compares a customer's entitlements with what webhooks last reported: when an entitlement ends, when its end is near,
+/// and after a change that queued no messages. A new policy or setting compares all customers. Queues messages for the
+/// differences, and removes old messages.
 struct EntitlementChangeService: Service {
     let entitlementComparer: EntitlementComparer
     let store: Store

@@ -11,7 +11,8 @@ package struct SQLiteBackup: Sendable {
         self.target = target
     }
 
-    /// Makes a complete copy, which is flushed and read back. If that fails, no incomplete copy is left.
+    /// Makes a complete copy, which is flushed and read back. If that fails, no incomplete copy is left. If only the flush
+    /// of the folder fails (`notFlushed`), the complete copy stays.
     ///
     /// Databases of all releases can be copied, because operators make copies before an update.
     package func run(replacing: Bool) throws(SQLiteFileError) -> SQLiteCopy.Contents {

@@ -53,7 +53,7 @@ package struct SQLiteCopy {
             // Unlike `rename`, `link` fails if the target exists.
             guard link(partial, target) == 0 else { throw errno == EEXIST ? .exists(path: target) : cannotWrite() }
         }
-        guard Self.flushFolder(of: target) else { throw cannotWrite() }
+        guard Self.flushFolder(of: target) else { throw .notFlushed(path: target, detail: systemMessage) }
         return contents
     }
 

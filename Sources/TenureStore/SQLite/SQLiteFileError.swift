@@ -12,6 +12,8 @@ package enum SQLiteFileError: Error, Sendable, Hashable {
     /// The log of a missing database is beside the target of a backup.
     case log(path: String)
     case cannotWrite(path: String, detail: String)
+    /// The file is complete and has its name, but its folder couldn't be flushed.
+    case notFlushed(path: String, detail: String)
     case unusableBackup(path: String, StoreError)
     case store(StoreError)
 }
@@ -31,6 +33,8 @@ extension SQLiteFileError: CustomStringConvertible {
             "the database of the log `\(path)\(SQLiteOpenFiles.logSuffix)` is missing; move the log away, or choose another name"
         case .cannotWrite(let path, let detail):
             "`\(path)` can't be written (\(detail)); check that the folder exists and that you may write to it"
+        case .notFlushed(let path, let detail):
+            "`\(path)` is complete, but its folder can't be flushed (\(detail)), so a loss of power may undo the change; check the disk, and that you may read the folder"
         case .unusableBackup(let path, let error):
             "the backup `\(path)` can't be restored, and the database stays as it is: \(error)"
         case .store(.full): "there is no room on the disk for a second copy of the database; make room, and try again"

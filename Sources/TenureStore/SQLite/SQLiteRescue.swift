@@ -66,6 +66,11 @@ struct SQLiteRescue {
         do throws(SQLiteFileError) {
             _ = try SQLiteCopy(target: copy).write(from: files.connection, replacing: false)
             return nil
+        } catch .notFlushed {
+            // The copy is complete.
+            return nil
+        } catch .exists {
+            return "`\(copy)` exists"
         } catch {
             return error.description
         }

@@ -33,8 +33,8 @@ package struct SQLiteRestore: Sendable {
         // SQLite opens the database again below.
         guard try lock(path) != nil else { throw .inUse(path: database) }
         let staged = SQLiteCopy.freeName(path + ".restoring")
-        let contents = try stage(at: staged, beside: path)
         defer { unlink(staged) }
+        let contents = try stage(at: staged, beside: path)
         if FileIdentity.exists(path + SQLiteOpenFiles.logSuffix), FileIdentity(path: path)?.kind == .file {
             // If this fails, the log stays beside the replaced database, and SQLite finds it there.
             try? SQLiteFile.mergeLog(path)
@@ -79,6 +79,8 @@ package struct SQLiteRestore: Sendable {
                 ?? FilePermissions.owner(ofFileAt: folder.isEmpty ? "." : folder) : nil
         do throws(SQLiteFileError) {
             return try SQLiteCopy(target: staged).write(from: source, replacing: false, owner: owner)
+        } catch .exists {
+            throw .cannotWrite(path: staged, detail: "it exists already")
         } catch .store(let error) {
             throw .unusableBackup(path: backup, error)
         }
@@ -105,7 +107,10 @@ package struct SQLiteRestore: Sendable {
             unlink(replacedPath)
             throw failure
         }
-        guard SQLiteCopy.flushFolder(of: path) else { throw cannotWrite(path) }
+        guard SQLiteCopy.flushFolder(of: path) else {
+            let detail = hasDatabase ? "\(systemMessage); the replaced database is `\(replacedPath)`" : systemMessage
+            throw .notFlushed(path: path, detail: detail)
+        }
         return hasDatabase ? replacedPath : nil
     }
 

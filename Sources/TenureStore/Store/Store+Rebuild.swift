@@ -32,7 +32,7 @@ private struct Rebuildable: Sendable {
     let fingerprint: RowsFingerprint
 }
 
-/// A summary of a customer's rows. Two summaries differ if a row was added or removed in between.
+/// A summary of a customer's rows. Two summaries differ if the facts changed, or if a row was added or removed in between.
 private struct RowsFingerprint: Sendable, Hashable {
     /// The stored bytes of the facts.
     let facts: [UInt8]

@@ -36,7 +36,8 @@ extension DatabaseTransaction {
         return []
     }
 
-    /// Revokes the persona with this name, and returns it. Returns nil if there is no such persona, or if it has expired.
+    /// Revokes the persona with this name, and returns it. Returns nil if there is no such persona, if it is already
+    /// revoked, or if it has expired; an expired persona is revoked, too.
     package func revokePersona(named name: String, actor: String) throws(StoreError) -> StoredPersona? {
         guard let persona = try personas("WHERE name = $1 AND revoked_at IS NULL", [.text(name)]).first else {
             return nil

@@ -66,14 +66,14 @@ extension DatabaseTransaction {
     ) throws(StoreError) -> Customer {
         let mark = SQLValue.integer(unfinished.mark)
         var (ended, restored): (Set<String>, [StoredPromise]) = ([], [])
+        let restoredCondition = "customer = $1 AND ended_by > $2 AND ended_by < $3"
         for member in try group(of: customer.id) {
             let ending = try promises("customer = $1 AND ending = $2", [.integer(member), mark])
             ended.formUnion(ending.map(\.entitlement))
-            let isRestored = "customer = $1 AND ended_by > $2 AND ended_by < $3"
             let bounds: [SQLValue] = [
                 .integer(member), .integer(unfinished.restoringAfter), .integer(unfinished.publication),
             ]
-            let restoring = try promises(isRestored, bounds)
+            let restoring = try promises(restoredCondition, bounds)
             restored += restoring
             guard isLocked else { continue }
             if !ending.isEmpty {
@@ -82,7 +82,7 @@ extension DatabaseTransaction {
                     [.integer(unfinished.publication), .integer(member), mark])
             }
             if !restoring.isEmpty {
-                try session.execute("UPDATE promises SET ended_by = NULL WHERE \(isRestored)", bounds)
+                try session.execute("UPDATE promises SET ended_by = NULL WHERE \(restoredCondition)", bounds)
             }
         }
         guard !ended.isEmpty || !restored.isEmpty else { return customer }

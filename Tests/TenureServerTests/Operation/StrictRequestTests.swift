@@ -303,7 +303,8 @@ import Testing
             #expect(most.status == .unprocessableContent, "\(String(buffer: most.body))")
             let more = try await client.post(names(1001))
             #expect(more.status == .badRequest)
-            #expect(String(buffer: more.body).contains("too many names"), "\(String(buffer: more.body))")
+            #expect(
+                String(buffer: more.body).contains("there are more than 1000 names"), "\(String(buffer: more.body))")
         }
     }
 
