@@ -122,8 +122,8 @@ extension Tenure.Answer {
             reasons: [Reason(DeviceReason.kept.rawValue)], nextSteps: [])
     }
 
-    /// Returns this denial as an undetermined answer, because a source that could grant the entitlement wasn't read since
-    /// the app started, something wasn't sent to the service, or the device's clock may be wrong.
+    /// Returns this denial as an undetermined answer, because a source that could grant the entitlement wasn't read
+    /// since the app started, something wasn't sent to the service, or the device's clock may be wrong.
     func undetermined(because deviceReason: DeviceReason, title: String?) -> Self {
         .unanswered(
             entitlement, title: title, because: deviceReason, keeping: reasons,

@@ -4,9 +4,9 @@ import Foundation
 package enum FilePermissions {
     /// Returns whether too many users have access to an open file. Also returns true if its permissions can't be read.
     ///
-    /// Only the owner may read and write the file. If root owns the file, its group may also read it, because Kubernetes
-    /// gives secrets to a container in this way (`fsGroup`). Callers pass an open file, so symbolic links work, and the
-    /// file can't be replaced between this check and the reading.
+    /// Only the owner may read and write the file. If root owns the file, its group may also read it, because
+    /// Kubernetes gives secrets to a container in this way (`fsGroup`). Callers pass an open file, so symbolic links
+    /// work, and the file can't be replaced between this check and the reading.
     package static func areOpenToOthers(_ descriptor: CInt) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return true }

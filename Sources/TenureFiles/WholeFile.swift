@@ -14,12 +14,12 @@ package struct WholeFile: Sendable {
     /// Returns the file's bytes; nil if there is no such file. Throws if the file is a pipe, without waiting for a
     /// writer.
     ///
-    /// Apps contain this code, and Apple requires that they declare a reason for calls such as `fstat`. So the size comes
-    /// from `lseek`. Callers that need more attributes read them from the descriptor in `inspect`.
+    /// Apps contain this code, and Apple requires that they declare a reason for calls such as `fstat`. So the size
+    /// comes from `lseek`. Callers that need more attributes read them from the descriptor in `inspect`.
     ///
     /// - Parameters:
-    ///   - maximumSize: the maximum size in bytes. If the file is larger, the result has one byte more, by which callers
-    ///     notice this. Further bytes aren't read.
+    ///   - maximumSize: the maximum size in bytes. If the file is larger, the result has one byte more, by which
+    ///     callers notice this. Further bytes aren't read.
     ///   - inspect: called with the open file before it is read.
     package func read(
         maximumSize: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }
@@ -62,8 +62,8 @@ package struct WholeFile: Sendable {
 
     /// Writes the contents to a temporary file in the same folder, flushes it, renames it and flushes the folder.
     ///
-    /// If the folder can't be flushed, the file has its new contents, but a loss of power may undo the change. So that is
-    /// an error, too.
+    /// If the folder can't be flushed, the file has its new contents, but a loss of power may undo the change. So that
+    /// is an error, too.
     ///
     /// - Parameters:
     ///   - replacing: whether to replace an existing file. If false and the file exists, the file isn't changed, and no

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A parsed JSON text, with values that are decoded on demand: the text's bytes, and the offset of each value. The type is
-/// called a tape, because the values of all levels are in one array, in the order of the text.
+/// A parsed JSON text, with values that are decoded on demand: the text's bytes, and the offset of each value. The type
+/// is called a tape, because the values of all levels are in one array, in the order of the text.
 ///
 /// The parser is stricter than RFC 8259. It rejects NUL, invalid UTF-8, unpaired surrogates, text before or after the
-/// value, and more than 64 levels. It also rejects a name that an object has twice, because one parser may use the first
-/// of the two values, and another parser the second.
+/// value, and more than 64 levels. It also rejects a name that an object has twice, because one parser may use the
+/// first of the two values, and another parser the second.
 package struct JSONTape: Sendable, Hashable {
     static let maximumDepth = 64
 

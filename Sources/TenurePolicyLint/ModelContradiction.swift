@@ -51,9 +51,9 @@ struct ModelContradiction {
         if let proven {
             dateDecides = proven.contains(where: hasModel) && isTooEarly
         } else {
-            // If the policy's own list has the version in every era, the version proves nothing, but the release was also
-            // on sale in an era with its model. Then only a release that is too early is a contradiction, as without a
-            // list.
+            // If the policy's own list has the version in every era, the version proves nothing, but the release was
+            // also on sale in an era with its model. Then only a release that is too early is a contradiction, as
+            // without a list.
             let erasOnSale = platform.timeline.erasOfRelease?[number] ?? EraSet()
             if erasOnSale.contains(where: hasModel), !isTooEarly { return nil }
             dateDecides = true

@@ -11,8 +11,8 @@ struct Suggestions {
     private var results: [[PolicyEdit]: [FindingKey: LintFinding.Severity]] = [:]
     /// The edits of the fixes that work together, and the findings that they resolve.
     private var combined: (edits: [PolicyEdit], findings: Set<FindingKey>) = ([], [])
-    /// How many more tests of single fixes, and of several fixes together, are allowed. Each test checks the whole policy
-    /// again, so fewer tests are allowed for a long release list.
+    /// How many more tests of single fixes, and of several fixes together, are allowed. Each test checks the whole
+    /// policy again, so fewer tests are allowed for a long release list.
     private var testsLeft: (single: Int, combined: Int)
 
     /// - Parameter findings: the findings for the unchanged file.
@@ -91,8 +91,8 @@ extension PolicyEdit {
 }
 
 extension [PolicyEdit] {
-    /// The edits in an order in which each path leads to the same value as in the unchanged file: the removals last, and
-    /// of one list's elements the last one first.
+    /// The edits in an order in which each path leads to the same value as in the unchanged file: the removals last,
+    /// and of one list's elements the last one first.
     var inApplicableOrder: [PolicyEdit] {
         func index(_ edit: PolicyEdit) -> Int { if case .index(let index)? = edit.path.last { index } else { 0 } }
         return filter { $0.value != nil } + filter { $0.value == nil }.sorted { index($0) > index($1) }

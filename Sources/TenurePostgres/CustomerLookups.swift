@@ -145,8 +145,8 @@ final class CustomerLookups: Sendable {
 
     private func giveBack() { queue.withLock { $0.busyConnections -= 1 } }
 
-    /// Repeats the look-ups with a deadline in the future, and fails the others. Repeating is safe, because look-ups only
-    /// read.
+    /// Repeats the look-ups with a deadline in the future, and fails the others. Repeating is safe, because look-ups
+    /// only read.
     private func repeatOrFail(_ group: [Lookup], after error: StoreError) {
         let now = ContinuousClock.now
         for lookup in group where lookup.deadline <= now { lookup.continuation.resume(returning: .failure(error)) }

@@ -7,7 +7,8 @@ package import TenureStore
 package struct PostgresDatabase: Database {
     package let id: [UInt8]
     let address: PostgresAddress
-    /// The connections that all apps on this server share. A budget exists as long as a database of an app refers to it.
+    /// The connections that all apps on this server share. A budget exists as long as a database of an app refers to
+    /// it.
     private let budget: PostgresBudget
     private let pool: PostgresPool
     private let lookups: CustomerLookups

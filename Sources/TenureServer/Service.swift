@@ -170,8 +170,8 @@ struct TenureService: Sendable {
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
         let appStore = try appStoreClient(logger: silent)
         addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
-        // Only a service with several apps has these routes, outside of its apps. Here, the response is an error that says
-        // so.
+        // Only a service with several apps has these routes, outside of its apps. Here, the response is an error that
+        // says so.
         router.get(AppsHandlers.listPath, use: AppsHandlers.refuse)
         router.post(AppsHandlers.reloadPath, use: AppsHandlers.refuse)
         router.get(HealthRoutes.livePath, use: health.live)

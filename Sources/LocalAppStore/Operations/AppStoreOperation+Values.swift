@@ -3,8 +3,8 @@ import TenureAppStore
 import TenureCore
 import TenurePolicyFile
 
-/// Reads parameters as values. `text` throws an `OperationMistake` if the parameter is missing. For a missing parameter,
-/// the methods for other types return nil. They throw an `OperationMistake` if the text has another form.
+/// Reads parameters as values. `text` throws an `OperationMistake` if the parameter is missing. For a missing
+/// parameter, the methods for other types return nil. They throw an `OperationMistake` if the text has another form.
 extension AppStoreOperation {
     func text(_ name: Parameter) throws(OperationMistake) -> String {
         guard let text = self[name] else { throw OperationMistake("`\(kind.rawValue)` needs `\(name.rawValue)`") }

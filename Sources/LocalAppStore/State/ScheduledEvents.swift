@@ -4,7 +4,8 @@ import Foundation
 /// instant happen in the order in which they were scheduled.
 struct ScheduledEvents: Sendable {
     /// An event. An event of a subscription contains the transaction for which the event was scheduled. The event is
-    /// skipped if the subscription has another current transaction by then, another state, or another end of its period.
+    /// skipped if the subscription has another current transaction by then, another state, or another end of its
+    /// period.
     enum Event: Sendable, Hashable {
         /// A subscription is charged shortly before its period ends.
         case renewal(subscription: Int, transaction: Int)

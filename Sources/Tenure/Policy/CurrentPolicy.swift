@@ -9,7 +9,8 @@ import TenurePolicyFile
 struct CurrentPolicy: Sendable {
     private let keys: [PinnedKey]
     private let bundled: Policy
-    /// The newest signed policy, which may be the bundled policy. Nil while a bundled policy without a signature is used.
+    /// The newest signed policy, which may be the bundled policy. Nil while a bundled policy without a signature is
+    /// used.
     private var newestSigned: SignedPolicy?
     /// The fetched policy to store for the next start. Nil until a policy was fetched or restored.
     private(set) var cachedPolicy: CachedPolicy?

@@ -77,8 +77,8 @@ extension Engine {
         throw .service("\(failure)")
     }
 
-    /// Returns the access token. Searches for a new token if the old token has expired or `isFresh` is true. If the search
-    /// brings no new token, returns the old token, even if it has expired; nil if there is none.
+    /// Returns the access token. Searches for a new token if the old token has expired or `isFresh` is true. If the
+    /// search brings no new token, returns the old token, even if it has expired; nil if there was no token.
     func validToken(isFresh: Bool) async -> String? {
         if isFresh || device.accessToken.map({ $0.expiresAt <= setup.clock() }) ?? true {
             await searchAgain()

@@ -18,7 +18,8 @@ struct DatabaseCommand: AsyncParsableCommand {
 }
 
 /// Opens the database for one command, and closes the database after `body`, even after an error. If `body` or closing
-/// fails and the database file was replaced meanwhile, throws an error about the replacement, which explains the failure.
+/// fails and the database file was replaced meanwhile, throws an error about the replacement, which explains the
+/// failure.
 func withDatabase<Result>(
     _ database: DatabaseArgument, _ opening: DatabaseOpening = .existing(of: nil), primary: PrimaryFile? = nil,
     _ body: (Store) async throws -> Result

@@ -4,8 +4,8 @@ import TenureMint
 /// Mints artifacts with the defect in `--defect`: a defect of the artifact itself, or of its certificate chain. Unknown
 /// names throw an error that lists the valid ones.
 ///
-/// `rootExpiredAtSigning` isn't offered: a verifier that trusts the authority's own root accepts the artifact, because it
-/// ignores the root in the artifact.
+/// `rootExpiredAtSigning` isn't offered: a verifier that trusts the authority's own root accepts the artifact, because
+/// it ignores the root in the artifact.
 enum DefectName {
     static func jws(_ name: String, of kind: JWSKind, by minter: JWSMinter) throws -> [UInt8] {
         if let defect = JWSDefect(rawValue: name), defect.kinds.contains(kind) {

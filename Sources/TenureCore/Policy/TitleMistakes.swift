@@ -41,8 +41,8 @@ extension Title {
 }
 
 extension Unicode.Scalar {
-    /// Whether the character alters how text is shown, or is a byte order mark (U+FEFF). Titles may have other invisible
-    /// characters, which many languages need.
+    /// Whether the character alters how text is shown, or is a byte order mark (U+FEFF). Titles may have other
+    /// invisible characters, which many languages need.
     fileprivate var isHiddenInTitle: Bool { altersDisplay || value == 0xFEFF }
 
     /// The scalar's number in Unicode, such as `U+200E`.

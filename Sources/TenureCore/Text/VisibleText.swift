@@ -24,8 +24,8 @@ extension Unicode.Scalar {
     /// Whether the character joins or separates its neighbors. Emoji, Arabic and Indic scripts need these characters.
     fileprivate var isJoiner: Bool { value == 0x200C || value == 0x200D }
 
-    /// Whether a joiner between two such characters isn't escaped. Emoji and the scripts that need joiners begin at U+0600.
-    /// So do other scripts, which don't need joiners.
+    /// Whether a joiner between two such characters isn't escaped. Emoji and the scripts that need joiners begin at
+    /// U+0600. So do other scripts, which don't need joiners.
     fileprivate var canBeJoined: Bool { value >= 0x600 && !isHidden }
 }
 

@@ -118,7 +118,8 @@ enum CorpusKind: String, CaseIterable, Sendable {
         // The Apple TV had no App Store at that time, so the platform is ignored.
         case .televisionBuyer: return Expectation(everything: (honored, doubt), cloud: (honored, noHonors))
         case .versionAfterDate: return Expectation(everything: (honored, notHonored), cloud: (outside, noHonors))
-        // The version decides. The giveaway has no build in its boundaries, so no version separates it from the paid eras.
+        // The version decides. The giveaway has no build in its boundaries, so no version separates it from the paid
+        // eras.
         case .versionBeforeDate: return Expectation(everything: (doubt, honored), cloud: (doubt, noHonors))
         case .refundedApp:
             let refunded = Answer.denied("appRefunded")

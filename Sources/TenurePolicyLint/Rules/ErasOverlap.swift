@@ -13,8 +13,8 @@ extension LintRule {
         fix: "Make the windows narrower, so that they don't overlap."
     ) { subject, report in
         for platform in subject.platforms {
-            // These windows are two seconds longer at each end (`Tolerance`) than in the policy. Compare and show them as
-            // the policy states them.
+            // These windows are two seconds longer at each end (`Tolerance`) than in the policy. Compare and show them
+            // as the policy states them.
             let windows = platform.timeline.changeovers
             for (first, second) in zip(windows, windows.dropFirst())
             where first.window.upperBound.addingTimeInterval(-Tolerance.seconds)

@@ -25,8 +25,8 @@ struct AdvisoryKeys: Hashable {
     /// first, so that it doesn't wait for the lock while it holds a key.
     static func writers(in schema: String) -> Int64 { number("migrations", schema, "") }
 
-    /// The statement after `BEGIN` that takes all locks: one statement, so that `statement_timeout` limits the wait for all
-    /// locks together.
+    /// The statement after `BEGIN` that takes all locks: one statement, so that `statement_timeout` limits the wait for
+    /// all locks together.
     var statements: String {
         let first = "; SELECT pg_advisory_xact_lock_shared(\(writers))"
         return switch numbers.count {

@@ -113,8 +113,8 @@ package struct PostgresAddress: Sendable, Hashable {
         url.contains("@") || url.lowercased().contains("password")
     }
 
-    /// Returns the options that libpq reads in the URL. libpq's error message may repeat a password, so the error contains
-    /// that message only if the URL can't have a password.
+    /// Returns the options that libpq reads in the URL. libpq's error message may repeat a password, so the error
+    /// contains that message only if the URL can't have a password.
     private static func options(_ url: String, shown: String) throws(StoreError) -> [String: String] {
         var message: UnsafeMutablePointer<CChar>?
         defer { PQfreemem(message) }

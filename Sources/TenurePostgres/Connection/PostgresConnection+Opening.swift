@@ -60,8 +60,8 @@ extension PostgresConnection {
         return handle
     }
 
-    /// Reads the server's state. Changes settings only for the transaction that reads, because a pooler may run the next
-    /// transaction on another connection.
+    /// Reads the server's state. Changes settings only for the transaction that reads, because a pooler may run the
+    /// next transaction on another connection.
     func readServerState(for role: Role) throws(PostgresFailure) -> PostgresServerState {
         let version = Int(PQserverVersion(handle))
         guard version >= 130_000 else {

@@ -93,8 +93,8 @@ final class PostgresConnection {
         return try finish(sent: sent)
     }
 
-    /// Runs one or more statements without parameters. Returns the result of the last statement, and discards the results
-    /// of the other statements.
+    /// Runs one or more statements without parameters. Returns the result of the last statement, and discards the
+    /// results of the other statements.
     @discardableResult func run(_ script: String) throws(PostgresFailure) -> PostgresAnswer {
         try finish(sent: PQsendQuery(handle, script))
     }
@@ -219,8 +219,8 @@ final class PostgresConnection {
         }
     }
 
-    /// Asks the server to cancel the statement. The connection isn't reused, because the request may arrive during a later
-    /// statement.
+    /// Asks the server to cancel the statement. The connection isn't reused, because the request may arrive during a
+    /// later statement.
     private func cancel() {
         isCanceled = true
         guard let request = PQgetCancel(handle) else { return }

@@ -40,8 +40,8 @@ struct StatementCache {
         return "tenure\(names)"
     }
 
-    /// Adds a statement. Returns the name of a removed statement, which must be deallocated on the server; nil if none was
-    /// removed.
+    /// Adds a statement. Returns the name of a removed statement, which must be deallocated on the server; nil if none
+    /// was removed.
     mutating func insert(_ name: String, for sql: String, types: [Oid]) -> String? {
         var evicted: String?
         if count >= Self.limit { evicted = removeOldest() }

@@ -52,8 +52,8 @@ package final class PostgresBudget: Sendable {
         "\(address.allowsFsyncOff) \(address.url.revealed)"
     }
 
-    /// Returns how many connections only look up customers, so that look-ups wait for no writer. More databases need more
-    /// connections, because a connection can't change its database.
+    /// Returns how many connections only look up customers, so that look-ups wait for no writer. More databases need
+    /// more connections, because a connection can't change its database.
     private static func lookups(forDatabases count: Int) -> Int { max(2, min(8, count + 1)) }
 
     /// A weak reference, so that a dictionary doesn't keep its objects alive.

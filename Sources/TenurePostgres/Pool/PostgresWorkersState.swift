@@ -328,8 +328,8 @@ extension PostgresWorkersState {
         return woken
     }
 
-    /// Returns an idle worker without a connection, or else a new worker, or else the worker that has been idle longest.
-    /// Nil if all workers are busy.
+    /// Returns an idle worker without a connection, or else a new worker, or else the worker that has been idle
+    /// longest. Nil if all workers are busy.
     private mutating func takeWorker() -> PostgresWorker? {
         if let index = idle.firstIndex(where: { $0.home == nil }) { return idle.remove(at: index) }
         if workerCount < limit {

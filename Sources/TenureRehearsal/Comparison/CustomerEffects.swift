@@ -4,12 +4,12 @@ package import TenureCore
 ///
 /// Every rehearsal uses `customerEffects`. So a file, a database and a publication give the same numbers.
 package struct CustomerEffects: Sendable, Hashable {
-    /// The effects if the promises end that repeat a right of the old policy. Promises of entitlements that the old policy
-    /// doesn't grant to the customer are kept, and so are promises that a rollback restores. Without an old policy, every
-    /// promise is kept.
+    /// The effects if the promises end that repeat a right of the old policy. Promises of entitlements that the old
+    /// policy doesn't grant to the customer are kept, and so are promises that a rollback restores. Without an old
+    /// policy, every promise is kept.
     ///
-    /// For example, version 1 of the policy granted `cloud`, version 2 doesn't, and a promise keeps it for the customer.
-    /// If version 3 ended this promise, version 3 would seem to take `cloud`.
+    /// For example, version 1 of the policy granted `cloud`, version 2 doesn't, and a promise keeps it for the
+    /// customer. If version 3 ended this promise, version 3 would seem to take `cloud`.
     package let ifPromisesEnd: [Effect]
     /// The effects if every promise is kept.
     package let ifPromisesAreKept: [Effect]

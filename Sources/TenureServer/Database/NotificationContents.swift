@@ -52,8 +52,8 @@ struct NotificationContents: Sendable {
         // The list of artifacts is empty, because the database stores the whole notification instead.
         update.add([], proving: proofs, purchases: purchases, renewals: renewals)
         update.identify(by: identities + namedIdentities.searchableIdentities(beyond: storedCustomer))
-        // If a parent withdrew their consent, webhooks report this to the app's server, which has to lock out the child.
-        // The customer keeps the purchases.
+        // If a parent withdrew their consent, webhooks report this to the app's server, which has to lock out the
+        // child. The customer keeps the purchases.
         if notification.type == NotificationType.rescindConsent.rawValue {
             update.messages.append(Message(.customerConsentRescinded, ["notification": notification.uuid]))
         }

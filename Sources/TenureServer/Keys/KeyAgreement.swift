@@ -101,8 +101,8 @@ struct KeyAgreement: Sendable {
     ///   database.
     func reconcile(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
         let storedKeys = try await Self.reading(store) { try $0.sharedKeys() }
-        // The database has another key, and this process's key hasn't changed: another process rotated.
-        if let storedKeys, storedKeys.signingKey != keys.current.id, keys.current.id == agreed { keys.reread() }
+        // The database has another key, so some process rotated, perhaps more than once: read the newest key.
+        if let storedKeys, storedKeys.signingKey != keys.current.id { keys.reread() }
         let current = keys.current
         let hasSameKey = storedKeys?.signingKey == current.id
         let root = current.file.root?.id

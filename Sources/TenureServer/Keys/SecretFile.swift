@@ -49,8 +49,8 @@ package struct SecretFile: Sendable {
     }
 
     /// Returns the contents, and whether other users have access to the file; nil if the file is missing. Other types
-    /// call this method for files that contain a secret only sometimes, such as a configuration. Throws `keyFile` if the
-    /// file can't be read or has more than `limit` bytes.
+    /// call this method for files that contain a secret only sometimes, such as a configuration. Throws `keyFile` if
+    /// the file can't be read or has more than `limit` bytes.
     package func contentsIfAny(upTo limit: Int) throws(ServiceError) -> (bytes: [UInt8], isOpenToOthers: Bool)? {
         let contents: [UInt8]?
         var isOpenToOthers = true

@@ -122,7 +122,8 @@ struct DatabaseIntegrity {
         }
     }
 
-    /// Follows the merges from a customer. Returns what is wrong; nil if the merges end at a customer of the same realm.
+    /// Follows the merges from a customer. Returns what is wrong; nil if the merges end at a customer of the same
+    /// realm.
     private func problem(ofMerged id: Int64, in realm: Int64) throws(StoreError) -> String? {
         var checkedIDs: Set<Int64> = []
         var next = id

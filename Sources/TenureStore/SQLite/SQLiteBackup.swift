@@ -11,8 +11,8 @@ package struct SQLiteBackup: Sendable {
         self.target = target
     }
 
-    /// Makes a complete copy, which is flushed and read back. If that fails, no incomplete copy is left. If only the flush
-    /// of the folder fails (`notFlushed`), the complete copy stays.
+    /// Makes a complete copy, which is flushed and read back. If that fails, no incomplete copy is left. If only the
+    /// flush of the folder fails (`notFlushed`), the complete copy stays.
     ///
     /// Databases of all releases can be copied, because operators make copies before an update.
     package func run(replacing: Bool) throws(SQLiteFileError) -> SQLiteCopy.Contents {
@@ -50,7 +50,8 @@ package struct SQLiteBackup: Sendable {
         }
     }
 
-    /// Writes the log into the database. Returns false if the database is damaged, because SQLite can't use the log then.
+    /// Writes the log into the database. Returns false if the database is damaged, because SQLite can't use the log
+    /// then.
     private func mergesLog(_ path: String) throws(StoreError) -> Bool {
         do throws(StoreError) {
             try SQLiteFile.mergeLog(path)

@@ -4,8 +4,8 @@ import TenureFileAttributes
 
 /// Copies the whole database that a connection reads into one new file.
 ///
-/// The copy is flushed and checked by reading it. Only its owner can read it. The copy gets a new `SQLiteCopyNumber`, by
-/// which a service notices that its open database was overwritten with a copy.
+/// The copy is flushed and checked by reading it. Only its owner can read it. The copy gets a new `SQLiteCopyNumber`,
+/// by which a service notices that its open database was overwritten with a copy.
 package struct SQLiteCopy {
     let target: String
 

@@ -143,8 +143,8 @@ package struct SQLiteDatabase: Database {
         try await write(for: .writing, body)
     }
 
-    /// Writes as `write` does, because in SQLite every write runs alone. Unlike `write`, it also works after the content
-    /// was moved to another database, for commands such as `tenure database reopen`.
+    /// Writes as `write` does, because in SQLite every write runs alone. Unlike `write`, it also works after the
+    /// content was moved to another database, for commands such as `tenure database reopen`.
     package func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

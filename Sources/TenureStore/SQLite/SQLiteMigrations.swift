@@ -55,8 +55,8 @@ extension SQLiteConnection {
         try tables().contains(DatabaseTable.state) ? try DatabaseHeader.read(in: self) : nil
     }
 
-    /// Returns the steps that didn't run yet. Throws `newerDatabase` if a step ran that this release doesn't know, unless
-    /// the database's header lets this release read.
+    /// Returns the steps that didn't run yet. Throws `newerDatabase` if a step ran that this release doesn't know,
+    /// unless the database's header lets this release read.
     func pendingMigrations(of migrations: [Migration]) throws(StoreError) -> [Migration] {
         let applied = try tables().contains(Self.migrations) ? texts("SELECT name FROM \(Self.migrations)") : []
         if !applied.isSubset(of: migrations.map(\.name)) {

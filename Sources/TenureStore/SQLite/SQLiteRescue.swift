@@ -92,7 +92,8 @@ struct SQLiteRescue {
             }
         }
         if files.isOpen(index) { unlink(index) }
-        // The message to the operator is the same if the flush fails: the restore that it recommends moves the log again.
+        // The message to the operator is the same if the flush fails: the restore that it recommends moves the log
+        // again.
         _ = SQLiteCopy.flushFolder(of: files.path)
         return newPath
     }

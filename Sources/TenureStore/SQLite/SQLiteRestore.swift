@@ -29,8 +29,8 @@ package struct SQLiteRestore: Sendable {
         guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }
         guard !SQLiteFile.areSame(backup, path) else { throw .itself(path: backup) }
         if let objection = NetworkFileSystem.objection(to: path) { throw .store(objection) }
-        // Fail early if the database is in use, because copying takes a while. The lock is released immediately, because
-        // SQLite opens the database again below.
+        // Fail early if the database is in use, because copying takes a while. The lock is released immediately,
+        // because SQLite opens the database again below.
         guard try lock(path) != nil else { throw .inUse(path: database) }
         let staged = SQLiteCopy.freeName(path + ".restoring")
         defer { unlink(staged) }

@@ -37,7 +37,8 @@ final class SQLiteWriter: @unchecked Sendable {
         /// Why nothing is written anymore.
         var failure: StoreError?
 
-        /// Whether the waiting writes may run now. Otherwise, they start when the write that gathers the group is submitted.
+        /// Whether the waiting writes may run now. Otherwise, they start when the write that gathers the group is
+        /// submitted.
         var isReady: Bool { !isGathering || waiting.count >= SQLiteWriter.groupSizeToStart }
     }
 
@@ -58,7 +59,8 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// The maximum size of a group, so that a flush stays short.
     private static let maximumGroupSize = 256
-    /// A group of this size starts at once: with more writes, the share of each in the cost of the flush shrinks little.
+    /// A group of this size starts at once: with more writes, the share of each in the cost of the flush shrinks
+    /// little.
     private static let groupSizeToStart = 32
 
     /// The number of pages (16 MB) in the log at which its pages are copied into the file. A large log saves work: a

@@ -141,8 +141,8 @@ package struct DatabaseOpening: Sendable {
     /// What the process requires of the database.
     ///
     /// - Parameter id: the ID of the database that was opened. If the opening names an app, every transaction requires
-    ///   this ID. The exception is `new(of:)`: its caller copies another database into the new database, which gets that
-    ///   database's ID.
+    ///   this ID. The exception is `new(of:)`: its caller copies another database into the new database, which gets
+    ///   that database's ID.
     package func requirements(for name: String, opened id: [UInt8]? = nil) -> DatabaseRequirements {
         DatabaseRequirements(
             name: name, id: bundleID != nil && (migrates || !creates) ? id : nil, bundleID: bundleID,

@@ -32,8 +32,8 @@ final class LargeFacts: Sendable {
     /// The maximum number of attempts. A change needs a few results for each account of a customer, and more only if
     /// the customer changes meanwhile.
     static let maximumAttempts = 10 * DatabaseTransaction.maximumMembers
-    /// If a member has more entries than this (facts that are proven already, and stored artifacts and notifications that
-    /// aren't), the new entries are verified before the transaction, so that other writers don't wait.
+    /// If a member has more entries than this (facts that are proven already, and stored artifacts and notifications
+    /// that aren't), the new entries are verified before the transaction, so that other writers don't wait.
     static let maximumEntriesProvenInTransaction = 8
 
     /// The facts of several customers, to be combined, as for a merge.

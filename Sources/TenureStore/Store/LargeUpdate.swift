@@ -266,8 +266,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
                 return false
             }
         }
-        // Then, write the other identities, such as the IDs of renewals. Several customers may have the same identity of
-        // these kinds.
+        // Then, write the other identities, such as the IDs of renewals. Several customers may have the same identity
+        // of these kinds.
         let all = Set(plan.identities)
         let realm = plan.realm
         var others = prepared.update.identities.filter { !all.contains($0) }
@@ -342,8 +342,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return Array(unwritten.suffix(Self.artifactsOfLastPiece))
     }
 
-    /// Whether the update can still be finished with the artifacts written so far: the artifacts weren't removed, and no
-    /// other update took one of them.
+    /// Whether the update can still be finished with the artifacts written so far: the artifacts weren't removed, and
+    /// no other update took one of them.
     private func isUnderWay(_ progress: Progress) async throws(StoreError) -> Bool {
         guard let member = progress.member else { return true }
         return try await read { transaction in try transaction.isUnderWay(progress.updateID, of: member) }

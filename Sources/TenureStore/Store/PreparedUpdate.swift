@@ -49,8 +49,8 @@ struct PreparedJoining: Sendable {
 
 extension DatabaseTransaction {
     /// Locks and returns the customer. Returns nil if something that the decision used has changed since: which
-    /// customer the identity names, a field of the customer, or `otherAccountsAreComplete`, which is compared separately,
-    /// because `==` ignores it.
+    /// customer the identity names, a field of the customer, or `otherAccountsAreComplete`, which is compared
+    /// separately, because `==` ignores it.
     func unchanged<Outcome>(
         _ prepared: PreparedUpdate<Outcome>, in realm: Realm
     ) throws(StoreError) -> Customer? {

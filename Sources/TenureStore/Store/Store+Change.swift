@@ -1,7 +1,7 @@
 /// Changes that support staff or the app's server make to a customer.
 extension Store {
-    /// Carries out what a person asked for, and adds an entry to the audit trail. If the change is refused, only the entry
-    /// is written.
+    /// Carries out what a person asked for, and adds an entry to the audit trail. If the change is refused, only the
+    /// entry is written.
     ///
     /// - Parameter rederivation: derives the facts of customers that are split.
     package func perform(

@@ -21,8 +21,8 @@ extension Store {
         return due.count
     }
 
-    /// Continues the comparison of all customers, if another policy or setting has started it. Returns whether there may
-    /// be more customers to compare.
+    /// Continues the comparison of all customers, if another policy or setting has started it. Returns whether there
+    /// may be more customers to compare.
     package func compareAllCustomers(
         at now: Date, limit: Int, under publication: Int64? = nil,
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
@@ -75,8 +75,8 @@ extension Store {
         }
     }
 
-    /// If the piece is one customer with very many facts, evaluates this customer before the transaction begins, so that
-    /// other writers don't wait. Nil for any other piece.
+    /// If the piece is one customer with very many facts, evaluates this customer before the transaction begins, so
+    /// that other writers don't wait. Nil for any other piece.
     private func prepare(_ piece: ComparedPiece) async throws(StoreError) -> PreparedChange? {
         guard let only = piece.customers.first, piece.customers.count == 1,
             only.size > DatabaseTransaction.maximumFactsBytesPerTransaction,

@@ -3,8 +3,8 @@ extension Store {
     /// Replaces the customer's facts with what `derive` returns for the stored rows, even if the current facts can't be
     /// read. Returns nil if there is no such customer.
     ///
-    /// Rows are read and verified while other transactions write. If another transaction writes a row of the customer, the
-    /// rebuild starts again.
+    /// Rows are read and verified while other transactions write. If another transaction writes a row of the customer,
+    /// the rebuild starts again.
     package func rebuild(
         _ id: Int64, by derive: @escaping @Sendable (CustomerRows) throws(StoreError) -> CustomerFacts
     ) async throws(StoreError) -> (customer: Customer, hasChanged: Bool)? {
@@ -32,7 +32,8 @@ private struct Rebuildable: Sendable {
     let fingerprint: RowsFingerprint
 }
 
-/// A summary of a customer's rows. Two summaries differ if the facts changed, or if a row was added or removed in between.
+/// A summary of a customer's rows. Two summaries differ if the facts changed, or if a row was added or removed in
+/// between.
 private struct RowsFingerprint: Sendable, Hashable {
     /// The stored bytes of the facts.
     let facts: [UInt8]

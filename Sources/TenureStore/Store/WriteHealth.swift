@@ -16,8 +16,8 @@ actor WriteHealth {
     /// How long another transaction, such as a publication, may lock the tables before that counts as a failure.
     private static let maximumLockDuration = Duration.seconds(10)
 
-    /// Records a failed write, if its error concerns all writes for a while. Other errors, such as `busy`, may concern a
-    /// single write.
+    /// Records a failed write, if its error concerns all writes for a while. Other errors, such as `busy`, may concern
+    /// a single write.
     func note(_ error: StoreError) {
         switch error {
         case .full, .readOnly: lastFailure = (error, .now)

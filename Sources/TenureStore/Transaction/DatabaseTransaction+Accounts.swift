@@ -1,7 +1,7 @@
 /// Tells which members of a merged customer are the same App Store account.
 extension DatabaseTransaction {
-    /// Divides the members of a customer into App Store accounts. Members that were merged because of signed data are one
-    /// account. Members that were merged by support, or because they have the same user, are different accounts.
+    /// Divides the members of a customer into App Store accounts. Members that were merged because of signed data are
+    /// one account. Members that were merged by support, or because they have the same user, are different accounts.
     func accounts(among group: [Int64]) throws(StoreError) -> [[Int64]] {
         guard group.count > 1 else { return [group] }
         var members: [String: Int64] = [:]

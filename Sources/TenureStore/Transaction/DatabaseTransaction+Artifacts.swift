@@ -12,8 +12,8 @@ extension DatabaseTransaction {
     ///
     /// - Parameters:
     ///   - isNew: whether the customer was created by this transaction, and so has no artifacts yet.
-    ///   - updateID: the large update to which the artifacts belong; nil for other updates. The service uses the artifacts
-    ///     once the last piece of the update is written.
+    ///   - updateID: the large update to which the artifacts belong; nil for other updates. The service uses the
+    ///     artifacts once the last piece of the update is written.
     func insert(
         _ artifacts: [Artifact], of customer: Customer, isNew: Bool, updateID: Int64? = nil
     ) throws(StoreError) {
@@ -37,7 +37,8 @@ extension DatabaseTransaction {
     enum KnownArtifact {
         /// The artifact is one of the customer's artifacts.
         case counts
-        /// The artifact belongs to a large update with this ID, which isn't finished, so the artifact doesn't count yet.
+        /// The artifact belongs to a large update with this ID, which isn't finished, so the artifact doesn't count
+        /// yet.
         case unfinished(updateID: Int64)
 
         var doesCount: Bool {

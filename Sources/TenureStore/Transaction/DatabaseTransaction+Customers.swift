@@ -89,8 +89,8 @@ extension DatabaseTransaction {
         return try rows.map { row throws(StoreError) in try Identity(row, kindAt: 0) }
     }
 
-    // The statements are constants, so that no string is built for every customer. The statements named `Uncompared` are for
-    // the change `later`: the entitlements weren't compared with what webhooks last reported. They set
+    // The statements are constants, so that no string is built for every customer. The statements named `Uncompared`
+    // are for the change `later`: the entitlements weren't compared with what webhooks last reported. They set
     // `sent_entitlements` and `next_comparison` only if there is an endpoint.
     private static let insertCompared = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
@@ -176,8 +176,8 @@ extension Customer {
 
     /// Reads a customer from a row.
     ///
-    /// - Parameter remembered: facts that were decoded before. If the row still has the bytes of these facts, the row isn't
-    ///   decoded, because decoding is slower than comparing.
+    /// - Parameter remembered: facts that were decoded before. If the row still has the bytes of these facts, the row
+    ///   isn't decoded, because decoding is slower than comparing.
     init(_ row: SQLRow, remembering remembered: EncodedFacts?) throws(StoreError) {
         let bytes = try row.bytes(4)
         if let remembered, remembered.hasSameBytes(as: bytes) {

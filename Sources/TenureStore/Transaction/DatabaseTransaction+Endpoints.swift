@@ -55,8 +55,8 @@ extension DatabaseTransaction {
             "UPDATE deliveries SET next_at = NULL WHERE next_at IS NOT NULL AND endpoint = $1", [.text(name)])
     }
 
-    /// Stores a heartbeat: a random value. A heartbeat isn't a time, because clocks differ between machines, and a test's
-    /// clock may not move.
+    /// Stores a heartbeat: a random value. A heartbeat isn't a time, because clocks differ between machines, and a
+    /// test's clock may not move.
     func sendHeartbeat(of endpoint: Endpoint) throws(StoreError) {
         try setStoredValue(
             named: Self.heartbeat(of: endpoint.name), to: String(UInt64.random(in: .min ... .max), radix: 36))

@@ -8,8 +8,8 @@ enum MergeReason: String, Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
-    /// The maximum number of members of one customer: more accounts than one person has. The maximum keeps updates short,
-    /// because each update reads all members. It also limits chains of merges.
+    /// The maximum number of members of one customer: more accounts than one person has. The maximum keeps updates
+    /// short, because each update reads all members. It also limits chains of merges.
     static let maximumMembers = 100
 
     /// Whether two customers with these members together stay within the maximum.

@@ -102,8 +102,8 @@ extension DatabaseTransaction {
     }
 
     /// Statements that remove attempts, deliveries and messages, in this order, because each table refers to the next
-    /// table. The statements look at the first eight messages only, so that a transaction stays short for a customer with many
-    /// messages.
+    /// table. The statements look at the first eight messages only, so that a transaction stays short for a customer
+    /// with many messages.
     private static let removingMessages: [String] = {
         let first = "SELECT id FROM outbox WHERE customer = $1 ORDER BY id LIMIT 8"
         return [

@@ -69,9 +69,9 @@ extension DatabaseTransaction {
 
     /// Distributes the facts that no stored artifact proves.
     ///
-    /// A member stores at most 5,000 artifacts. What later artifacts proved is only in the facts of the merged customer.
-    /// Each of these facts goes to the side with the identity that it names, such as a purchase's transaction ID. If
-    /// neither side has that identity, it goes to the side of the first member with 5,000 artifacts.
+    /// A member stores at most 5,000 artifacts. What later artifacts proved is only in the facts of the merged
+    /// customer. Each of these facts goes to the side with the identity that it names, such as a purchase's transaction
+    /// ID. If neither side has that identity, it goes to the side of the first member with 5,000 artifacts.
     private func distribute(_ former: Customer, among parts: inout [Part]) throws(StoreError) {
         var fullMember: Int64?
         for member in parts.flatMap(\.members).sorted() where fullMember == nil {

@@ -30,8 +30,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Splits a customer into two: the taken members, and the rest. If a taken member was merged with a member of the rest,
-    /// that merge ends. Returns the row ID of each side's survivor, or nil if all members were taken.
+    /// Splits a customer into two: the taken members, and the rest. If a taken member was merged with a member of the
+    /// rest, that merge ends. Returns the row ID of each side's survivor, or nil if all members were taken.
     ///
     /// For example, 2 and 4 were merged into 1, and 3 into 2. After 1 and 3 are taken, 3 is merged into 1, and 4 into
     /// 2. The result is 2 for the rest, and 1 for the taken members.

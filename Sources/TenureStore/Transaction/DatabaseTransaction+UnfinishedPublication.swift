@@ -33,8 +33,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Stores that a publication still has promises to end or to restore. Returns how many promises it ends, and how many
-    /// it restores.
+    /// Stores that a publication still has promises to end or to restore. Returns how many promises it ends, and how
+    /// many it restores.
     func begin(_ unfinished: UnfinishedPublication) throws(StoreError) -> (ended: Int, restored: Int) {
         let ended = try session.row("SELECT count(*) FROM promises WHERE ending = $1", [.integer(unfinished.mark)])
         let restored = try session.row(

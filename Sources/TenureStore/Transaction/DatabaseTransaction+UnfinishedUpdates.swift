@@ -2,8 +2,8 @@ import Foundation
 
 /// Large updates write artifacts in pieces. All artifacts count when the last piece is written.
 ///
-/// In the table `unfinished_updates`, `started_at` is 0 for an update that can't be finished anymore: another update has
-/// taken one of its artifacts, or its artifacts are to be removed.
+/// In the table `unfinished_updates`, `started_at` is 0 for an update that can't be finished anymore: another update
+/// has taken one of its artifacts, or its artifacts are to be removed.
 extension DatabaseTransaction {
     /// The seconds after which an unfinished update is abandoned, and its artifacts are removed.
     static let maximumUpdateDuration: TimeInterval = 86_400
@@ -64,8 +64,8 @@ extension DatabaseTransaction {
 
     private static let leftoversPerRead = 32
 
-    /// Removes some rows of an update that will never be finished, or of an erased customer. Returns true if there are no
-    /// more rows.
+    /// Removes some rows of an update that will never be finished, or of an erased customer. Returns true if there are
+    /// no more rows.
     func remove(_ update: Leftovers.Update) throws(StoreError) -> Bool {
         // The customer is locked, so that no further piece is written in the meantime.
         _ = try member(.rowID(update.member))

@@ -36,8 +36,8 @@ struct NamedMembers: Sendable {
     /// The identities that name no member.
     var unknownIdentities: [Identity] { identities.filter { members[$0] == nil } }
 
-    /// The original transaction IDs that belong to customers other than `customers`. The service stores them as purchases
-    /// that are shared with another customer.
+    /// The original transaction IDs that belong to customers other than `customers`. The service stores them as
+    /// purchases that are shared with another customer.
     func purchases(ofOthersThan customers: [Int64]) -> [String] {
         knownIdentities.filter { $0.identity.kind == .originalTransactionID && !customers.contains($0.survivor) }
             .map(\.identity.value)

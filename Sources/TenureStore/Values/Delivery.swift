@@ -17,7 +17,8 @@ package struct StoredMessage: Sendable, Hashable {
     package let createdAt: Date
 }
 
-/// The delivery of one message to one endpoint. Until the lease ends, only the worker that took the delivery attempts it.
+/// The delivery of one message to one endpoint. Until the lease ends, only the worker that took the delivery attempts
+/// it.
 package struct Delivery: Sendable, Hashable {
     package let id: Int64
     package let message: StoredMessage

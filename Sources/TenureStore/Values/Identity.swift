@@ -2,8 +2,8 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// A value that identifies a customer in later requests. The value comes from the App Store or from the app's own server,
-/// never from the client alone.
+/// A value that identifies a customer in later requests. The value comes from the App Store or from the app's own
+/// server, never from the client alone.
 package struct Identity: Sendable, Hashable {
     /// The kinds in order of precedence. An app transaction's ID comes first, because it permanently identifies one
     /// account and one app.

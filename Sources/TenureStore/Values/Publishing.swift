@@ -68,8 +68,8 @@ package struct PublicationImpact: Sendable, Hashable {
 /// What a publication does to all customers, as of a position of the database.
 ///
 /// A rehearsal reads all customers and calls `add` for each. Then `removeImpacts` and `update` replace the impacts on
-/// customers that changed meanwhile, until only few customers have changed. The transaction that publishes does the same
-/// for these few.
+/// customers that changed meanwhile, until only few customers have changed. The transaction that publishes does the
+/// same for these few.
 package struct PublicationEvaluation: Sendable {
     /// The impacts that aren't empty, by customer.
     package private(set) var impacts: [Int64: PublicationImpact] = [:]

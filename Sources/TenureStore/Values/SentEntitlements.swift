@@ -3,8 +3,8 @@ package import TenureCore
 
 /// The entitlements of one customer as webhooks last reported them.
 ///
-/// The database stores these entitlements with the customer. After new facts, the end of an entitlement or a new policy,
-/// the service compares them with the current entitlements. So webhooks report each change exactly once.
+/// The database stores these entitlements with the customer. After new facts, the end of an entitlement or a new
+/// policy, the service compares them with the current entitlements. So webhooks report each change exactly once.
 package struct SentEntitlements: Sendable, Hashable {
     /// A granted entitlement as webhooks reported it.
     package struct Right: Sendable, Hashable, Codable {
