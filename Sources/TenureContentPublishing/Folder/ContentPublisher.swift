@@ -120,8 +120,8 @@ package struct ContentPublisher: Sendable {
         guard let text = try folder.catalogText() else { return (nil, 0) }
         if replacing {
             // Clients reject a catalog with a lower counter. If the catalog can't be read, `catalogs` has its counter.
-            let counter = (try? SignedCatalog.unverified(text))?.counter
-            return (nil, try counter ?? folder.counters().max() ?? 0)
+            if let counter = (try? SignedCatalog.unverified(text))?.counter { return (nil, counter) }
+            return (nil, try folder.counters().max() ?? 0)
         }
         let signed: SignedCatalog
         do throws(ContentError) {
