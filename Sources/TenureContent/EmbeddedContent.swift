@@ -3,7 +3,8 @@ import TenureAPI
 package import TenureCore
 import TenureJSON
 
-/// The asset packs in an app's bundle: plain files in a folder `<pack>/<path>`, and `content.json` that describes them.
+/// The asset packs in an app's bundle: a folder with the packs' files, each at `<pack>/<path>`, and with `content.json`,
+/// which describes the packs.
 ///
 /// `tenure content embed` writes the folder. The files are opened in place, and aren't compared with digests: Xcode
 /// converts some files (PNG, property lists), so their contents and sizes may differ from `content.json`.
@@ -101,7 +102,8 @@ extension EmbeddedContent.Pack {
 extension EmbeddedContent {
     /// Reads `content.json`.
     ///
-    /// - Throws: `invalidEmbeddedContent` for anything that `json` doesn't write.
+    /// - Throws: `invalidEmbeddedContent` if the JSON can't be read, has another format number, or describes packs that
+    ///   one bundle can't have. Unknown fields are ignored.
     package init(json: Data) throws(ContentError) {
         let text: Text
         do {

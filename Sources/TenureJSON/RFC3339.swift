@@ -131,7 +131,7 @@ private struct TimestampScanner {
 
     var isAtEnd: Bool { position == end }
 
-    /// Skips this character. Returns false if the next character is a different one.
+    /// Skips this character. Returns false if the next character is a different one, or at the end.
     @inline(__always)
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard position < end, bytes[position] == UInt8(ascii: character) else { return false }

@@ -70,7 +70,11 @@ import Testing
         }
     }
 
-    @Test func `a transaction and its renewal info name their offer, environment and currency as texts`() async throws {
+    @Test
+    func
+        `a transaction names its offer, environment and currency as texts, and renewal info its environment and currency`()
+        async throws
+    {
         let kiosk = try await Kiosk(.sandbox)
         try await kiosk.buy(Kiosk.monthly)
         try await kiosk.device().run {

@@ -50,6 +50,8 @@ import Testing
         let shown = try await Command.run("inspect", "--json", file).json()
         let payload = try #require(shown["payload"] as? [String: Any])
         #expect(payload["original_application_version"] as? String == "36")
+        #expect(payload["application_version"] as? String == "1")
+        #expect(payload["bundle_id"] as? String == "com.example.calculator")
         #expect((payload["in_app"] as? [Any])?.isEmpty == true)
         #expect(payload["original_purchase_date"] == nil && payload["download_id"] == nil)
     }

@@ -58,7 +58,7 @@ import Testing
         #expect(Date().timeIntervalSince(start) < 60)
     }
 
-    @Test func `a policy file with too deep nesting is refused`() {
+    @Test func `a policy file that is nested too deeply is refused`() {
         #expect(
             refusal(String(repeating: "[", count: 70) + String(repeating: "]", count: 70))?.contains("nested deeper")
                 == true)

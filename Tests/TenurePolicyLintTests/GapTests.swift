@@ -206,6 +206,7 @@ import Testing
         #expect(first.map(\.code) == ["changeover-without-date"])
         #expect(first.first?.place == "eras/paid/changeover")
         #expect(first.first?.message.contains("no change leads to this era") == true)
+        #expect(first.first?.severity == .warning && first.first?.fix == "remove `changeover`")
     }
 
     @Test func `an honor that ends before its era does is a warning, and one that ends with it isn't`() throws {

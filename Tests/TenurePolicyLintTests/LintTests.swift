@@ -92,7 +92,7 @@ import Testing
             })
     }
 
-    @Test func `if every release has build 1, each linter rule reports this once`() throws {
+    @Test func `if every release has build 1, each rule about build numbers reports this only once`() throws {
         let list =
             "iOS,1.0,1,2014-01-01,paid\niOS,1.1,1,2014-05-01,paid\niOS,2.0,1,2015-06-10,free\niOS,2.1,1,2016-06-10,free\n"
         let found = try messages([("\"120\"", "\"1\"")], list: list)

@@ -34,7 +34,9 @@ import Testing
         #expect(error?.isRetryable == false)
     }
 
-    @Test func `several hosts of a PostgreSQL URL have one port each or one for all, and else are refused`() throws {
+    @Test func `several hosts of a PostgreSQL URL have one port each or one port for all, and otherwise are refused`()
+        throws
+    {
         func servers(_ options: [String: String]) throws -> [String] {
             try PostgresHostName.all(in: options, database: "shop").map { "\($0.host) \($0.address) \($0.port)" }
         }

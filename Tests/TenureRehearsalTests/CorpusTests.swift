@@ -66,7 +66,7 @@ struct CorpusTests {
         ).json()
     }
 
-    @Test func `a generated corpus of customers and its expected counts depend only on the seed`() throws {
+    @Test func `two generated corpora with the same size and seed have the same expected counts`() throws {
         let one = try Corpora.lines(1500, seed: 9).truth
         #expect(try Corpora.lines(1500, seed: 9).truth == one)
         #expect(try Corpora.lines(1500, seed: 10).truth != one)

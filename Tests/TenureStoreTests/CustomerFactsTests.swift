@@ -38,7 +38,7 @@ import Testing
     }
 
     // A rehearsal decides once for all customers with equal plain facts.
-    @Test func `plain facts are equal only if the promises of both are for the customer's own acquisition, or not`()
+    @Test func `plain facts are equal if the promises of both or of neither are for the customer's own acquisition`()
         throws
     {
         let bought = Date(timeIntervalSince1970: 1_400_000_000)

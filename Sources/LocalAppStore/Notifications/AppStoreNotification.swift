@@ -11,6 +11,7 @@ package struct AppStoreNotification: Sendable, Hashable {
     let date: Date
     /// The number of earlier notifications about the same purchase at the same instant.
     let rank: Int
+    /// The index of the app.
     let app: Int
     let subject: Subject
     package var attempts: [SendAttempt] = []
@@ -19,8 +20,8 @@ package struct AppStoreNotification: Sendable, Hashable {
     enum Subject: Sendable, Hashable {
         case transaction(AppStoreTransaction, Subscription?, ConsumptionRequestReason?)
         case extensionSummary(ExtensionSummary)
-        /// The acquisition of the app with this index.
-        case app(Int)
+        /// An acquisition, by its index in `AppStoreState.acquisitions`.
+        case acquisition(Int)
         /// Nothing: it is a test notification.
         case nothing
     }

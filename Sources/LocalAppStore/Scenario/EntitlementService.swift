@@ -28,10 +28,10 @@ package struct KnownCustomer: Sendable, Hashable {
     package let appTransactionID: String?
 }
 
-/// What a customer's app sends.
+/// What the app on a customer's device sends to the service.
 package struct DeviceArtifacts: Sendable {
     package let customer: String
-    /// Apple's ID of the customer in the app, if they have it.
+    /// The ID of the customer's app transaction; nil if they don't have the app.
     let appTransactionID: String?
     package let deviceVerificationID: UUID
     package let appTransaction: String?

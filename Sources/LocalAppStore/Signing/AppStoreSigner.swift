@@ -47,7 +47,7 @@ package struct AppStoreSigner: Sendable {
         payload["notificationUUID"] = .string(notification.uuid.uuidString.lowercased())
         switch notification.subject {
         case .extensionSummary(let summary): payload["summary"] = .object(state.summary(summary, app: notification.app))
-        case .app(let index):
+        case .acquisition(let index):
             var data = state.appMembers(notification.app)
             data["signedAppTransactionInfo"] = .string(
                 try appTransaction(state.acquisitions[index], in: state, for: .server))

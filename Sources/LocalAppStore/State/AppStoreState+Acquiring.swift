@@ -82,7 +82,7 @@ extension AppStoreState {
     /// A parent withdraws the consent for a child's app.
     mutating func rescindConsent(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
         let acquisition = try acquisition(by: customer, app: bundleID)
-        notify(.rescindConsent, app: acquisition.app, about: .app(acquisition.index))
+        notify(.rescindConsent, app: acquisition.app, about: .acquisition(acquisition.index))
     }
 
     /// Returns the customer's acquisition of the app, which may be refunded.

@@ -49,7 +49,7 @@ extension Tenure.AssetPackError: LocalizedError, CustomStringConvertible {
         case .canceled: "The download was canceled."
         case .refused: "The server refused the download."
         case .corrupted: "The downloaded content is damaged."
-        case .notInstalled: "This content isn't downloaded."
+        case .notInstalled: "This content hasn't been downloaded."
         case .missingFile(let path): "The content has no file “\(path)”."
         case .storage(let reason): "The content can't be stored: \(reason)."
         }
@@ -60,7 +60,8 @@ extension Tenure.AssetPackError: LocalizedError, CustomStringConvertible {
         case .unknownPack, .missingFile: "Please update the app, or contact support."
         case .notEntitled: "Buy it, or restore your purchases."
         case .needsAppUpdate: "Update the app."
-        case .canceled, .notInstalled: "Download it again."
+        case .canceled: "Download it again."
+        case .notInstalled: "Download it."
         case .refused, .corrupted: "Please try again later."
         case .storage: "Free some space on the device, and try again."
         }

@@ -94,8 +94,8 @@ extension DeviceState {
             appTransactionID: stored.account.key?.appTransactionID, environment: stored.account.environment)
     }
 
-    /// Adds the keys in a signed list of the offline root to the stored revocations. The list is valid from any sender,
-    /// because the root signed it.
+    /// Adds the revoked keys in `text`, a list that the offline root signed. The list is valid from any sender, because the
+    /// root signed it. A list of another root replaces the stored list, because the app now trusts that root.
     func addRevocations(_ text: String?) {
         guard let received = text.flatMap({ tokenReader.keys.revocations(in: $0) }) else { return }
         let merged = stored.revocations.map { $0.root == received.root ? $0.merging(received) : received } ?? received

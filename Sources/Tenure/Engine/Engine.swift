@@ -80,7 +80,8 @@ actor Engine {
 
     private static let minimumRecheckInterval: TimeInterval = 10
 
-    /// Reads all sources that need no sign-in again, also the service and the policy's server if they aren't due.
+    /// Reads every source again, except those that show a sign-in. Asks the service and the policy's server even if their
+    /// next request isn't due yet.
     func refresh() async {
         load()
         policyRequestedAt = nil

@@ -122,7 +122,7 @@ private struct PackScan {
         case .link: report(path, "is a link; put the file itself there")
         case .other: report(path, "is neither a file nor a folder; remove it")
         case .folder:
-            // Skip folders with paths that are too long for any file in them. So the recursion is also limited.
+            // Skip folders in which no file can have a valid path. The maximum length of a path also limits the recursion.
             if let mistake = AssetPath.mistake(in: path + "/a") {
                 report(path, mistake)
             } else {

@@ -25,7 +25,8 @@ extension Honor {
         return true
     }
 
-    /// Rule D3: returns when the right of a purchase in this era ends on a platform.
+    /// Rule D3: returns when this honor ends for a purchase in the era with this index, on the platform of the timeline.
+    /// `now` matters only if the end of the era is unknown.
     func end(of era: Int, on timeline: Timeline, at now: Date) -> End {
         guard let length else { return until.map { .known($0) } ?? .never }
         let end: End =

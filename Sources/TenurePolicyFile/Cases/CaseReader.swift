@@ -340,7 +340,8 @@ extension Part {
         case .plain("true"): return true
         case .plain("false"): return false
         default:
-            reading.report("\(node.kindInWords) is neither `true` nor `false`; write one of them", at: position)
+            reading.report(
+                "\(node.kindInWords) isn't a Boolean; write `true` or `false` without quotation marks", at: position)
             return nil
         }
     }

@@ -95,10 +95,12 @@ struct PolicyReader {
 
     /// Whether the mistake is only a consequence of another mistake: a part that couldn't be read was left out.
     private func isConsequence(_ mistake: PolicyMistake) -> Bool {
-        // If only the era of an honor is unknown, mistakes in its limits are still reported.
+        // A mistake about an honor is a consequence only if the honor's `era` couldn't be read. So an unknown era is
+        // reported even if one of the honor's limits couldn't be read.
         let isHonor = mistake.path.count == 4 && mistake.path[2] == "honors"
         if reading.isBroken(isHonor ? mistake.path + ["era"] : mistake.path) { return true }
-        // If the release list couldn't be read, `buildNumbers` may not be needed.
+        // With a release list, `buildNumbers` may be left out. So if the list couldn't be read, a missing `buildNumbers`
+        // isn't reported.
         return mistake.path == ["buildNumbers"] && reading.isBroken(["releases"])
     }
 

@@ -14,7 +14,7 @@ extension LintRule {
         rationale:
             "Everyone who gets the app in the window may be treated as an owner. After two days, the change has reached every storefront and cache. In a month, many new customers would get the app for free.",
         fix:
-            "Make the window as long as the App Store may have shown the old price with the new build, or the reverse: from a day before the change until two days after it."
+            "Let the window begin a day before the change, and end two days after the change. In this time, the App Store may show the old price with the new build, or the new price with the old build."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() {
             guard let changeover = era.changeover?.window, changeover.until - changeover.from > widestWindow else {

@@ -1,12 +1,12 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a changeover window that has no effect, because the beginning of its era has no date.
+/// Finds a changeover window that has no effect, because the beginning of its era has no date or its era is the first.
 extension LintRule {
     static let changeoverWithoutDate = LintRule(
         "changeover-without-date", .warning, "a changeover window without an instant",
         rationale: "A window surrounds the instant of the change; without that instant, the window has no effect.",
-        fix: "Add `at` to the beginning on each platform."
+        fix: "Add `at` to the era's beginning on each platform. In the first era, remove `changeover`."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() where era.changeover?.window != nil {
             let undated = era.begins.filter { if case .at(_, nil) = $0.value { true } else { false } }.map(

@@ -4,9 +4,9 @@ import TenurePolicyFile
 /// Finds an entitlement that neither products nor eras grant.
 extension LintRule {
     static let entitlementWithoutSource = LintRule(
-        "entitlement-without-source", .error, "an entitlement that nothing can grant",
+        "entitlement-without-source", .error, "an entitlement without products and without honored eras",
         rationale:
-            "In one app, a library silently ignored the second registration of an entitlement. Buyers of that entitlement got nothing.",
+            "Customers who pay for such an entitlement get nothing. In one app, a library silently ignored the second registration of an entitlement, which then had no products.",
         fix: "Add `products`, `honors`, or both, or remove the entitlement."
     ) { subject, report in
         for entitlement in subject.entitlements where entitlement.products.isEmpty {

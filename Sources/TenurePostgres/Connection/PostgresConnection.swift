@@ -38,7 +38,7 @@ final class PostgresConnection {
     private let generation: Int
     /// What the server reported about itself when the connection was opened.
     private(set) var server = PostgresServerState()
-    /// Receives the warnings that the server sends on this connection, and has the last warning since it was cleared.
+    /// Receives the server's warnings on this connection. `clear()` removes the latest warning.
     let warnings = PostgresWarnings()
     let handle: OpaquePointer
     /// Whether the server was asked to cancel a statement. After that, no transaction begins on the connection.

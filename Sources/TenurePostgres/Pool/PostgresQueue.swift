@@ -1,6 +1,7 @@
 import TenureStore
 
-/// Jobs in the order of their numbers, each removable by its number.
+/// Waiting jobs in the order of their numbers. A job can also be removed by its number. Several queues share one sequence
+/// of numbers.
 struct PostgresQueue {
     private var jobs: [UInt64: PostgresJob] = [:]
     /// The lowest number of a job, if there is a job.
@@ -31,7 +32,7 @@ struct PostgresQueue {
         return jobs.removeValue(forKey: number)
     }
 
-    /// Moves `first` to the next used number. Numbers in between belong to jobs of other queues.
+    /// Moves `first` to the next waiting job. The skipped numbers belong to other queues, or to jobs that were removed.
     private mutating func advance() {
         guard !jobs.isEmpty else { return }
         while first < last, jobs[first] == nil { first += 1 }

@@ -4,9 +4,9 @@ package import TenureCore
 ///
 /// Every rehearsal uses `customerEffects`. So a file, a database and a publication give the same numbers.
 package struct CustomerEffects: Sendable, Hashable {
-    /// The effects if the promises end that repeat a right of the old policy. Promises of entitlements that the old
-    /// policy doesn't grant to the customer are kept, and so are promises that a rollback restores. Without an old
-    /// policy, every promise is kept.
+    /// The effects if promises end. Only promises that repeat a right of the old policy end. A promise is kept if the old
+    /// policy doesn't grant its entitlement to the customer, or if a rollback restores it. Without an old policy, every
+    /// promise is kept.
     ///
     /// For example, version 1 of the policy granted `cloud`, version 2 doesn't, and a promise keeps it for the
     /// customer. If version 3 ended this promise, version 3 would seem to take `cloud`.

@@ -23,9 +23,10 @@ struct EntryDraft {
     private var proofs: [AppProof] = []
     private var purchases: [Purchase] = []
     private var renewals: [Renewal] = []
-    /// The names in the order of the artifacts, perhaps with repetitions.
+    /// The customer's IDs in the order of the artifacts, perhaps with repetitions.
     private var names: [Name] = []
 
+    /// An ID that identifies the customer of the line, such as an `appTransactionId`.
     private struct Name: Equatable {
         let kind: CustomerNameKind
         let text: String

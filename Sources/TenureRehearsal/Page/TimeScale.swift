@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Maps months and dates to positions in a chart. A bar is a month, a quarter or a year, depending on the width.
+/// Maps months and dates to positions in a chart. A bar is a month, a quarter or a year, depending on
+/// how many months the chart covers.
 struct TimeScale {
     /// The first month of the first bar.
     private let first: Month

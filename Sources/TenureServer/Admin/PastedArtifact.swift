@@ -19,7 +19,8 @@ struct PastedArtifact {
     /// The name of the artifact's kind; nil for a JWS of an unknown kind.
     let kind: String?
     let verdict: Verdict
-    /// The App Store's IDs in the artifact, strongest first.
+    /// The IDs in the artifact by which a customer can be found, without repetitions. The IDs of the artifact itself come
+    /// before those of the JWS inside it. In each JWS, the `appTransactionId` comes first.
     let ids: [String]
 
     /// The maximum number of IDs, because each ID is looked up in the database.

@@ -59,7 +59,7 @@ package struct PersonaAnswer: Sendable, Hashable, Codable {
     let createdAt: String
     package let expiresAt: String
     package let revokedAt: String?
-    /// The outcomes that the current policy has for the persona without purchases, by entitlement.
+    /// The outcome of each entitlement under the current policy, if the persona has bought nothing.
     package let entitlements: [String: String]
     /// The kind of customer that a ready-made persona represents.
     package let what: String?

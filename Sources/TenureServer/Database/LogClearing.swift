@@ -15,8 +15,8 @@ struct LogClearing: Service {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             try? await cancelWhenGracefulShutdown { [wait] in try await Task.sleep(for: wait) }
             guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
-            // Writers wait during each attempt, so the pauses grow while a long reader keeps the log from being
-            // emptied.
+            // Writers wait during each attempt. So, from the start to the first success, the pauses grow while a long
+            // reader keeps the log from being emptied.
             wait = await store.database.clearLog() ? Self.interval : min(wait * 2, Self.interval)
         }
     }

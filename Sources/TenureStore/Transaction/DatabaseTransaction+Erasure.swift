@@ -77,8 +77,9 @@ extension DatabaseTransaction {
         ("devices", "devices"), ("trialSessions", "trial_sessions"), ("jobs", "jobs"),
     ]
 
-    /// Statements that remove jobs, of which a customer has at most one of each kind, and list the customers for
-    /// removal.
+    /// Statements that hide customers. The first one removes the jobs at once, because a customer has at most one job of
+    /// each kind. The other statements replace the customers' rows in `unfinished_updates` with rows that mark the
+    /// customers for erasure.
     private static let hidingStatements = [
         "DELETE FROM jobs WHERE customer IN \(DatabaseTable.batchPlaces)",
         "DELETE FROM unfinished_updates WHERE customer IN \(DatabaseTable.batchPlaces)",

@@ -43,8 +43,8 @@ extension DatabaseTransaction {
             [.integer(member), .integer(other)])
     }
 
-    /// Returns the members that have artifacts from unfinished updates. Decisions ignore these artifacts until the
-    /// update finishes.
+    /// Returns the members with artifacts from unfinished updates, and the members that are being erased. Decisions ignore
+    /// these artifacts until the update finishes.
     func membersOfUnfinishedUpdates() throws(StoreError) -> [Int64] {
         try session.integers("SELECT DISTINCT customer FROM unfinished_updates")
     }

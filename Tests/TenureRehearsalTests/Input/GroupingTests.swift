@@ -71,7 +71,7 @@ struct GroupingTests {
         }
     }
 
-    @Test func `a rehearsal counts two Apple Accounts as one customer if they share an exported ID`() async throws {
+    @Test func `a rehearsal counts two Apple Accounts as one customer if their lines have the same ID`() async throws {
         let accounts = try ["1", "2"].map { try appTransaction($0) }
         #expect(try await customers(accounts) == 2)
         #expect(try await customers(accounts.map { "{\"id\":\"a\",\"appTransaction\":\"\($0)\"}" }) == 1)

@@ -63,8 +63,9 @@ struct PageEdgeTests {
         let page = page(
             report(
                 of: policy, against: policy,
-                [("37", "2010-05-15", 3), ("37", "2010-07-02", 2), ("37", "2015-06-01", 1)]))
-        #expect(page.contains("<title>Q2 2010: ") && page.contains("<title>Q3 2010: "))
+                [("37", "2010-05-15", 3), ("37", "2010-06-20", 2), ("37", "2010-07-02", 1), ("37", "2015-06-01", 1)]))
+        #expect(page.contains("<title>Q2 2010: keeps it 5</title>"))
+        #expect(page.contains("<title>Q3 2010: keeps it 1</title>"))
     }
 
     @Test func `customers without a purchase date are counted under the chart of a rehearsal page`() throws {

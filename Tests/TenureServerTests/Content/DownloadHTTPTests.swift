@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a download over HTTP gets a part only if If-Range has the file's entity tag`() async throws {
+    @Test func `a range request with If-Range gets a part only if If-Range has the file's entity tag`() async throws {
         let condition = try Self.field("If-Range")
         try await withFile(size: 1000) { file in
             let range = (HTTPField.Name.range, "bytes=1-2")

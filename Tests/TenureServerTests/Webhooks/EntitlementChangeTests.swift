@@ -231,7 +231,8 @@ import Testing
         }
     }
 
-    @Test func `webhooks send no message about rights that were granted before the first webhook was configured`()
+    @Test
+    func `webhooks don't report rights granted before the first webhook was configured, but report when they end`()
         async throws
     {
         try await withFolder { folder in

@@ -168,7 +168,8 @@ struct InstalledPack: Sendable {
     /// The name of the folder at `path`.
     let folder: String
     let description: PackDescription
-    /// The version in the app's bundle at the time when this version was installed.
+    /// The version of this pack in the app's bundle when this version was installed; nil if the bundle didn't have the
+    /// pack. If the bundle has another version now, an update of the app brought it.
     let embedded: String?
 
     func path(of file: PackManifest.File) -> String { path + "/" + file.path }
