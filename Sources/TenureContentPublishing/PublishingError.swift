@@ -62,7 +62,7 @@ extension PublishingError: CustomStringConvertible {
         case .foreignCatalog(let path, let error):
             "the existing catalog `\(path.escapedForDisplay)` can't be used (\(error)); name the key that signed it with `--previous-key`, or replace it with `--replace`, which removes all its versions"
         case .damagedCatalog(let path, let error):
-            "the catalog `\(path.escapedForDisplay)` can't be read (\(error)), so no file was removed; restore the file from a backup. Without a backup: publish all packs again with `--replace` if it is `catalog.jws`; delete it if it is in `catalogs`, and `prune` then also removes files that only this catalog names"
+            "the catalog `\(path.escapedForDisplay)` can't be read (\(error)), so no file was removed; restore the file from a backup. Without a backup, \(Self.fix(ofDamaged: path))"
         case .counterTooLow(let counter, let previous):
             "the counter \(counter) isn't higher than \(previous), the counter of the catalog in the folder; write `--counter \(previous + 1)`"
         case .outputInPack(let folder, let pack):
@@ -71,5 +71,12 @@ extension PublishingError: CustomStringConvertible {
         case .foreignFiles(let folder, let name):
             "`\(folder.escapedForDisplay)` has `\(name.escapedForDisplay)`, which `tenure content embed` didn't write; move it away, or name an empty or new folder"
         }
+    }
+
+    /// What to do with a damaged catalog without a backup: the current catalog, or an earlier one in `catalogs`.
+    private static func fix(ofDamaged path: String) -> String {
+        path.hasSuffix("/" + SignedCatalog.fileName)
+            ? "publish all packs again with `tenure content publish --replace`"
+            : "delete it; `prune` then also removes files that only this catalog names"
     }
 }

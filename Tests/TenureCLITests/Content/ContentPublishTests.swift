@@ -253,7 +253,10 @@ import Testing
         try testBed.folder.write("nonsense", to: "published/catalogs/5.jws")
         let damaged = try await Command.run("content", "prune", testBed.published)
         #expect(damaged.status == 1 && damaged.errors.contains("catalogs/5.jws` can't be read"), "\(damaged.errors)")
-        #expect(!damaged.errors.contains("--replace"), "\(damaged.errors)")
+        #expect(damaged.errors.contains("delete it") && !damaged.errors.contains("--replace"), "\(damaged.errors)")
+        try testBed.folder.write("nonsense", to: "published/catalog.jws")
+        let unreadable = try await Command.run("content", "prune", testBed.published)
+        #expect(unreadable.errors.contains("tenure content publish --replace"), "\(unreadable.errors)")
         #expect(try await Command.run("content", "prune", testBed.folder.url("loops").path).status == 1)
     }
 }
