@@ -44,7 +44,9 @@ struct IncompleteReportTests {
     @Test func `a rehearsal that ends early says that its report is partial, and why`() throws {
         let stopped = try report(isPartial: true)
         #expect(text(stopped).contains("PARTIAL: it was stopped. The report contains the results up to this point"))
+        #expect(text(stopped).contains("No verdict: it was stopped before the end"))
         let damaged = try report(isPartial: true, problem: .damagedArchive)
+        #expect(page(damaged).contains("No verdict: the input"))
         #expect(text(damaged).contains("PARTIAL: the compressed file is damaged or incomplete"))
         #expect(page(damaged).contains("Only part of the input was read: the compressed file is damaged"))
         #expect(!text(try report()).contains("PARTIAL"))
