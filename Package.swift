@@ -100,7 +100,7 @@ let package = Package(
         .target(
             name: "TenureContentPublishing",
             dependencies: [
-                "TenureContent", "TenureCore", "TenureJSON", "TenureAPI", "TenurePolicyFile", "TenureFileAttributes",
+                "TenureContent", "TenureCore", "TenurePolicyFile", "TenureFiles", "TenureFileAttributes",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         // The linter: for the command and for rehearsals. No app needs it.
@@ -128,7 +128,7 @@ let package = Package(
         .target(
             name: "TenureStore",
             dependencies: [
-                "TenureCore", "TenureJSON", "TenureFileAttributes",
+                "TenureCore", "TenureJSON", "TenureFiles", "TenureFileAttributes",
                 .target(name: "CSQLite", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
             ]

@@ -98,13 +98,21 @@ package struct WholeFile: Sendable {
         guard isNamed else { throw FileFailure(operation: "rename a temporary file to", path: path) }
         // Flush the folder, too, so that the new name survives a loss of power.
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let folderDescriptor = open(folder, O_RDONLY | O_CLOEXEC)
-        guard folderDescriptor >= 0 else { throw FileFailure(operation: "flush the folder of", path: path) }
-        defer { close(folderDescriptor) }
-        // Some file systems can't flush a folder.
-        guard fsync(folderDescriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
-            throw FileFailure(operation: "flush the folder of", path: path)
-        }
+        guard Self.flushFolder(folder) else { throw FileFailure(operation: "flush the folder of", path: path) }
+    }
+
+    /// Flushes a folder to the disk, so that new, renamed and removed names in the folder survive a loss of power.
+    ///
+    /// - Returns: false if the folder can't be opened or flushed; `errno` then has the reason. On a file system that
+    ///   can't flush folders, the result is true.
+    package static func flushFolder(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        let isFlushed = fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP
+        let reason = errno
+        close(descriptor)
+        errno = reason
+        return isFlushed
     }
 }
 

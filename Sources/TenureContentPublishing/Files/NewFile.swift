@@ -1,4 +1,5 @@
 import Foundation
+import TenureFiles
 
 /// A file that is written with a temporary name, and renamed when it is complete and flushed to the disk.
 struct NewFile: ~Copyable {
@@ -52,10 +53,6 @@ struct NewFile: ~Copyable {
 
     /// Flushes a folder to the disk, so that new names in it survive a loss of power.
     static func synchronize(folder: String) throws(PublishingError) {
-        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .writing(folder) }
-        defer { close(descriptor) }
-        // Ignore the error of file systems that can't flush a folder.
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw .writing(folder) }
+        guard WholeFile.flushFolder(folder) else { throw .writing(folder) }
     }
 }

@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import TenureFileAttributes
+import TenureFiles
 
 /// Copies the whole database that a connection reads into one new file.
 ///
@@ -99,14 +100,7 @@ package struct SQLiteCopy {
     /// the reason in `errno`, if that fails.
     static func flushFolder(of path: String) -> Bool {
         let folder = (path as NSString).deletingLastPathComponent
-        let descriptor = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        // Some file systems can't flush a folder.
-        let isFlushed = fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP
-        let reason = errno
-        close(descriptor)
-        errno = reason
-        return isFlushed
+        return WholeFile.flushFolder(folder.isEmpty ? "." : folder)
     }
 
     /// Returns `path`, or the first of `path-2`, `path-3` … that doesn't exist.

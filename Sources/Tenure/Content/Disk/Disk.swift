@@ -139,11 +139,7 @@ enum Disk {
 
     /// Flushes a folder to the disk, so that names added to the folder survive a loss of power.
     static func flushFolder(_ path: String) throws(DiskFailure) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw DiskFailure("open", path) }
-        defer { _ = close(descriptor) }
-        // Some file systems can't flush a folder.
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw DiskFailure("flush", path) }
+        guard WholeFile.flushFolder(path) else { throw DiskFailure("flush", path) }
     }
 
     static func flushFile(_ path: String) throws(DiskFailure) {
