@@ -25,8 +25,7 @@ package enum Linter {
         var findings = checked.map(\.finding)
         // Choose the fixes of the most severe findings first, because a later one has to work together with them.
         let bySeverity = findings.indices.sorted { left, right in
-            let severities = (findings[left].severity, findings[right].severity)
-            return severities.0 == severities.1 ? left < right : severities.0 > severities.1
+            (findings[right].severity, left) < (findings[left].severity, right)
         }
         for index in bySeverity {
             if let fix = suggestions.best(of: checked[index].fixes, for: findings[index]) {

@@ -7,42 +7,48 @@ extension Problem {
     ///
     /// If the database belongs to another app, only the log says to which one.
     init?(_ error: StoreError) {
-        let (detail, reason, retryAfter): (String, String?, Int)
         switch error {
         case .replaced:
-            (detail, reason, retryAfter) =
-                ("the database's file was replaced; restart the service as its log says", "databaseReplaced", 60)
+            self.init(
+                busy: "the database's file was replaced; restart the service as its log says",
+                reason: "databaseReplaced", retryAfter: 60)
         case .moved(_, let place):
-            (detail, reason, retryAfter) =
-                ("the database was moved to `\(place)`; restart the service with that database", "databaseMoved", 60)
+            self.init(
+                busy: "the database was moved to `\(place)`; restart the service with that database",
+                reason: "databaseMoved", retryAfter: 60)
         case .otherApp, .otherDatabase:
-            (detail, reason, retryAfter) =
-                ("the service is connected to the wrong database; its log says how to fix this", "wrongDatabase", 30)
+            self.init(
+                busy: "the service is connected to the wrong database; its log says how to fix this",
+                reason: "wrongDatabase", retryAfter: 30)
         case .newerDatabase:
-            (detail, reason, retryAfter) =
-                ("a newer release of Tenure migrated the database; update this service", "databaseNewer", 30)
+            self.init(
+                busy: "a newer release of Tenure migrated the database; update this service",
+                reason: "databaseNewer", retryAfter: 30)
         case .olderDatabase:
-            (detail, reason, retryAfter) = (
-                "an earlier release of Tenure wrote the database; restart the service, which migrates it",
-                "databaseOlder", 30
-            )
+            self.init(
+                busy: "an earlier release of Tenure wrote the database; restart the service, which migrates it",
+                reason: "databaseOlder", retryAfter: 30)
         case .unreachable:
-            (detail, reason, retryAfter) = ("the database doesn't answer; try again", "databaseUnreachable", 1)
+            self.init(busy: "the database doesn't answer; try again", reason: "databaseUnreachable", retryAfter: 1)
         case .busy:
-            (detail, reason, retryAfter) = (
-                "the database is busy with other transactions; try again", "databaseBusy", 1
-            )
+            self.init(
+                busy: "the database is busy with other transactions; try again",
+                reason: "databaseBusy", retryAfter: 1)
         case .full:
-            (detail, reason, retryAfter) = ("the database has no room on its disk; try again", "databaseFull", 5)
+            self.init(busy: "the database has no room on its disk; try again", reason: "databaseFull", retryAfter: 5)
         case .readOnly:
-            (detail, reason, retryAfter) = ("the database is read-only; try again", "databaseReadOnly", 5)
+            self.init(busy: "the database is read-only; try again", reason: "databaseReadOnly", retryAfter: 5)
         case .unusable:
-            (detail, reason, retryAfter) =
-                ("the database doesn't let the service use it; try again", "databaseUnusable", 5)
+            self.init(
+                busy: "the database doesn't let the service use it; try again",
+                reason: "databaseUnusable", retryAfter: 5)
         case .policyChanged:
-            (detail, reason, retryAfter) = ("the database just got another policy; try again", nil, 1)
+            self.init(busy: "the database just got another policy; try again", reason: nil, retryAfter: 1)
         case .unavailable, .damaged, .failed, .notEmpty, .copyDiffers: return nil
         }
+    }
+
+    private init(busy detail: String, reason: String?, retryAfter: Int) {
         self.init(.busy, detail, reason: reason, retryAfter: retryAfter)
     }
 }

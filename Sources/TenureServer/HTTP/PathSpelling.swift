@@ -38,9 +38,10 @@ struct PathSpelling: RouterMiddleware {
 
     /// Whether the segment has an escape with a lowercase digit, such as `%2f`.
     private static func hasLowercaseEscape(_ segment: some Collection<UInt8>) -> Bool {
-        segment.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false).dropFirst().contains {
-            afterPercent in
-            afterPercent.prefix(2).contains { (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
+        let partsAfterPercent = segment.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+            .dropFirst()
+        return partsAfterPercent.contains { part in
+            part.prefix(2).contains { (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
         }
     }
 

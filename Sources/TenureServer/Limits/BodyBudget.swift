@@ -154,9 +154,9 @@ private struct State {
 
     /// Returns the slowest of `candidates`, which the caller drops. Nil if all candidates are too young, or not slower
     /// than the body that needs the memory. Nothing is known about the rate of a young body, so it is treated as fast.
-    private func slowest(of candidates: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget
-        .Body?
-    {
+    private func slowest(
+        of candidates: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64
+    ) -> BodyBudget.Body? {
         let old = candidates.filter { $0.recent.age(at: now) >= BodyBudget.oldAge }
         let rates = old.map { (body: $0, rate: $0.recent.rate(at: now)) }
         guard let slowest = rates.min(by: { $0.rate < $1.rate }) else { return nil }
