@@ -7,6 +7,22 @@ import Testing
 
 /// The linter shows a suggestion only after it has applied and checked its edits.
 @Suite struct SuggestionTests {
+    /// A policy with one finding: a changeover window of a month.
+    private static let policyWithWideWindow = """
+        app: { bundleID: com.example.calculator, appleID: 828838134 }
+        eras:
+          - { name: paid, model: paid }
+          - name: freemium
+            model: free
+            begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } }
+            changeover: { from: -24h, until: +720h }
+        buildNumbers: increasing
+        entitlements:
+          premium:
+            products: [com.example.calculator.premium]
+            honors: [paid]
+        """
+
     /// What identifies a finding before and after an edit.
     private struct Key: Hashable {
         let code: String
@@ -62,22 +78,7 @@ import Testing
     }
 
     @Test func `an exact fix that doesn't work together with the fix of a graver finding says so`() throws {
-        let draft = draft(
-            """
-            app: { bundleID: com.example.calculator, appleID: 828838134 }
-            eras:
-              - { name: paid, model: paid }
-              - name: freemium
-                model: free
-                begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } }
-                changeover: { from: -24h, until: +720h }
-            buildNumbers: increasing
-            entitlements:
-              premium:
-                products: [com.example.calculator.premium]
-                honors: [paid]
-            testEnvironments: owner
-            """)
+        let draft = draft(Self.policyWithWideWindow + "\ntestEnvironments: owner\n")
         let input = Linter.Input(draft: draft, releases: nil, isListMapped: false, old: nil, now: .distantFuture)
         let checked = Linter.findingsWithFixes(input)
         let wide = try #require(checked.first { $0.finding.code == "changeover-wide" })
@@ -176,20 +177,7 @@ import Testing
     }
 
     @Test func `a linter suggestion changes only its place in the file`() throws {
-        let text = """
-            app: { bundleID: com.example.calculator, appleID: 828838134 }
-            eras:
-              - { name: paid, model: paid }
-              - name: freemium
-                model: free
-                begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } }
-                changeover: { from: -24h, until: +720h }
-            buildNumbers: increasing
-            entitlements:
-              premium:
-                products: [com.example.calculator.premium]
-                honors: [paid]
-            """
+        let text = Self.policyWithWideWindow
         let draft = draft(text)
         let finding = try #require(Linter.findings(in: draft).first)
         #expect(finding.fix == "write `{ from: -24h, until: +48h }`")

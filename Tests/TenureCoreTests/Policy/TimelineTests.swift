@@ -4,16 +4,20 @@ import Testing
 @testable import TenureCore
 
 @Suite struct TimelineTests {
-    @Test func `a version can't separate eras that begin with the same version`() throws {
-        let policy = try Calculator.policy(eras: [
+    /// A policy for iOS: paid, then free since build 120, then freemium since this build and day.
+    private func policyWithSale(freemiumFrom build: String, since day: String) throws -> Policy {
+        try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
             Era(
                 name: "sale", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: date("2015-06-10"))],
                 changeover: .noWindow),
             Era(
-                name: "freemium", model: .free,
-                begins: [.iOS: .at(version: AppVersion("120"), date: date("2015-07-10"))]),
+                name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion(build), date: date(day))]),
         ])
+    }
+
+    @Test func `a version can't separate eras that begin with the same version`() throws {
+        let policy = try policyWithSale(freemiumFrom: "120", since: "2015-07-10")
         let timeline = policy.timelines.possible(for: .iOS)[0]
         #expect(timeline.eras(enclosing: try #require(AppVersion("119"))) == EraSet(from: 0, to: 1))
         #expect(timeline.eras(enclosing: try #require(AppVersion("120"))) == EraSet(from: 1, to: 3))
@@ -67,15 +71,7 @@ import Testing
     @Test func `of several changes on iOS before the visionOS store opened, the last one's era is the first there`()
         throws
     {
-        let policy = try Calculator.policy(eras: [
-            Era(name: "paid", model: .paid),
-            Era(
-                name: "sale", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: date("2015-06-10"))],
-                changeover: .noWindow),
-            Era(
-                name: "freemium", model: .free,
-                begins: [.iOS: .at(version: AppVersion("130"), date: date("2016-06-10"))]),
-        ])
+        let policy = try policyWithSale(freemiumFrom: "130", since: "2016-06-10")
         #expect(policy.timelines.possible(for: .visionOS)[0].eras == EraSet(from: 2, to: 3))
     }
 
