@@ -170,7 +170,9 @@ extension StoreClause {
                 "the unbound customer was erased with one of its customers")
             try expect(try await store.lookUp(owner.id) == owner, "the other named customer stays")
         },
-        StoreClause("an unbound customer of many customers belongs to exactly those that its artifacts name now") {
+        StoreClause(
+            "an unbound customer belongs to each of the many customers that its artifacts name now, and to no other"
+        ) {
             store in
             var owners: [Int64] = []
             for id in 0..<150 { owners.append(try await store.bring("\(id)").id) }

@@ -80,7 +80,7 @@ actor Engine {
 
     private static let minimumRecheckInterval: TimeInterval = 10
 
-    /// Reads every source again, except those that show a sign-in. Asks the service and the policy's server even if their
+    /// Reads every source again, except a source that would show a sign-in. Asks the service and the policy's server even if their
     /// next request isn't due yet.
     func refresh() async {
         load()

@@ -77,7 +77,7 @@ final class SQLiteOpenFiles {
     /// The suffix of the path of the log's index.
     static let indexSuffix = "-shm"
 
-    /// Returns what happened to the files; nil if the files at the paths are those that are open.
+    /// Returns what happened to the files; nil if the paths still lead to the open files.
     func replacement() -> FileReplacement? {
         for (path, identity) in files {
             guard let current = FileIdentity(path: path) else {

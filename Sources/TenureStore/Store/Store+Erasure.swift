@@ -18,7 +18,7 @@ extension Store {
         return outcome
     }
 
-    /// Hides unbound customers in pieces until one transaction can hide those that remain: other people may have sent
+    /// Hides unbound customers in pieces until one transaction can hide the remaining ones: other people may have sent
     /// the customer's artifacts many times. Returns how many entries of each kind were hidden.
     private func hideUnbound(of name: CustomerName, at now: Date) async throws(StoreError) -> [String: Int] {
         var counts: [String: Int] = [:]

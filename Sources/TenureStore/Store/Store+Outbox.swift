@@ -3,7 +3,7 @@ package import Foundation
 /// Delivers and removes webhook messages. These operations read before they write: usually there is nothing to do, and
 /// an idle service must not write.
 extension Store {
-    /// Removes the given endpoints, except those that got a heartbeat after the caller read them. Abandons the messages
+    /// Removes the given endpoints, except endpoints with a heartbeat after the caller read them. Abandons the messages
     /// that wait for removed endpoints.
     package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]
     {
