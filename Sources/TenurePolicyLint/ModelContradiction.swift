@@ -10,8 +10,10 @@ struct ModelContradiction {
     /// The era of the release's model to which the releases belong: the era of their date, or else the nearest era; nil
     /// if no era has that model.
     let intendedEra: Int?
-    /// Whether the policy assigns the releases by date: the version proves nothing, an early date takes precedence, or
-    /// only the dates in the policy's list put the version into the wrong era.
+    /// Whether a date, not the version, causes the contradiction. There are three cases:
+    /// 1. The version is possible in every era.
+    /// 2. The date is earlier than the version's era, and an early date takes precedence (rule C1).
+    /// 3. The version fits an era with the right model, but the dates in the policy's release list exclude that era.
     let isByDate: Bool
     private(set) var releases: [ListedRelease]
     /// The entitlements that buyers would have in an era in which the app was sold, and don't have.
@@ -51,9 +53,8 @@ struct ModelContradiction {
         if let proven {
             dateDecides = proven.contains(where: hasModel) && isTooEarly
         } else {
-            // If the policy's own list has the version in every era, the version proves nothing, but the release was
-            // also on sale in an era with its model. Then only a release that is too early is a contradiction, as
-            // without a list.
+            // The version is possible in every era. If the policy's own list shows that the release was on sale in an
+            // era with its model, only a release before the first such era is a contradiction.
             let erasOnSale = platform.timeline.erasOfRelease?[number] ?? EraSet()
             if erasOnSale.contains(where: hasModel), !isTooEarly { return nil }
             dateDecides = true
@@ -84,7 +85,7 @@ struct ModelContradiction {
             datesHelp = lostEntitlements.isSubset(of: atRelease)
         case .free:
             unpaidEntitlements = (dateDecides ? atRelease : byVersion.union(atRelease)).subtracting(rights)
-            // If the version is assigned correctly, a date that gives nothing away does no harm.
+            // The version alone gives the right era, and the early date grants nothing more.
             if dateDecides, proven != nil, unpaidEntitlements.isEmpty { return nil }
         }
     }

@@ -220,7 +220,7 @@ import Testing
 
     // MARK: Every command
 
-    @Test func `no trace output of a command that fails shows a secret that it was given`() async throws {
+    @Test func `a failing command prints no secret from its arguments or settings, even at trace level`() async throws {
         let commands = everyCommand()
         #expect(commands.count > 35 && commands.contains(["database", "check"]), "\(commands)")
         let url = "postgres://ada:\(Self.password)@127.0.0.1:9/name"

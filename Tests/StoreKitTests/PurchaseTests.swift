@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `only purchases that a parent approved are delivered to Transaction.updates`() async throws {
+    @Test func `an Ask to Buy purchase reaches Transaction.updates only if a parent approves it`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -196,6 +196,9 @@ import Testing
             #expect(try #require(await updates.next()).payloadValue.productID == Kiosk.everything)
             #expect(await kiosk.store.state.transactions.count == 1)
         }
+    }
+
+    @Test func `simulatesAskToBuyInSandbox has no effect in production`() async throws {
         let production = try await Kiosk()
         try await production.device().run {
             let result = try await product(Kiosk.everything).purchase(options: [.simulatesAskToBuyInSandbox(true)])

@@ -33,7 +33,7 @@ import Testing
             refunded ? ["revocationDate": .instant(Calculator.now.addingTimeInterval(-2 * day))] : [:])
     }
 
-    @Test func `an unbound sync that lists all purchases doesn't make a later unbound sync without a list complete`()
+    @Test func `an unbound sync without purchases is undetermined, even after one that listed all purchases`()
         async throws
     {
         try await withService { client in

@@ -65,7 +65,8 @@ package struct Setup: Sendable {
     /// How long `purchase` waits for the service, in seconds. After that, the request continues in the background.
     var purchaseTimeout: Double = 5
 
-    /// The storage of the state. Setting it also sets the former storage and the file for the grace period to nil.
+    /// The storage of the state. Setting it replaces the whole `location`: nothing is moved from an earlier storage, and
+    /// no file records the grace period.
     package var storage: any StateStorage {
         get { location.storage }
         set { location = StateLocation(storage: newValue) }

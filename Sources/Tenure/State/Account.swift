@@ -21,7 +21,8 @@ package struct Account: Sendable, Hashable {
     var serviceAnswers: [String: Tenure.Answer] = [:]
     /// The time when the service last responded. Nil if the service must be asked again.
     package var answeredAt: Date?
-    /// Entitlements that were denied when all sources were last read. Empty if there is new evidence since.
+    /// Entitlements that were denied when the client last read all sources. New evidence or a new policy empties the
+    /// set. Until the service responds, these entitlements stay denied.
     var denials: Set<String> = []
 
     /// Whether the app has sent everything that could grant something to the service.

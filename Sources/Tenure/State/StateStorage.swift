@@ -14,7 +14,7 @@ package protocol StateStorage: Sendable {
     /// Returns the secret that seals the state: random bytes that stay on this device. The secret is created when it is
     /// first needed. The secret is empty if other apps can't access the storage.
     func secret() throws -> Data
-    /// Removes the contents, after they were moved elsewhere.
+    /// Removes the contents and the secret. Called after the state was moved to another storage.
     func remove() throws
 }
 

@@ -55,7 +55,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The port of the local App Store, which that service uses; 0 for any free one.", valueName: "port"))
+            "The port of the local App Store that `--service` uses. Without it, any free port.", valueName: "port"))
     var localStorePort: Int?
 
     @Option(

@@ -40,7 +40,8 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
         return (try? PostgresAddress(text))?.description ?? "the PostgreSQL database"
     }
 
-    /// Whether both arguments select the same database, even if spelled differently.
+    /// Whether both arguments name the same database. Two SQLite paths may be spelled differently. Two PostgreSQL URLs
+    /// count as the same only if their texts are equal.
     func isSame(as other: DatabaseArgument) -> Bool {
         self == other || (!isPostgres && !other.isPostgres && SQLiteDatabase.areSame(text, other.text))
     }

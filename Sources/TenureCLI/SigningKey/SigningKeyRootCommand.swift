@@ -98,7 +98,7 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
     @Argument(help: "The file of the root.")
     var file: String
 
-    @Argument(help: "The IDs of the keys, as `tenure signing-key list` prints them.")
+    @Argument(help: "The IDs of the keys to revoke, as `tenure signing-key list` prints them.")
     var ids: [String]
 
     @Option(help: "The counter of the list, if the root's file is an older copy. It must be higher than the last one.")

@@ -65,8 +65,8 @@ struct CustomerHandlers: Sendable {
         return .json(json)
     }
 
-    /// `GET /v1/admin/customers/{id}/export?unboundAfter=…`: everything stored about a customer, with unchanged
-    /// artifacts. Only the unbound customers come in pages. Each page repeats all other data.
+    /// `GET /v1/admin/customers/{id}/export?unboundAfter=…`: everything stored about a customer, with
+    /// each artifact exactly as it was received. Only the unbound customers come in pages. Each page repeats all other data.
     @Sendable func export(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .export, on: id)

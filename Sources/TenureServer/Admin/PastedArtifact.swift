@@ -57,7 +57,8 @@ struct PastedArtifact {
         }
     }
 
-    /// Verifies an artifact, as if the App Store's server had sent it.
+    /// Verifies an artifact that support pasted, as if the App Store's server had sent it: an app transaction needn't be
+    /// bound to a device.
     private static func verdict(
         on artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date
     ) -> Verdict {

@@ -30,7 +30,8 @@ package struct ReadyMadePersonasRequest: AdminRequest, Sendable, Hashable, Codab
     let platform: String?
     /// The date at which the personas expire; nil for 30 days from now.
     let expires: Date?
-    /// Whether to replace active personas with these names.
+    /// Whether to replace active personas that have the names of the ready-made ones. Otherwise the service refuses the
+    /// request if there are any.
     let replace: Bool?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {

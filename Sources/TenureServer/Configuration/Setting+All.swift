@@ -61,7 +61,7 @@ extension Setting {
             "print every mistake in the configuration, or what the service would do, and exit"),
         Setting(
             "newDatabase", \.configuration.createsDatabase, isForCommandOnly: true,
-            "create the database although there is a signing key already; fails if the database exists"),
+            "create a new database even if there is a signing key already; fails if the database exists"),
         policy,
         database,
         keys,

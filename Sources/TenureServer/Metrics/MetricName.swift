@@ -51,7 +51,7 @@ enum MetricName: String, CaseIterable {
         case .downloadBytes: "Bytes of content that were sent."
         case .downloadsRejected: "Downloads rejected because there were too many."
         case .databaseBytes: "Size of the SQLite database's files."
-        case .databaseConnections: "Open connections to the database server, with this database and role."
+        case .databaseConnections: "This process's open connections to the app's PostgreSQL database."
         case .databaseConnectionLimit: "The most connections that this process opens to the database server."
         case .databaseOperationsWaiting: "Operations that wait for a connection to the database server."
         case .certificateEnd: "When the TLS certificate expires, in seconds since 1970."

@@ -1,8 +1,9 @@
 import TenureCore
 
-/// Merges customers whom signed data names together, unless something shows that they are different.
+/// Merges customers who have their IDs in the same signed data, unless something shows that they are different.
 extension DatabaseTransaction {
-    /// Joins customers whom signed data names together. The first one keeps its row ID and gets what the others proved.
+    /// Joins customers who have their IDs in the same signed data. The first one keeps its row ID and gets what the
+    /// others proved.
     ///
     /// Returns the customer, and the row IDs of all customers that were joined. The other customers in `known` stay
     /// separate.
@@ -94,8 +95,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Returns the customer with `otherAccountsAreComplete` set from the database. It isn't changed if all purchases
-    /// are known, or no other customer was merged into this one.
+    /// Sets `otherAccountsAreComplete`: whether all purchases of the customer's other accounts are known. Returns the
+    /// customer unchanged if all its purchases are known, or if no other customer was merged into it.
     func addingCompleteness(_ customer: Customer?) throws(StoreError) -> Customer? {
         guard var customer, !customer.facts.purchasesAreComplete, try hasMembers(customer.id) else { return customer }
         customer.otherAccountsAreComplete = try otherAccountsAreComplete(

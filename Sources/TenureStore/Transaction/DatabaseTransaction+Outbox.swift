@@ -10,6 +10,7 @@ extension DatabaseTransaction {
     func queue(_ message: Message, about customer: Customer?, isBulk: Bool = false) throws(StoreError) {
         var names: [String] = []
         for row in try session.rows("SELECT name, types, each_customer FROM endpoints ORDER BY name") {
+            // This endpoint doesn't want a message for each customer of a publication.
             if isBulk, try row.integer(2) == 0 { continue }
             let types = try row.text(1)
             guard types == "*" || types.split(separator: " ").contains(message.kind.rawValue[...]) else { continue }
@@ -84,8 +85,8 @@ extension DatabaseTransaction {
         try execute("DELETE FROM outbox WHERE id IN \(places)", about: ids)
     }
 
-    /// The SQL condition for a message or delivery about a hidden customer: one who is being erased, and so is merged
-    /// into themselves. Endpoints don't get such a message, which is removed later.
+    /// The SQL condition for a message or delivery about a hidden customer: one who is being erased. The database marks
+    /// hidden customers by their own ID in `merged_into`. Endpoints don't get such a message, which is removed later.
     ///
     /// - Parameter table: `outbox` or `deliveries`.
     static func isOfHidden(_ table: String) -> String {

@@ -14,7 +14,8 @@ extension DatabaseTransaction {
         var facts = CustomerFacts()
     }
 
-    /// Derives and writes the facts of the customers with these row IDs. Webhooks compare these customers next.
+    /// Derives and writes the facts of the customers with these row IDs. The service soon compares their
+    /// entitlements with those that webhooks reported last.
     ///
     /// - Parameter former: the customer before the split.
     func restore(

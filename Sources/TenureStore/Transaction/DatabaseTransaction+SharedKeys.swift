@@ -35,7 +35,9 @@ extension DatabaseTransaction {
         static let all = allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
     }
 
-    /// Returns the stored keys; nil until a service stores its keys.
+    /// Returns what is stored about the shared keys; nil until a service has stored it.
+    ///
+    /// `progress` is a table of names and values.
     package func sharedKeys() throws(StoreError) -> SharedKeys? {
         var values: [SharedKeyName: String] = [:]
         for row in try session.rows("SELECT name, value FROM progress WHERE name IN (\(SharedKeyName.all))") {
@@ -47,7 +49,7 @@ extension DatabaseTransaction {
             secret: secret, place: values[.place] ?? "")
     }
 
-    /// Stores the keys; nil removes them.
+    /// Stores the IDs of the keys and the digest of the secret; nil removes all rows.
     package func setSharedKeys(_ keys: SharedKeys?) throws(StoreError) {
         try setStoredValue(named: SharedKeyName.signingKey.rawValue, to: keys?.signingKey)
         try setStoredValue(named: SharedKeyName.createdAt.rawValue, to: keys.map { "\($0.createdAt)" })

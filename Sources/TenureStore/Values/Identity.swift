@@ -14,7 +14,7 @@ package struct Identity: Sendable, Hashable {
         case originalTransactionID = 3
         /// A purchase of the app (its date and version) on a verified device (the hash of its ID).
         ///
-        /// In test environments it's used only if the purchase has no ID. The device alone never identifies a customer,
+        /// In test environments it's used only if the app transaction has no `appTransactionId`. The device alone never identifies a customer,
         /// because several accounts may use it.
         case device = 4
         /// The hash of an artifact. Used only if no identity of a kind above is known.
@@ -37,8 +37,8 @@ package struct Identity: Sendable, Hashable {
         /// The ID of an order line (`webOrderLineItemId`): of a subscription's first purchase, or of a renewal.
         case webOrderLineItemID = 11
         /// A purchase that this member shares with another customer, who has the identity `originalTransactionID` for
-        /// it. Several accounts can have one purchase. So a refund to any of them must apply to unbound artifacts that
-        /// list the purchase.
+        /// it. Several accounts can have one purchase. This identity links the member to it, so that a refund to any of
+        /// the accounts also applies to unbound artifacts with the purchase.
         ///
         /// The value is the purchase's original transaction ID, a space, and the member's row ID.
         case sharedPurchase = 12

@@ -86,8 +86,7 @@ import Testing
         #expect(!server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `at the limit of connections, no new response is closed, but a pipelined response doesn't count as new`()
-    {
+    @Test func `at the limit of connections, a connection in a new response stays open, unless it is pipelined`() {
         let server = Server(limit: 3)
         let pipelined = server.open("pipelined", at: 0, in: .response)
         server.connections.enter(.working, pipelined, at: 9 * Self.second)

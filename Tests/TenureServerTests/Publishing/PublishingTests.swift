@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `confirming the number of customers who lose rights acknowledges no other policy error`() async throws {
+    @Test func `confirming the number of losing customers doesn't confirm another policy error`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let harsh = try Policy.harsh()

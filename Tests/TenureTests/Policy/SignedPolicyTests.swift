@@ -68,7 +68,7 @@ struct PolicySigner {
         #expect(refusal(signed.text + " ") != nil)
     }
 
-    @Test func `a signed policy is valid under each pinned key, and under no other key`() throws {
+    @Test func `a signed policy is valid only if one of the pinned keys signed it`() throws {
         let other = PolicySigner()
         let text = try signer.sign(PolicySigner.policy(), counter: 1).text
         #expect(refusal(text, keys: [other.pin, signer.pin]) == nil)

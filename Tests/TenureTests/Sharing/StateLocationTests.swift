@@ -30,7 +30,7 @@ import Testing
         #expect(try location(nil, .appClip).formerStorage == nil)
     }
 
-    @Test func `if the state can't be stored, the client still decides, and reports why`() async {
+    @Test func `if the keychain can't be read, the client still decides, and reports the keychain's error`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() }) { setup in
             setup.storage = Keychain(error: .failed(operation: "read", status: -50))
         }

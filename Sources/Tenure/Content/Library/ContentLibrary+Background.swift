@@ -60,8 +60,9 @@ extension ContentLibrary {
     /// downloads.
     private func enterBackground() async {
         guard let background, isInForeground else { return }
-        // The app itself continues the downloads from all other servers until the system suspends it: a server must
-        // first have answered a request for a range with that range. See `RangeServers`.
+        // The system downloads only from servers that have answered a request for a range with that range (see
+        // `RangeServers`). If the first download's server hasn't, the app itself continues the downloads until the
+        // system suspends the app.
         let ready = requests.filter { isWanted($0) && (isReady($0) || waits[$0.pack] == .network) }
         guard let first = ready.first, await provenLink(of: first) != nil else { return }
         isInForeground = false

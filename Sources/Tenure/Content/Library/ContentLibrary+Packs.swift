@@ -103,8 +103,8 @@ extension ContentLibrary {
         if waits[name] != .consent { waits[name] = nil }
         let installedVersion = installed[name]?.description.manifest
         update { requests in
-            // The app and its extensions share the list. If another process is removing an older request for this
-            // pack, this request replaces it.
+            // The app and its extensions share the list. A request that was made before the installed version changed is
+            // finished, and another process may be about to remove it. So replace it.
             requests.removeAll { request in
                 request.pack == name && installedVersion != nil && request.installed != installedVersion
             }
@@ -120,7 +120,7 @@ extension ContentLibrary {
         for await state in contentStates.watch(name) {
             switch state {
             case .installed(_, nil): return
-            // Wait for the version with which the download began. A newer version is an update.
+            // The version that was downloaded is installed. An even newer version doesn't matter here.
             case .installed(let version, .available) where version != before: return
             case .installed(_, .failed(let error)), .failed(let error): throw error
             case .notEntitled:
