@@ -208,7 +208,7 @@ let package = Package(
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureMint",
                 "TenureStore",
                 "TenurePostgres", "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal", "TenureContent",
-                "TenureContentPublishing", "TenureFileAttributes",
+                "TenureContentPublishing", "TenureFileAttributes", "TenureFiles",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),

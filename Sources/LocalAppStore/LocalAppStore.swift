@@ -50,7 +50,8 @@ package actor LocalAppStore {
 
     /// Performs one operation, and returns the notifications that the operation caused. When this method returns, these
     /// notifications are sent and everything is saved. If the operation isn't possible, throws an `AppStoreStateError`
-    /// or an `OperationMistake`, and nothing has changed. Throws a `JournalError` if the change couldn't be saved.
+    /// or an `OperationMistake`, and nothing has changed. Throws a `JournalError` if the change couldn't be saved. Then, too, the
+    /// state is as before, but the app's URL may already have the notifications.
     @discardableResult
     package func perform(_ operation: AppStoreOperation) async throws -> [AppStoreNotification] {
         try await perform([operation])
@@ -63,6 +64,7 @@ package actor LocalAppStore {
         await waitForTurn()
         defer { endTurn() }
         defer { notifyWatchers() }
+        let saved = journal == nil ? nil : state
         let first = state.notifications.count
         var failure: (any Error)?
         for operation in operations {
@@ -74,9 +76,21 @@ package actor LocalAppStore {
             }
         }
         defer { unwrittenEntries = [] }
-        try journal?.append(unwrittenEntries)
+        do {
+            try journal?.append(unwrittenEntries)
+        } catch {
+            if let saved { restore(saved) }
+            throw error
+        }
         if let failure { throw failure }
         return Array(state.notifications[first...])
+    }
+
+    /// Undoes operations that couldn't be saved. Later operations must not depend on an operation that the journal lacks.
+    private func restore(_ saved: AppStoreState) {
+        state = saved
+        changeCount += 1
+        setClocks(state.now)
     }
 
     /// Performs one operation, sends its notifications, and records both for the journal.

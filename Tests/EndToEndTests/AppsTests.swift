@@ -138,6 +138,30 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
     }
 
+    @Test func `a service of several apps isn't ready once no app can reach its database`() async throws {
+        let folder = try Folder()
+        let server = try PostgresServer()
+        for name in ["calculator", "notes"] { try folder.write(Self.policy("com.example.\(name)"), to: "\(name).yaml") }
+        let config = try folder.write(
+            """
+            port: 0
+            apps:
+              calculator: { policy: calculator.yaml, database: "\(server.url("schema=calculator"))" }
+              notes: { policy: notes.yaml, database: "\(server.url("schema=notes"))" }
+            """, to: "tenure.yaml")
+        let service = try RunningCommand(["serve", "--config", config])
+        let client = SoakClient(port: try #require(try await service.port(), "\(service.errors)"))
+        #expect(await client.get("/health/ready", token: "").0 == 200)
+        try server.stop(.fast)
+        let failed = try await ready("/health/ready", client, becomes: 503)
+        #expect(failed.status == 503 && failed.answer["reason"] as? String == "databaseUnreachable", "\(failed)")
+        #expect(
+            failed.answer["detail"] as? String
+                == "no app is ready (calculator: databaseUnreachable, notes: databaseUnreachable); the log says why",
+            "\(failed)")
+        #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
+    }
+
     @Test func `a service runs its other apps if the database of one app is missing`() async throws {
         let folder = try Folder()
         let config = try configuration(in: folder, notes: "notes.sqlite")

@@ -102,6 +102,20 @@ import Testing
         #expect(try folder.text("target") == "x")
     }
 
+    @Test func `an output file in a folder that can't be flushed is complete, and an error names the file`() throws {
+        try withUnreadableFolder { folder in
+            let path = folder + "/report"
+            for replacing in [false, true] {
+                let file = try StreamedFile(path: path, replacing: replacing)
+                try file.write(Array("\(replacing)".utf8))
+                let failure = #expect(throws: CommandError.self) { try file.close() }
+                let words = failure.map { "\($0)" } ?? ""
+                #expect(words.contains("can't flush the folder of `\(path)` (permission denied)"), "\(words)")
+                #expect(try String(contentsOfFile: path, encoding: .utf8) == "\(replacing)")
+            }
+        }
+    }
+
     // The lines contain customers' artifacts.
     @Test func `rejected lines of a rehearsal are readable by their owner only`() throws {
         let folder = try Folder()

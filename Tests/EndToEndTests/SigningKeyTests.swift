@@ -201,6 +201,34 @@ import Testing
         #expect(await warned.end(by: SIGTERM) == 0)
     }
 
+    @Test func `a damaged offline root is refused by each command, and stays as it is`() async throws {
+        let folder = try Folder()
+        let file = folder.url("root.json").path
+        try #require(try await Command.run("signing-key", "root", "create", file).status == 0)
+        let whole = try folder.text("root.json")
+        let key = try folder.write(
+            try await Command.run("signing-key", "root", "create", folder.url("other.json").path).output,
+            to: "key.json")
+        let counters = [("-1", false), ("\(Int64.max)", false), ("\(Int64.max - 1)", true), ("0", true)]
+        var cases = [("half of it", String(whole.prefix(whole.count / 2)), false), ("nothing", "{}", false)]
+        cases.append(("no key", whole.replacingOccurrences(of: "BEGIN PRIVATE", with: "BEGIN PUBLIC"), false))
+        for (counter, isReadable) in counters {
+            let text = whole.replacingOccurrences(
+                of: #""counter" ?: ?0"#, with: "\"counter\":\(counter)", options: .regularExpression)
+            cases.append(("counter \(counter)", text, isReadable))
+        }
+        for (name, text, isReadable) in cases {
+            try folder.writeSecret(text, to: "root.json")
+            for arguments in [["create", file], ["sign", file, "--key", key]] {
+                let result = try await Command.run(["signing-key", "root"] + arguments)
+                #expect(result.status == (isReadable ? 0 : 1), "\(name), \(arguments[0]): \(result.errors)")
+                #expect(result.errors.contains("restore it from your backup") == !isReadable, "\(result.errors)")
+                #expect(!isReadable || !result.output.isEmpty)
+            }
+            #expect(try folder.text("root.json") == text, "\(name)")
+        }
+    }
+
     @Test func `tenure signing-key list, rotate and revoke create no key in a folder without a key`() async throws {
         let folder = try Folder()
         for command in [["list"], ["rotate"], ["revoke", "x"]] {

@@ -142,6 +142,36 @@ import Testing
         #expect(plain.status == 1 && plain.errors.contains("has no TLS"))
     }
 
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK", 0, "delivered: the endpoint answered 200"),
+        ("HTTP/1.1 299 Fine", 0, "delivered: the endpoint answered 299"),
+        (
+            "HTTP/1.1 300 Choices\r\nLocation: /other", 2,
+            "the endpoint redirects (300), and redirects aren't followed; configure the URL to which it redirects"
+        ),
+        (
+            "HTTP/1.1 302 Found\r\nLocation: /other", 2,
+            "the endpoint redirects (302), and redirects aren't followed; configure the URL to which it redirects"
+        ),
+        (
+            "HTTP/1.1 399 Else\r\nLocation: /other", 2,
+            "the endpoint redirects (399), and redirects aren't followed; configure the URL to which it redirects"
+        ),
+        ("HTTP/1.1 400 Bad", 2, "the endpoint answered 400 instead of 2xx"),
+        ("HTTP/1.1 404 Not Found", 2, "the endpoint answered 404 instead of 2xx"),
+        (nil, 2, "the endpoint closed the connection without a response"),
+    ])
+    func `tenure webhook test prints the endpoint's answer, and succeeds only with a 2xx`(
+        head: String?, status: Int, words: String
+    ) async throws {
+        let endpoint = try OneAnswer(head.map { $0 + "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" } ?? "")
+        let result = try await Command.run(
+            "webhook", "test", "--secret-file", try folder().url("webhook.secret").path, "--allow-private",
+            "http://127.0.0.1:\(endpoint.port)/hook")
+        #expect(result.status == Int32(status), "\(result.errors)")
+        #expect(result.output == words + "\n")
+    }
+
     @Test func `a webhook's secret file that other users can read is refused`() async throws {
         let folder = try folder()
         let path = folder.url("webhook.secret").path

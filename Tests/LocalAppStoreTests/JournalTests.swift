@@ -97,6 +97,42 @@ private func open(_ file: String) throws -> LocalAppStore {
     }
 }
 
+@Test func `operations that the local App Store's journal can't store change nothing`() async throws {
+    try await withFile { file in
+        let clock = Locked(Date.distantPast)
+        let journal = try Journal(path: file, header: header)
+        let store = LocalAppStore(
+            try journal.state(), signer: Shop.signer, journal: journal, clock: { now in clock.withLock { $0 = now } },
+            sender: { _, _, _ in .success })
+        try await store.perform(AppStoreOperation(.customer, [.customer: "Ada"]))
+        try await store.perform(AppStoreOperation(.advance, [.by: "1m"]))
+        let before = await store.changedState
+        let database = try SQLiteConnection(path: file, for: .writing)
+        for event in ["INSERT", "UPDATE"] {
+            try database.execute(
+                "CREATE TRIGGER full_\(event) BEFORE \(event) ON journal BEGIN SELECT RAISE(ABORT, 'full'); END")
+        }
+        let buying = [
+            AppStoreOperation(.acquire, [.customer: "Ada"]),
+            AppStoreOperation(.buy, [.customer: "Ada", .product: Shop.monthly]),
+        ]
+        for operations in [buying, [AppStoreOperation(.advance, [.by: "31d"])]] {
+            await #expect(throws: JournalError.self) { try await store.perform(operations) }
+            let after = await store.changedState
+            #expect(after.state.acquisitions.isEmpty && after.state.transactions.isEmpty)
+            #expect(after.state.notifications.isEmpty && after.state.now == before.state.now)
+            #expect(clock.withLock { $0 } == before.state.now)
+            #expect(after.change > before.change, "watchers read the state again")
+        }
+        for event in ["INSERT", "UPDATE"] { try database.execute("DROP TRIGGER full_\(event)") }
+        // Later operations don't depend on the lost ones, and the file can be opened again.
+        try await store.perform(buying)
+        let (kept, state) = (try await open(file).state, await store.state)
+        #expect(kept.transactions == state.transactions && kept.transactions.count == 1)
+        #expect(kept.notifications == state.notifications && kept.now == state.now)
+    }
+}
+
 @Test func `repeated advances of the clock use one entry in the local App Store's journal`() async throws {
     try await withFile { file in
         let store = try open(file)

@@ -1,5 +1,6 @@
 import Foundation
 import TenureFileAttributes
+import TenureFiles
 
 /// A file that a command writes in pieces. Until the file is complete, it has a temporary name in the same folder. So a
 /// killed command leaves no incomplete file under the final name.
@@ -54,7 +55,10 @@ final class StreamedFile {
         guard isWritten else { throw CommandError("`\(path)` can't be written; \(advice)") }
     }
 
-    /// Gives the complete file its name.
+    /// Gives the complete file its name, and flushes its folder.
+    ///
+    /// If the folder can't be flushed, the file is complete, but a loss of power may remove its name. So that is an
+    /// error, too.
     ///
     /// - Parameter freeName: returns another name if another command has created a file with the name meanwhile.
     ///   Without `freeName`, that is an error.
@@ -76,6 +80,11 @@ final class StreamedFile {
         }
         unlink(temporaryPath)
         self.temporaryPath = nil
+        let folder = (target as NSString).deletingLastPathComponent
+        guard WholeFile.flushFolder(folder.isEmpty ? "." : folder) else {
+            let reason = String(cString: strerror(errno)).lowercased()
+            throw CommandError("can't flush the folder of `\(path)` (\(reason)); check that you may read the folder")
+        }
     }
 
     /// Creates and locks the temporary file. Returns a negative number if that isn't possible.

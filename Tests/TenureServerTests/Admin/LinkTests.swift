@@ -127,6 +127,34 @@ import Testing
         }
     }
 
+    @Test func `at most a hundred customers can be merged, by support or by a link to one user`() async throws {
+        try await withAdminClient { admin, keys in
+            let owner = try await admin.owner()
+            var others: [CustomerResponse] = []
+            for number in 1...100 {
+                let other = try await admin.newcomer(String(704_000_000_000_001_000 + number))
+                others.append(other)
+                let merge = try await admin.post(
+                    try owner.path("/merges"), ["other": try other.publicID, "reason": "one person"])
+                guard number == 100 else {
+                    #expect(merge.status == .ok, "\(number): \(merge.text)")
+                    continue
+                }
+                #expect(merge.problem?.code == .conflict && merge.problem?.reason == "tooManyMerged", "\(merge.text)")
+                #expect(merge.problem?.detail.contains("undo merges of different people first") == true)
+            }
+            let (server, last) = (admin.with(keys[.link]), try #require(others.last))
+            let link = try await server.post("/v1/link", ["userID": "ada", "accessToken": try owner.token])
+            #expect(link.status == .ok, "\(link.text)")
+            let refused = try await server.post("/v1/link", ["userID": "ada", "accessToken": try last.token])
+            #expect(refused.problem?.reason == "tooManyMerged", "\(refused.text)")
+            #expect(try await admin.client.customer(try last.token).id == last.id)
+            #expect(try await admin.delete(try owner.path("/merges/\(try others[0].publicID)")).status == .ok)
+            let linked = try await server.post("/v1/link", ["userID": "ada", "accessToken": try last.token])
+            #expect(linked.status == .ok, "after one merge is undone: \(linked.text)")
+        }
+    }
+
     @Test func `an access token from an unbound sync can't link a customer to a user`() async throws {
         try await withAdminClient { admin, keys in
             let found = try await admin.client.sync(

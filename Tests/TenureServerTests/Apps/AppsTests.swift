@@ -14,6 +14,10 @@ import Testing
 
 @testable import TenureServer
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite struct `several apps in one service` {
     private static let notes = "com.example.notes"
 
@@ -49,6 +53,36 @@ import Testing
     private func owner(of bundleID: String = "com.example.calculator") throws -> SyncRequest {
         SyncRequest(
             appTransaction: try Calculator.minter(bundleID: bundleID).text(.appTransaction), transactions: [])
+    }
+
+    @Test func `the library's serve(apps:) serves each app under its name until its task is canceled`() async throws {
+        try await withFolder { folder in
+            let apps = [
+                try configured("calculator", bundleID: "com.example.calculator", in: folder),
+                try configured("notes", bundleID: Self.notes, in: folder),
+            ]
+            let (ports, opened) = AsyncStream.makeStream(of: Int.self)
+            let service = Task {
+                defer { opened.finish() }
+                try await serve(apps: apps, logger: Calculator.logger) { opened.yield($0) }
+            }
+            var port: Int?
+            for await number in ports {
+                port = number
+                break
+            }
+            let address = "http://127.0.0.1:\(try #require(port))"
+            for (path, status) in [
+                ("/apps/calculator/health/ready", 200), ("/apps/notes/health/ready", 200), ("/health/ready", 200),
+                ("/apps/other/health/ready", 404),
+            ] {
+                let url = try #require(URL(string: address + path))
+                let response = try await URLSession.shared.data(from: url).1 as? HTTPURLResponse
+                #expect(response?.statusCode == status, "\(path)")
+            }
+            service.cancel()
+            try await service.value
+        }
     }
 
     @Test func `each of several apps in one service accepts only its own artifacts`() async throws {

@@ -16,7 +16,10 @@ import Testing
                 Era(name: "paid", model: .paid),
                 Era(
                     name: "freemium", model: .free,
-                    begins: [.iOS: .at(version: AppVersion(boundary), date: nil)]),
+                    begins: [
+                        .iOS: .at(version: AppVersion(boundary), date: nil),
+                        .macOS: .at(version: AppVersion("2.0"), date: nil),
+                    ]),
             ],
             buildNumbers: .increasing,
             entitlements: [
@@ -58,6 +61,15 @@ import Testing
         // Corrected.
         #expect(try await allows("Ada", in: .sandbox, boundary: "120", persona: Self.earlyBuyer).0)
         #expect(try await allows("Ada", in: .production, boundary: "120").0)
+    }
+
+    @Test func `a persona with a version got the app on the Mac, and the policy's Mac boundary applies`() async throws {
+        // The boundary on iOS would decide the opposite.
+        for (version, boundary, isAllowed) in [("1.9", "1", true), ("2.0", "120", false)] {
+            let persona = Tenure.Persona.earlyBuyer(version: version, on: InventedApp.date("2014-05-01"))
+            let result = try await allows("Ada", in: .sandbox, boundary: boundary, persona: persona)
+            #expect(result.0 == isAllowed && result.reasons.contains("persona"), "\(version): \(result)")
+        }
     }
 
     @Test func `a persona on the device is ignored with production evidence`() async throws {
