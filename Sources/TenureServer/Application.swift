@@ -122,8 +122,7 @@ extension TenureService {
         logger: Logger, router: Router<ServiceContext>? = nil,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
-        let routes: Router<ServiceContext>
-        if let router { routes = router } else { routes = try self.router() }
+        let routes = if let router { router } else { try self.router() }
         let certificate = try configuration.serverCertificate()
         var services = databaseServices(logger: logger) + (try configuredServices(logger: logger))
         services.append(

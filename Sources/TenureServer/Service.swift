@@ -43,8 +43,7 @@ struct TenureService: Sendable {
         self.configuration = configuration
         self.metrics = metrics
         self.transport = transport ?? http.transport
-        let openStore: Store
-        if let store { openStore = store } else { openStore = try Self.openStore(configuration) }
+        let openStore = if let store { store } else { try Self.openStore(configuration) }
         self.store = openStore
         if registeringWebhooks { try await configuration.registerWebhooks(in: openStore) }
         policies = try await ActivePolicy(

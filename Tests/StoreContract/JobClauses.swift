@@ -14,12 +14,12 @@ extension StoreClause {
             try expect(claimed.allSatisfy { $0?.tries == 0 }, "not tried before")
             try expect(try await store.claim() == nil, "there is no third job")
             try expect(
-                try await store.read { try $0.unfinishedJobCount(.history) } == 2,
+                try await store.read { try $0.unfinishedJobCount() } == 2,
                 "claimed jobs still wait to be finished")
             for case let job? in claimed { try await store.write { try $0.finish(job) } }
             try expect(try await store.claim(after: 1e6) == nil, "finished jobs don't come back")
             try expect(
-                try await store.read { try $0.unfinishedJobCount(.history) } == 0,
+                try await store.read { try $0.unfinishedJobCount() } == 0,
                 "finished jobs aren't counted as unfinished")
             _ = try await store.bringWithJob("1")
             try expect(try await store.claim()?.customer.id == one.id, "a new job can be created")
@@ -87,13 +87,13 @@ extension StoreClause {
                 "the first account has its own job")
             try await store.write { try $0.finish(job) }
             try expect(
-                try await store.read { try $0.unfinishedJobCount(.history) } == 1, "only the finished job is gone")
+                try await store.read { try $0.unfinishedJobCount() } == 1, "only the finished job is gone")
         },
         StoreClause("a job for a merged customer without an account uses the other customer's account") { store in
             let download = Identity(.downloadID, "9")
             _ = try await store.update([download], in: Sample.production, at: Sample.now) {
                 var update = CustomerUpdate(of: $0)
-                update.jobs = [.history]
+                update.fetchesHistory = true
                 return (update, ())
             }
             let owner = try await store.bring("1")
@@ -123,7 +123,7 @@ extension StoreClause {
             for (device, isNew) in [("a", true), ("a", false), ("b", true), ("a", false)] {
                 _ = try await store.update("1") {
                     $0.addUse(of: DeviceUse(device: device, getsEntitlementToken: true, limit: 9))
-                    $0.jobsForNewDevice = [.history]
+                    $0.fetchesHistoryForNewDevice = true
                 }
                 let job = try await store.claim()
                 if let job { try await store.write { try $0.finish(job) } }
@@ -143,11 +143,11 @@ extension StoreClause {
 
 extension Store {
     fileprivate func bringWithJob(_ id: String) async throws -> Customer {
-        try await update(id) { $0.jobs = [.history] }
+        try await update(id) { $0.fetchesHistory = true }
     }
 
     /// Claims a job for a minute, at `seconds` after `Sample.now`.
     fileprivate func claim(after seconds: TimeInterval = 0) async throws -> StoredJob? {
-        try await write(at: Sample.now.addingTimeInterval(seconds)) { try $0.claimJob(.history, lease: 60) }
+        try await write(at: Sample.now.addingTimeInterval(seconds)) { try $0.claimJob(lease: 60) }
     }
 }

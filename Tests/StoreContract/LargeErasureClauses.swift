@@ -118,7 +118,7 @@ extension StoreClause {
                     Sample.shown("c"))
                 try expect(unbound == nil, "no unbound customer is created")
                 try expect(
-                    try await store.write(at: .distantFuture) { try $0.claimJob(.history, lease: 1) } == nil, "no work")
+                    try await store.write(at: .distantFuture) { try $0.claimJob(lease: 1) } == nil, "no work")
                 let due = try await store.compareDueCustomers(at: .distantFuture, limit: 100) { _ in nil }
                 try expect(due == 0, "no comparison of entitlements includes them")
                 try expect(

@@ -49,16 +49,16 @@ extension StoreClause {
             try expect(added?.0.id == two.id, "an existing customer is updated")
         },
         StoreClause("finishing the job of an erased customer leaves the jobs of other customers unchanged") { store in
-            _ = try await store.update("1") { $0.jobs = [.history] }
+            _ = try await store.update("1") { $0.fetchesHistory = true }
             let job = try unwrap(
-                try await store.write(at: Sample.now) { try $0.claimJob(.history, lease: 60) }, "the job")
+                try await store.write(at: Sample.now) { try $0.claimJob(lease: 60) }, "the job")
             _ = try await store.change(.erase, on: job.customer)
             // A database may give the removed job's number to the new job.
-            let two = try await store.update("2") { $0.jobs = [.history] }
+            let two = try await store.update("2") { $0.fetchesHistory = true }
             try await store.write { try $0.postpone(job, until: Sample.now.addingTimeInterval(1e6)) }
             try await store.write { try $0.finish(job) }
             try expect(
-                try await store.write(at: Sample.now) { try $0.claimJob(.history, lease: 60) }?.customer.id == two.id,
+                try await store.write(at: Sample.now) { try $0.claimJob(lease: 60) }?.customer.id == two.id,
                 "the other customer's job is still there")
         },
     ]

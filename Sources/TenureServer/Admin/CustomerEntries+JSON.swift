@@ -102,8 +102,7 @@ extension JSONWriter {
         _ name: String, of elements: [Element], next: Int64?, _ body: (inout JSONWriter, Element) -> Void
     ) {
         object { json in
-            json.key(name)
-            json.array(elements, body)
+            json.field(name, elements, body)
             json.field("next", orNull: next)
         }
     }

@@ -25,7 +25,7 @@ struct HistoryBackfill: Sendable {
     func runner(idle: TimeInterval, logger: Logger) -> JobRunner<StoredJob> {
         JobRunner(
             next: {
-                let job = try await store.write(at: now()) { try $0.claimJob(.history, lease: Self.lease) }
+                let job = try await store.write(at: now()) { try $0.claimJob(lease: Self.lease) }
                 return job.map { ($0, $0.tries) }
             },
             perform: { try await fetchHistory(for: $0) },

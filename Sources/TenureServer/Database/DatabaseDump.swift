@@ -29,7 +29,7 @@ package struct DatabaseDump: Sendable {
     ) async throws(StoreError) -> Int {
         try await store.database.read { session throws(StoreError) in
             let walk = try DatabaseWalk(session)
-            let total = try walk.customerCount()
+            let total = try DatabaseTransaction(session).customerCount()
             var customers: Int64 = 0
             var count = 0
             var lines: [UInt8] = []

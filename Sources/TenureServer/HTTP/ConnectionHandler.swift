@@ -94,7 +94,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
         connection = connections.open(from: NetworkAddress(channel.remoteAddress)) { channel.closeTransport() }
-        if connections.shouldScheduleRetry() { Self.makeRoom(connections, on: context.eventLoop) }
+        connections.scheduleRetries(on: context.eventLoop)
         readingUntil = (.now() + .seconds(Int64(timeouts.head)), .head)
         setTimer(context)
     }
@@ -392,12 +392,5 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard let connection, bytes > bytesSent else { return }
         connections.countSent(bytes - bytesSent, connection)
         bytesSent = bytes
-    }
-
-    /// Tries to close connections each second, until there aren't too many.
-    private static func makeRoom(_ connections: Connections, on eventLoop: any EventLoop) {
-        eventLoop.scheduleTask(in: .seconds(1)) {
-            if connections.retry() { makeRoom(connections, on: eventLoop) }
-        }
     }
 }

@@ -58,16 +58,15 @@ extension Problem {
         // The connection was closed, or the shutdown timeout is over. Usually, no client receives this response.
         case is HTTPParserError, is ChannelError, is IOError, is CancellationError:
             self.init(.malformedRequest, "the request is incomplete; send it again")
-        case let error as any HTTPResponseError:
-            switch error.status {
-            case .notFound: self.init(.notFound, notFoundMessage)
-            case .methodNotAllowed: self.init(.methodNotAllowed, "this path doesn't support this method")
-            case .contentTooLarge: self.init(.tooLarge, "the body is too large")
-            case let status where status.kind == .clientError:
+        default:
+            switch (error as? any HTTPResponseError)?.status {
+            case .notFound?: self.init(.notFound, notFoundMessage)
+            case .methodNotAllowed?: self.init(.methodNotAllowed, "this path doesn't support this method")
+            case .contentTooLarge?: self.init(.tooLarge, "the body is too large")
+            case let status? where status.kind == .clientError:
                 self.init(.malformedRequest, "the request isn't valid HTTP")
             default: self.init(.internalError, "the service failed; see its log for the ID in `X-Request-Id`")
             }
-        default: self.init(.internalError, "the service failed; see its log for the ID in `X-Request-Id`")
         }
     }
 }

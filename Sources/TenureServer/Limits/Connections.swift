@@ -162,6 +162,14 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
+    /// Calls `retry` each second until there aren't too many connections.
+    func scheduleRetries(on eventLoop: any EventLoop) {
+        guard shouldScheduleRetry() else { return }
+        eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { task in
+            if !self.retry() { task.cancel() }
+        }
+    }
+
     /// Closes connections that `State` has chosen. This happens outside the lock, because closing a connection calls
     /// other code, which may call this type again.
     private func end(_ victims: [Connection]) {

@@ -9,7 +9,7 @@ struct AppStoreProgress: Sendable {
     let reachedInstants: [String: Double]
 
     init(of environments: [AppStoreEnvironment], in store: Store) async throws(StoreError) {
-        unfinishedHistories = try await store.read { try $0.unfinishedJobCount(.history) }
+        unfinishedHistories = try await store.read { try $0.unfinishedJobCount() }
         var reachedInstants: [String: Double] = [:]
         for environment in environments {
             let name = MissedNotifications.progressName(for: environment)

@@ -146,9 +146,9 @@ final class SyncService: Sendable {
         // customer.
         if configuration.appStore != nil, linkedAlone.isBound, realm.environment != .xcode {
             if storedCustomer == nil {
-                update.jobs.insert(.history)
+                update.fetchesHistory = true
             } else if storedCustomer?.facts.purchasesAreComplete != true {
-                update.jobsForNewDevice.insert(.history)
+                update.fetchesHistoryForNewDevice = true
             }
         }
         let outcome = Result<Outcome, Problem> { () throws(Problem) in

@@ -48,8 +48,7 @@ final class SQLiteReaders: Sendable {
     private func use<Value>(_ body: (SQLiteConnection) throws(StoreError) -> Value) throws(StoreError) -> Value {
         let (idle, end) = state.withLock { ($0.idle.popLast(), $0.end) }
         if let end { throw end }
-        let connection: SQLiteConnection
-        if let idle { connection = idle } else { connection = try open() }
+        let connection = if let idle { idle } else { try open() }
         defer { state.withLock { if $0.end == nil { $0.idle.append(connection) } } }
         return try body(connection)
     }

@@ -123,16 +123,13 @@ final class SQLiteWriter: @unchecked Sendable {
     /// Returns an error if a file was replaced and no earlier check has noticed that. The connection stays open then,
     /// because closing it would write the log into the new file.
     func close() async -> StoreError? {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                while self.writeNext(evenIfNotReady: true) {}
-                let isKnown = self.failure != nil
-                _ = self.check()
-                self.rescueOnce()
-                self.files = nil
-                let report = isKnown ? nil : self.report
-                continuation.resume(returning: report.map { .unusable(database: self.path, detail: $0) })
-            }
+        await onQueue {
+            while self.writeNext(evenIfNotReady: true) {}
+            let isKnown = self.failure != nil
+            _ = self.check()
+            self.rescueOnce()
+            self.files = nil
+            return isKnown ? nil : self.report.map { .unusable(database: self.path, detail: $0) }
         }
     }
 
@@ -140,13 +137,16 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// See `Database.replacementReport`.
     func replacementReport() async -> String? {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                _ = self.check()
-                self.rescueOnce()
-                continuation.resume(returning: self.report)
-            }
+        await onQueue {
+            _ = self.check()
+            self.rescueOnce()
+            return self.report
         }
+    }
+
+    /// Returns the result of `body`, which runs on `queue`.
+    private func onQueue<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: body()) } }
     }
 
     /// Compares the open files with those at the path. If they differ, all waiting writes fail. Returns why nothing is
@@ -185,14 +185,12 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// See `Database.clearLog`.
     func clearLog() async -> Bool {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                if !self.log.isEmpty, self.check() == nil, let connection = self.files?.connection {
-                    self.log.isEmpty = connection.emptyLog()
-                    if self.log.isEmpty { self.log.size = 0 }
-                }
-                continuation.resume(returning: self.log.isEmpty || self.failure != nil || self.files == nil)
+        await onQueue {
+            if !self.log.isEmpty, self.check() == nil, let connection = self.files?.connection {
+                self.log.isEmpty = connection.emptyLog()
+                if self.log.isEmpty { self.log.size = 0 }
             }
+            return self.log.isEmpty || self.failure != nil || self.files == nil
         }
     }
 

@@ -32,24 +32,12 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return try await store.namedLocks.withLock(LockKey.identity(strongest, plan.realm).text) {
             () throws(StoreError) in
             var progress = Progress()
-            for number in 0..<Self.maximumAttempts {
-                // Named locks exist within one process only. A random wait lets an update of another process finish
-                // first.
-                if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
-                switch try await attempt(&progress) {
-                case .done(let done):
-                    if progress.hasLeftovers { try await store.removeLeftovers(at: plan.now) }
-                    return done
-                case .ended: return nil
-                case .unfinished: continue
-                }
-            }
-            throw .busy
+            // Named locks exist within one process only, so an update of another process may interfere.
+            let done = try await store.retrying { () throws(StoreError) in try await attempt(&progress) }
+            if done != nil, progress.hasLeftovers { try await store.removeLeftovers(at: plan.now) }
+            return done
         }
     }
-
-    /// The maximum number of attempts.
-    private static var maximumAttempts: Int { 20 }
 
     /// What earlier attempts have written, so that the next one can continue with it.
     private struct Progress {
@@ -71,22 +59,22 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
+    /// The customer after the update; nil if the update no longer applies.
+    private typealias Done = (customer: Customer, outcome: Outcome)?
+
     /// Runs the steps in the type's comment once. Returns `unfinished` if another update interfered.
-    private func attempt(_ progress: inout Progress) async throws(StoreError) -> Attempt<
-        (customer: Customer, outcome: Outcome)
-    > {
+    private func attempt(_ progress: inout Progress) async throws(StoreError) -> Attempt<Done> {
         // Step 1: the customer.
         var subject: Subject
         switch try await self.subject(newCustomer: progress.newCustomer) {
         case .done(let found?): subject = found
         case .done(nil):
             switch try await newSubject() {
-            case .done(let made): subject = made
-            case .ended: return .ended
+            case .done(let made?): subject = made
+            case .done(nil): return .done(nil)
             case .unfinished: return .unfinished
             }
             progress.newCustomer = subject.customer.id
-        case .ended: return .ended
         case .unfinished:
             // One of the identities names a customer who is being erased. After the erasure, it names no customer.
             try await store.removeLeftovers(at: plan.now)
@@ -163,13 +151,13 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     }
 
     /// Creates a customer with as many identities as one transaction may lock, the first by `Identity.Kind`. Then no
-    /// other transaction creates a customer for one of them.
-    private func newSubject() async throws(StoreError) -> Attempt<Subject> {
+    /// other transaction creates a customer for one of them. The result is nil if the update no longer applies.
+    private func newSubject() async throws(StoreError) -> Attempt<Subject?> {
         let plan = plan
         let identities = plan.identities.sorted { $0.kind < $1.kind }
         let first = Array(identities.prefix(DatabaseTransaction.maximumKeys - plan.otherKeys.count))
         return try await write(locking: first, plan.otherKeys) { transaction in
-            guard try transaction.stillApplies(plan) else { return .ended }
+            guard try transaction.stillApplies(plan) else { return .done(nil) }
             let named = try transaction.resolve(first, in: plan.realm)
             guard !named.includesErased else { return .unfinished }
             let found = try transaction.findCustomer(named, proving: plan.acquisition)
@@ -355,11 +343,11 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// changed since the decision, or another update took some of the artifacts.
     private func finish(
         _ prepared: PreparedUpdate<Outcome>, lastArtifacts: [Artifact], _ progress: Progress
-    ) async throws(StoreError) -> Attempt<(customer: Customer, outcome: Outcome)> {
+    ) async throws(StoreError) -> Attempt<Done> {
         let plan = plan
         let (updateID, member) = (progress.updateID, progress.member)
         return try await write(locking: prepared.identity.map { [$0] } ?? [], plan.otherKeys) { transaction in
-            guard try transaction.stillApplies(plan) else { return .ended }
+            guard try transaction.stillApplies(plan) else { return .done(nil) }
             var transaction = transaction
             transaction.knownFacts = [prepared.formerCustomer.id: prepared.knownFacts]
             guard let former = try transaction.unchanged(prepared, in: plan.realm) else { return .unfinished }

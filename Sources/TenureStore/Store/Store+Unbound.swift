@@ -48,12 +48,7 @@ extension Store {
         let customer = try await write(at: now, locking: [.identity(unbound, realm)]) { transaction -> Int64? in
             guard try !transaction.lockExisting(first).isEmpty else { return nil }
             let known = try transaction.member(by: unbound, in: realm)
-            let customer: Int64
-            if let known {
-                customer = known
-            } else {
-                customer = try transaction.createUnbound(unbound, in: realm)
-            }
+            let customer = try known ?? transaction.createUnbound(unbound, in: realm)
             try transaction.link(customer, to: first)
             return customer
         }

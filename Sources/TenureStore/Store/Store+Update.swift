@@ -13,19 +13,15 @@ extension Store {
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
         if plan.mayFitOneTransaction {
             let attempt = try await write(at: plan.now, locking: plan.lockKeys) {
-                transaction -> Attempt<(customer: Customer, outcome: Outcome)> in
-                guard try transaction.stillApplies(plan) else { return .ended }
+                transaction -> Attempt<(customer: Customer, outcome: Outcome)?> in
+                guard try transaction.stillApplies(plan) else { return .done(nil) }
                 guard let found = try transaction.findCustomer(plan) else { return .unfinished }
                 let (update, outcome) = decide(found.customer)
                 let customer = try transaction.save(update, of: found)
                 try transaction.complete(plan, for: customer)
                 return .done((customer, outcome))
             }
-            switch attempt {
-            case .done(let done): return done
-            case .ended: return nil
-            case .unfinished: break
-            }
+            if case .done(let done) = attempt { return done }
         }
         return try await LargeUpdate(store: self, plan: plan, decide: decide).run()
     }
@@ -72,8 +68,6 @@ extension Store {
 /// The result of a transaction.
 enum Attempt<Value: Sendable>: Sendable {
     case done(Value)
-    /// The update no longer applies, such as one for an erased customer.
-    case ended
     /// Another transaction changed the data that the result depends on, or the update is too large for one transaction.
     case unfinished
 }

@@ -37,11 +37,6 @@ package struct DatabaseWalk {
         }
     }
 
-    /// Counts the customers that a walk will read, for showing progress.
-    package func customerCount() throws(StoreError) -> Int64 {
-        try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0
-    }
-
     /// Calls `body` for each row of a table without a customer column, sorted by key.
     private func eachRow(of table: DatabaseTable, _ body: (Entry) throws(StoreError) -> Void) throws(StoreError) {
         if table.isNumbered || table.key.isEmpty {

@@ -67,10 +67,9 @@ extension DatabaseTransaction {
         // Webhooks get no messages about unbound customers.
         try session.rows(
             """
-            SELECT id, length(facts) FROM customers WHERE id > $1 AND merged_into IS NULL AND NOT EXISTS (
-                SELECT 1 FROM identities WHERE customer = customers.id AND kind = $2
-            ) ORDER BY id LIMIT $3
-            """, [.integer(position), SQLValue(Identity.Kind.unbound.rawValue), SQLValue(limit)]
+            SELECT id, length(facts) FROM customers WHERE id > $1 AND merged_into IS NULL AND \(Self.isNotUnbound)
+            ORDER BY id LIMIT $2
+            """, [.integer(position), SQLValue(limit)]
         ).map { row throws(StoreError) in try SizedCustomer(row) }
     }
 

@@ -4,22 +4,22 @@ import TenureCore
 /// Jobs that wait for a worker, and single values in the table `progress`.
 extension DatabaseTransaction {
     /// Adds a job for the member by which the customer was found, because each member's account has its own history.
-    func enqueue(_ kind: StoredJob.Kind, for customer: Customer) throws(StoreError) {
+    func enqueueJob(for customer: Customer) throws(StoreError) {
         try session.execute(
             """
-            INSERT INTO jobs (kind, subject, customer, due_at, attempts) VALUES ($1, $2, $3, $4, 0)
+            INSERT INTO jobs (kind, subject, customer, due_at, attempts) VALUES ('history', $1, $2, $3, 0)
             ON CONFLICT DO NOTHING
             """,
-            [.text(kind.rawValue), .text(String(customer.member)), .integer(customer.member), milliseconds])
+            [.text(String(customer.member)), .integer(customer.member), milliseconds])
     }
 
     /// Takes the job that has waited longest. No other process takes it before the lease ends.
-    package func claimJob(_ kind: StoredJob.Kind, lease: TimeInterval) throws(StoreError) -> StoredJob? {
+    package func claimJob(lease: TimeInterval) throws(StoreError) -> StoredJob? {
         let row = try session.row(
             """
-            SELECT id, customer, attempts FROM jobs WHERE kind = $1 AND due_at <= $2
+            SELECT id, customer, attempts FROM jobs WHERE kind = 'history' AND due_at <= $1
             ORDER BY due_at, id LIMIT 1\(session.dialect.forUpdateSkippingLocked)
-            """, [.text(kind.rawValue), milliseconds])
+            """, [milliseconds])
         guard let row else { return nil }
         let id = try row.integer(0)
         try session.execute(
@@ -35,13 +35,13 @@ extension DatabaseTransaction {
             identities = try self.identities(of: customer.id)
         }
         return StoredJob(
-            id: id, kind: kind, customer: customer.named(as: member), identities: identities,
+            id: id, customer: customer.named(as: member), identities: identities,
             tries: Int(clamping: try row.integer(2)))
     }
 
-    /// Counts the jobs of a kind that aren't finished.
-    package func unfinishedJobCount(_ kind: StoredJob.Kind) throws(StoreError) -> Int {
-        let row = try session.row("SELECT count(*) FROM jobs WHERE kind = $1", [.text(kind.rawValue)])
+    /// Counts the jobs that aren't finished.
+    package func unfinishedJobCount() throws(StoreError) -> Int {
+        let row = try session.row("SELECT count(*) FROM jobs WHERE kind = 'history'")
         return Int(clamping: try row?.integer(0) ?? 0)
     }
 

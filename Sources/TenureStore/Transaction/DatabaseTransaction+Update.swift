@@ -75,11 +75,11 @@ extension DatabaseTransaction {
             let member = former == nil ? customer.member : try member(of: customer, having: promise.acquisition)
             try insert(promise, of: customer.named(as: member))
         }
-        var jobs = update.jobs
+        var fetchesHistory = update.fetchesHistory
         if let use = update.deviceUse, try insert(use, of: customer, isFirst: former == nil) {
-            jobs.formUnion(update.jobsForNewDevice)
+            fetchesHistory = fetchesHistory || update.fetchesHistoryForNewDevice
         }
-        for kind in jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
+        if fetchesHistory { try enqueueJob(for: customer) }
         // No artifact says that all purchases are known, so an event stores it, once.
         if update.completesPurchases, former?.facts.purchasesAreComplete != true {
             let isRecorded = former == nil ? false : try !membersWithAllPurchases(among: [customer.member]).isEmpty

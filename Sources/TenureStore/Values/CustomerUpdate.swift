@@ -15,10 +15,10 @@ package struct CustomerUpdate: Sendable {
     /// taken effect since, but only if the update stores promises or changes what webhooks report.
     package var policyVersion: Int64?
     private(set) var deviceUse: DeviceUse?
-    /// Jobs to add, once for each customer and kind.
-    package var jobs: Set<StoredJob.Kind> = []
-    /// Jobs to add if the device is new to this customer.
-    package var jobsForNewDevice: Set<StoredJob.Kind> = []
+    /// Whether to add a job that fetches the customer's history. A customer has at most one such job for each member.
+    package var fetchesHistory = false
+    /// Whether to add that job if the device is new to this customer.
+    package var fetchesHistoryForNewDevice = false
     /// Whether all purchases of the account that the artifacts come from are known.
     private(set) var completesPurchases = false
     private let otherAccountsAreComplete: Bool

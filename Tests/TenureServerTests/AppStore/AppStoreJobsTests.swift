@@ -253,7 +253,7 @@ import Testing
                 [Identity(.appTransactionID, "1")], in: Realm(.production, isTest: true), at: Calculator.now
             ) {
                 var update = CustomerUpdate(of: $0)
-                update.jobs = [.history]
+                update.fetchesHistory = true
                 return (update, ())
             }
             #expect(await jobs.histories.step())
@@ -279,7 +279,7 @@ import Testing
                             [Identity(.appTransactionID, id)], in: realm, at: local.clock.now
                         ) { known in
                             var update = CustomerUpdate(of: known)
-                            update.jobs = [.history]
+                            update.fetchesHistory = true
                             return (update, ())
                         }
                         #expect(await jobs.histories.step())

@@ -342,7 +342,7 @@ import Testing
                 at: Calculator.now
             ) { known -> (CustomerUpdate, Void) in
                 var update = CustomerUpdate(of: known)
-                update.jobs = [.history]
+                update.fetchesHistory = true
                 return (update, ())
             }
             for (client, purchases) in [(failing, [String]()), (working, ["1001", "2001"])] {
