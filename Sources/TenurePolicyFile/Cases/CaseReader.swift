@@ -53,7 +53,7 @@ struct CaseReader {
         guard let name, let policy else { return nil }
         return PolicyCase(
             name: name,
-            place: "\(part.position.file):\(part.position.line):\(part.position.column)",
+            place: part.position.description,
             policy: policy, promises: promises, now: now, expectations: expectations, artifacts: artifacts)
     }
 
