@@ -38,13 +38,9 @@ package struct SignedCatalog: Sendable, Hashable {
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
     ) throws(ContentError) -> SignedCatalog {
-        let signed: SignedPayload
-        do throws(SignedPayloadError) {
-            signed = try SignedPayload(text, type: type, keys: keys, maximumSize: maximumTextSize)
-        } catch {
-            throw ContentError(error)
+        try read(for: bundleID) { () throws(SignedPayloadError) in
+            try SignedPayload(text, type: type, keys: keys, maximumSize: maximumTextSize)
         }
-        return try SignedCatalog(payload: Data(signed.payload), text: signed.text).checked(for: bundleID)
     }
 
     /// Reads a catalog without verifying its signature: on the machine that has the published folder. Clients always
@@ -54,21 +50,26 @@ package struct SignedCatalog: Sendable, Hashable {
     package static func unverified(
         _ text: some Collection<UInt8>, bundleID: String? = nil
     ) throws(ContentError) -> SignedCatalog {
-        let read: SignedPayload
+        try read(for: bundleID) { () throws(SignedPayloadError) in
+            try SignedPayload(unverified: text, type: type, maximumSize: maximumTextSize)
+        }
+    }
+
+    /// Returns the catalog in the payload. Throws `wrongApp` if it has another bundle ID.
+    private static func read(
+        for bundleID: String?, _ payload: () throws(SignedPayloadError) -> SignedPayload
+    ) throws(ContentError) -> SignedCatalog {
+        let signed: SignedPayload
         do throws(SignedPayloadError) {
-            read = try SignedPayload(unverified: text, type: type, maximumSize: maximumTextSize)
+            signed = try payload()
         } catch {
             throw ContentError(error)
         }
-        return try SignedCatalog(payload: Data(read.payload), text: read.text).checked(for: bundleID)
-    }
-
-    /// Returns the catalog. Throws `wrongApp` if it has another bundle ID.
-    private func checked(for bundleID: String?) throws(ContentError) -> SignedCatalog {
-        if let bundleID, catalog.bundleID != bundleID {
-            throw .wrongApp(found: catalog.bundleID, wanted: bundleID)
+        let result = try SignedCatalog(payload: Data(signed.payload), text: signed.text)
+        if let bundleID, result.catalog.bundleID != bundleID {
+            throw .wrongApp(found: result.catalog.bundleID, wanted: bundleID)
         }
-        return self
+        return result
     }
 
     /// Reads the payload of a signed text. The caller verifies the signature first, if it has to be verified.

@@ -100,7 +100,7 @@ package enum PolicyFile {
     }
 
     private static func failure(_ message: String, in fileName: String) -> PolicyFileError {
-        PolicyFileError(mistakes: [PolicyFileMistake(file: fileName, line: 1, column: 1, message: message)])
+        PolicyFileError(message, at: SourcePosition(file: fileName, line: 1, column: 1))
     }
 }
 

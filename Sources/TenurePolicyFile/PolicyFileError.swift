@@ -23,12 +23,8 @@ package struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertib
 
 /// One mistake: its position, what is wrong, and what to write instead.
 package struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
-    /// The name of the file, as it was given to the reader.
-    package let file: String
-    /// The line, counted from 1.
-    package let line: Int
-    /// The column in Unicode scalars, counted from 1.
-    package let column: Int
+    /// The place in the file, which has the name that was given to the reader.
+    package let position: SourcePosition
     /// What is wrong, and what to write instead.
     package let message: String
     /// The linter's code for this mistake, or `mistake` if there is no specific code.
@@ -37,15 +33,13 @@ package struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
     package fileprivate(set) var showsExcerpt = true
 
     /// Creates a mistake at a position of a file.
-    package init(file: String, line: Int, column: Int, message: String, code: String = "mistake") {
-        self.file = file
-        self.line = line
-        self.column = column
+    package init(_ message: String, at position: SourcePosition, code: String = "mistake") {
+        self.position = position
         // The file may have a password or a key by mistake.
         self.message = message.hidingCredentials
         self.code = code
     }
 
     /// The mistake with its position, such as `policy.yaml:12:7: message`.
-    package var description: String { "\(file):\(line):\(column): \(message)" }
+    package var description: String { "\(position): \(message)" }
 }

@@ -54,7 +54,7 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     /// The finding with its position, such as `policy.yaml:12:7: warning: message [code]`. An acknowledged finding has
     /// `warning, acknowledged` instead of `warning`.
     package var description: String {
-        "\(position.file):\(position.line):\(position.column): \(severityInWords): \(message) [\(code)]"
+        "\(position): \(severityInWords): \(message) [\(code)]"
     }
 }
 
@@ -63,8 +63,8 @@ extension LintFinding {
     package init(_ mistake: PolicyFileMistake) {
         self.init(
             code: mistake.code, severity: .error, place: "",
-            position: SourcePosition(file: mistake.file, line: mistake.line, column: mistake.column),
-            message: mistake.message, fix: nil, isMistake: true, showsExcerpt: mistake.showsExcerpt)
+            position: mistake.position, message: mistake.message, fix: nil, isMistake: true,
+            showsExcerpt: mistake.showsExcerpt)
     }
 }
 

@@ -73,13 +73,11 @@ package enum Linter {
 
     /// Sorts findings by position, the findings in the policy file first.
     private static func sorted(_ findings: [LintFinding], mainFile: String) -> [LintFinding] {
-        func place(_ finding: LintFinding) -> (Int, String, Int, Int) {
-            let position = finding.position
-            return (position.file == mainFile ? 0 : 1, position.file, position.line, position.column)
-        }
-        return findings.enumerated()
+        findings.enumerated()
             .sorted { left, right in
-                let places = (place(left.element), place(right.element))
+                let places = (
+                    left.element.position.order(mainFile: mainFile), right.element.position.order(mainFile: mainFile)
+                )
                 if places.0 != places.1 { return places.0 < places.1 }
                 // At the same position, sort the most severe first.
                 let severities = (left.element.severity, right.element.severity)

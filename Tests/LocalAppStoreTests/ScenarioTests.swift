@@ -84,7 +84,7 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
             expect: { Ada: { everything: yes }, Eve: { everything: granted } }
         """
     let error = #expect(throws: PolicyFileError.self) { try ScenarioReader.read(Array(text.utf8), named: "s.yaml") }
-    let places = error?.mistakes.map { "\($0.line):\($0.column)" } ?? []
+    let places = error?.mistakes.map { "\($0.position.line):\($0.position.column)" } ?? []
     #expect(
         places == [
             "6:20", "7:26", "9:44", "9:65", "11:17", "12:3", "15:10", "16:5", "17:5", "17:59", "18:9", "19:31",

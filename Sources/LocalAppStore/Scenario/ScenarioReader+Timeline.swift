@@ -50,11 +50,7 @@ extension ScenarioReader {
             reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position)
         }
         guard let time else { return nil }
-        return Scenario.Step(time: time, events: events, place: place(part))
-    }
-
-    private func place(_ part: Part) -> String {
-        "\(part.position.file):\(part.position.line):\(part.position.column)"
+        return Scenario.Step(time: time, events: events, place: part.position.description)
     }
 
     /// Reads `acquires`, `{ acquires: macOS }`, `{ buys: com.example.calculator.yearly, offer: comeback }`, or a list
@@ -112,7 +108,7 @@ extension ScenarioReader {
         } catch {
             reading.report(error.description, at: part.position)
         }
-        return [.operation(operation, place: place(part))]
+        return [.operation(operation, place: part.position.description)]
     }
 
     private mutating func expectations(_ part: Part, _ customers: [String], opensApp: Bool) -> [Scenario.Event] {
@@ -130,7 +126,7 @@ extension ScenarioReader {
                     .expect(
                         .init(
                             customer: name, entitlement: entitlement, outcome: outcome, opensApp: opensApp,
-                            place: place(part))))
+                            place: part.position.description)))
             }
         }
         return events

@@ -64,22 +64,19 @@ private struct Revision: Equatable {
 
     static let none = Revision(number: 0, milliseconds: 0)
 
-    private init(number: Int, milliseconds: Int64) {
-        self.number = number
-        self.milliseconds = milliseconds
-    }
-
-    init(of transaction: AppStoreTransaction) {
-        number = transaction.revision
-        milliseconds = Int64(transaction.modifiedAt.timeIntervalSince1970 * 1000)
-    }
-
     var text: String { "\(milliseconds)_\(number)" }
 
     /// Whether an earlier response can have contained this revision. The transaction may have a later revision by now.
     func isKnown(in state: AppStoreState) -> Bool {
         if number == 0 { return self == .none }
         return number <= state.revision && milliseconds <= Int64(state.now.timeIntervalSince1970 * 1000)
+    }
+}
+
+extension Revision {
+    init(of transaction: AppStoreTransaction) {
+        number = transaction.revision
+        milliseconds = Int64(transaction.modifiedAt.timeIntervalSince1970 * 1000)
     }
 
     init?(_ text: String) {

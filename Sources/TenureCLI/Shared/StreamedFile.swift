@@ -42,17 +42,7 @@ final class StreamedFile {
     ///
     /// - Parameter advice: what helps if the disk is full.
     func write(_ bytes: [UInt8], or advice: String = "free some space") throws {
-        let isWritten = bytes.withUnsafeBytes { buffer in
-            var remaining = buffer[...]
-            while !remaining.isEmpty {
-                let piece = UnsafeRawBufferPointer(rebasing: remaining)
-                let count = Foundation.write(descriptor, piece.baseAddress, piece.count)
-                guard count >= 0 || errno == EINTR else { return false }
-                remaining = remaining.dropFirst(max(0, count))
-            }
-            return true
-        }
-        guard isWritten else { throw CommandError("`\(path)` can't be written; \(advice)") }
+        guard writeAll(bytes, to: descriptor) else { throw CommandError("`\(path)` can't be written; \(advice)") }
     }
 
     /// Gives the complete file its name, and flushes its folder.

@@ -64,14 +64,7 @@ struct Terminal {
     /// Writes bytes. Returns false if not all of them could be written, such as after the reader has closed the pipe.
     @discardableResult
     func write(bytes: [UInt8]) -> Bool {
-        var remaining = bytes[...]
-        while !remaining.isEmpty {
-            let written = remaining.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return false }
-            remaining = remaining.dropFirst(written)
-        }
-        return true
+        writeAll(bytes, to: descriptor)
     }
 
     /// Escapes untrusted text for one line.
@@ -81,4 +74,16 @@ struct Terminal {
     func styled(_ text: String, _ style: Style) -> String {
         hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }
+}
+
+/// Writes bytes to a file, a pipe or a terminal. Returns false if not all of them could be written.
+func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var remaining = bytes[...]
+    while !remaining.isEmpty {
+        let written = remaining.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { return false }
+        remaining = remaining.dropFirst(written)
+    }
+    return true
 }

@@ -53,7 +53,7 @@ struct CaseReader {
         guard let name, let policy else { return nil }
         return PolicyCase(
             name: name,
-            place: "\(part.position.file):\(part.position.line):\(part.position.column)",
+            place: part.position.description,
             policy: policy, promises: promises, now: now, expectations: expectations, artifacts: artifacts)
     }
 
@@ -270,9 +270,7 @@ struct CaseReader {
     private mutating func expectation(_ part: Part, of entitlement: String) -> PolicyCase.Expectation? {
         guard case .mapping = part.node.content else {
             return part.word(&reading, of: Decision.Outcome.self).map {
-                PolicyCase.Expectation(
-                    entitlement: entitlement, outcome: $0, until: nil, reasons: [], notReasons: [], nextSteps: nil,
-                    sentence: [], notSentence: [])
+                PolicyCase.Expectation(entitlement: entitlement, outcome: $0)
             }
         }
         guard let fields = fields(part, .expectation),

@@ -25,17 +25,17 @@ package struct PolicyCase: Sendable {
         package let entitlement: String
         let outcome: Decision.Outcome
         /// When the right ends; nil if it is permanent.
-        package let until: Date?
+        package var until: Date?
         /// Codes that must all be among the reasons.
-        let reasons: [String]
+        var reasons: [String] = []
         /// Codes that must not be among the reasons.
-        let notReasons: [String]
+        var notReasons: [String] = []
         /// The exact next steps of an undetermined decision; nil if the case doesn't check the next steps.
-        let nextSteps: [NextStep]?
+        var nextSteps: [NextStep]?
         /// Texts that the sentence must have.
-        let sentence: [String]
+        var sentence: [String] = []
         /// Texts that the sentence must not have.
-        let notSentence: [String]
+        var notSentence: [String] = []
     }
 
     /// The artifacts of a customer, in the order in which they are received.

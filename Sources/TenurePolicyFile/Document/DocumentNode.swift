@@ -1,7 +1,7 @@
 import TenureCore
 
 /// A position in a file. Lines and columns are counted from 1, columns in Unicode scalars.
-package struct SourcePosition: Sendable, Hashable {
+package struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
     package let file: String
     package let line: Int
     package let column: Int
@@ -11,6 +11,12 @@ package struct SourcePosition: Sendable, Hashable {
         self.line = line
         self.column = column
     }
+
+    /// The position as compilers write it, such as `policy.yaml:12:7`.
+    package var description: String { "\(file):\(line):\(column)" }
+
+    /// What positions are sorted by: the main file first.
+    package func order(mainFile: String) -> (Int, String, Int, Int) { (file == mainFile ? 0 : 1, file, line, column) }
 }
 
 /// A value of a YAML or JSON document with its position. Scalars keep their text: an unquoted `1.10` isn't converted to
@@ -118,12 +124,6 @@ package struct DocumentNode: Sendable {
         case .sequence: "a list"
         case .mapping: "a mapping"
         }
-    }
-}
-
-extension PolicyFileMistake {
-    init(_ message: String, at position: SourcePosition, code: String = "mistake") {
-        self.init(file: position.file, line: position.line, column: position.column, message: message, code: code)
     }
 }
 

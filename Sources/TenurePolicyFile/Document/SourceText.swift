@@ -11,9 +11,7 @@ struct SourceText {
     /// Checks the bytes. Throws the first mistake with its position.
     init(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError) {
         func failure(_ message: String, line: Int = 1, column: Int = 1) -> PolicyFileError {
-            PolicyFileError(mistakes: [
-                PolicyFileMistake(file: fileName, line: line, column: column, message: message)
-            ])
+            PolicyFileError(message, at: SourcePosition(file: fileName, line: line, column: column))
         }
         guard bytes.count <= Self.maximumSize else {
             throw failure("the file has \(bytes.count) bytes; it may have at most \(Self.maximumSize)")

@@ -43,15 +43,15 @@ package struct Reading: Sendable {
 
     /// Returns the mistakes without repetitions, in the order of the text, the mistakes of the main file first.
     package func error(mainFile: String) -> PolicyFileError {
-        func order(_ mistake: PolicyFileMistake) -> (Int, String, Int, Int) {
-            (mistake.file == mainFile ? 0 : 1, mistake.file, mistake.line, mistake.column)
-        }
         var seen: Set<PolicyFileMistake> = []
         let unique = mistakes.filter { seen.insert($0).inserted }
         return PolicyFileError(
             mistakes: unique.enumerated()
                 .sorted { left, right in
-                    let orders = (order(left.element), order(right.element))
+                    let orders = (
+                        left.element.position.order(mainFile: mainFile),
+                        right.element.position.order(mainFile: mainFile)
+                    )
                     // Mistakes at one position keep the order in which they were found.
                     return orders.0 == orders.1 ? left.offset < right.offset : orders.0 < orders.1
                 }

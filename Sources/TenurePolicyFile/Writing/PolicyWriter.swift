@@ -18,11 +18,9 @@ extension PolicyFile {
         let compiled = compile(policy)
         // Compare the bytes instead of the policies, because fractions of a millisecond aren't written.
         guard compile(try read(compiled, named: "\(fileName), compiled")) == compiled else {
-            throw PolicyFileError(mistakes: [
-                PolicyFileMistake(
-                    file: fileName, line: 1, column: 1,
-                    message: "the compiled policy differs from this one, which is a bug in Tenure; please report it")
-            ])
+            throw PolicyFileError(
+                "the compiled policy differs from this one, which is a bug in Tenure; please report it",
+                at: SourcePosition(file: fileName, line: 1, column: 1))
         }
         return compiled
     }

@@ -192,15 +192,7 @@ package struct TextReport: Sendable {
 
 extension Int {
     /// The number with commas, such as `1,234,567`.
-    package var grouped: String {
-        let digits = Array(String(magnitude))
-        var text = self < 0 ? "-" : ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
-            text.append(digit)
-        }
-        return text
-    }
+    package var grouped: String { formatted(.number.locale(Locale(identifier: "en_US"))) }
 
     /// Returns the number with its noun, such as `1 line` or `1,024 lines`.
     package func grouped(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
