@@ -29,7 +29,8 @@ package struct JWSMinter: Sendable {
     /// Creates an artifact with any payload and a valid signature. In the environment Xcode, it has Xcode's single
     /// certificate.
     package func mint(payload: JSONObject) throws -> [UInt8] {
-        try JWSDraft(minter: self, payload: payload).sign()
+        var draft = try JWSDraft(minter: self, payload: payload)
+        return try draft.sign()
     }
 
     /// Creates an artifact with a defect.
@@ -54,7 +55,7 @@ package struct JWSMinter: Sendable {
 
 /// An unfinished JWS. Each part can be corrupted before or after it is signed.
 struct JWSDraft {
-    var payload: [UInt8] = []
+    var payload: [UInt8]
     /// The certificates in DER, which are written as `x5c`.
     var certificates: [[UInt8]]
     /// The texts of `x5c`, if they differ from `certificates`.
@@ -71,8 +72,23 @@ struct JWSDraft {
     /// Changes the finished text.
     var finish: (@Sendable ([UInt8]) throws -> [UInt8])?
 
+    init(minter: JWSMinter, payload: JSONObject) throws {
+        self.payload = JSONValue.object(payload).bytes
+        if minter.app.environment == .xcode {
+            // Use the same header as Xcode.
+            certificates = [minter.authority.xcodeJWS.der]
+            key = minter.authority.xcodeJWS.key
+            headerMembers = [
+                .init(name: "kid", value: .string("Apple_Xcode_Key")), .init(name: "typ", value: .string("JWT")),
+            ]
+        } else {
+            certificates = minter.authority.jws.certificates
+            key = minter.authority.jws.leaf.key
+        }
+    }
+
     /// Encodes and signs the draft.
-    func sign() throws -> [UInt8] {
+    mutating func sign() throws -> [UInt8] {
         var header = JSONObject()
         header["alg"] = algorithm.map(JSONValue.string)
         if showsCertificates {
@@ -86,23 +102,6 @@ struct JWSDraft {
         let signature = try makeSignature?(signed) ?? key.rawSignature(of: signed)
         let text = signed + dot + Base64.urlSafe.encode(signature)
         return try finish?(text) ?? text
-    }
-}
-
-extension JWSDraft {
-    init(minter: JWSMinter, payload: JSONObject) throws {
-        let authority = minter.authority
-        if minter.app.environment == .xcode {
-            // Use the same header as Xcode.
-            self.init(
-                certificates: [authority.xcodeJWS.der],
-                headerMembers: [
-                    .init(name: "kid", value: .string("Apple_Xcode_Key")), .init(name: "typ", value: .string("JWT")),
-                ], key: authority.xcodeJWS.key)
-        } else {
-            self.init(certificates: authority.jws.certificates, key: authority.jws.leaf.key)
-        }
-        self.payload = JSONValue.object(payload).bytes
     }
 }
 
