@@ -50,8 +50,8 @@ package actor LocalAppStore {
 
     /// Performs one operation, and returns the notifications that the operation caused. When this method returns, these
     /// notifications are sent and everything is saved. If the operation isn't possible, throws an `AppStoreStateError`
-    /// or an `OperationMistake`, and nothing has changed. Throws a `JournalError` if the change couldn't be saved. Then, too, the
-    /// state is as before, but the app's URL may already have the notifications.
+    /// or an `OperationMistake`, and nothing has changed. Throws a `JournalError` if the change couldn't be saved. Then,
+    /// too, the state is as before, but the app's URL may already have the notifications.
     @discardableResult
     package func perform(_ operation: AppStoreOperation) async throws -> [AppStoreNotification] {
         try await perform([operation])

@@ -198,6 +198,24 @@ import Testing
         }
     }
 
+    @Test func `a non-consumable that was refunded can be bought again`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.device().run {
+            func buy() async throws -> StoreKit.Transaction {
+                guard case .success(let bought) = try await product(Kiosk.everything).purchase() else {
+                    throw Unexpected()
+                }
+                return try bought.payloadValue
+            }
+            let first = try await buy()
+            // The App Store delivers the same purchase again while the customer owns it.
+            #expect(try await buy().id == first.id)
+            try await kiosk.operation(.refund, "Ada", [.product: Kiosk.everything])
+            let second = try await buy()
+            #expect(second.id != first.id && second.revocationDate == nil)
+        }
+    }
+
     @Test func `simulatesAskToBuyInSandbox has no effect in production`() async throws {
         let production = try await Kiosk()
         try await production.device().run {

@@ -281,7 +281,7 @@ import Testing
                 }
                 return customer
             }
-            let (full, other) = (try await bring("1", purchases), try await bring("2", ["other"]))
+            let (full, other) = (try await bring("1", purchases), try await bring("2", ["extra", "other"]))
             #expect(
                 try await store.read { try $0.artifacts(of: full.id) }.count
                     == DatabaseTransaction.maximumArtifactsPerMember
@@ -296,11 +296,37 @@ import Testing
                     RequestedChange(change, actor: "ada", at: .now), on: .publicID(other.publicID), using: rederivation)
             }
             #expect(try await store.lookUp(full.id)?.facts.purchases.count == purchases.count)
-            #expect(try await store.lookUp(other.id)?.facts.purchases == [.named("other")])
+            #expect(try await store.lookUp(other.id)?.facts.purchases == [.named("extra"), .named("other")])
             for (customer, id, purchase) in [(full, "1", purchases.last), (other, "2", "other")] {
                 let facts = try #require(try await store.lookUp(customer.id)).facts
                 #expect(Set(facts.proofs.compactMap(\.id)) == [.appTransaction(id), .download("d" + id)])
                 #expect(facts.renewals.map(\.originalTransactionID) == [purchase])
+            }
+            try await store.close()
+        }
+    }
+
+    @Test func `a JWS header from a transaction that failed doesn't belong to later artifacts`() async throws {
+        try await withFolder { folder in
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            await #expect(throws: StoreError.defect("ended by the test")) {
+                try await store.write { transaction -> Int64 in
+                    _ = try transaction.headerID(Array("one".utf8)[...])
+                    throw StoreError.defect("ended by the test")
+                }
+            }
+            for header in ["two", "one"] {
+                let bytes = Array("\(header).payload.signature".utf8)
+                let artifact = Artifact(.transaction, bytes: bytes, sha256: Array(header.utf8), signedDate: nil)
+                let (customer, _) = try await store.update(
+                    [Identity(.appTransactionID, header)], in: Realm(.production), at: .now
+                ) { known in
+                    var update = CustomerUpdate(of: known)
+                    update.add([artifact])
+                    return (update, ())
+                }
+                let stored = try await store.read { try $0.storedArtifacts(of: customer.id) }
+                #expect(stored.map(\.artifact.bytes) == [bytes])
             }
             try await store.close()
         }

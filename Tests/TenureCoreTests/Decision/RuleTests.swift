@@ -283,6 +283,17 @@ import Testing
             #expect(reason.facts.first { $0.name == "version" }?.fact == .text("37"))
         }
     }
+
+    @Test func `a reason names the version of the purchase that counts, not of an earlier refunded purchase`() throws {
+        let refunded = Calculator.app("37", "2014-05-01", signed: "2015-06-29", revoked: "2015-06-28")
+        let owner = Calculator.app("40", "2014-06-01", id: .appTransaction("700000000000002"))
+        for proofs in [[refunded, owner], [owner, refunded]] {
+            let decision = try Calculator.decide(Calculator.evidence(proofs), under: Calculator.policy())
+            #expect(decision.outcome == .granted)
+            let reason = try #require(decision.reasons.first { $0.code == "version" })
+            #expect(reason.facts.first { $0.name == "version" }?.fact == .text("40"))
+        }
+    }
 }
 
 @Suite struct PromiseRuleTests {
