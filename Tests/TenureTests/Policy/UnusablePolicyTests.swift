@@ -42,6 +42,15 @@ import Testing
         }
     }
 
+    @Test func `a bundled policy is found in each of the bundle's folders`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let policy = try file("policy.json", "{}")
+        let empty = folder.appendingPathComponent("empty")
+        for folders in [[empty, folder], [folder, empty]] {
+            #expect(try Tenure.PolicySource.find("policy.json", in: folders) == policy)
+        }
+    }
+
     @Test func `the client's initializer throws if the policy is for another app`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { _ in

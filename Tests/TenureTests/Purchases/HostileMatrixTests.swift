@@ -61,6 +61,20 @@ import Testing
         }
     }
 
+    @Test func `a customer isn't denied while the App Store lists no purchases and answers nothing else`() async throws
+    {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { device in
+                device.behavior.transactions = .fails(.unknown)
+                device.behavior.products = .fails(.unknown)
+                let tenure = try served.start(policy: InventedApp.policy(whileUndetermined: .deny))
+                #expect(await tenure.decision(for: "everything").outcome == .undetermined)
+                device.behavior = LocalStore.Behavior()
+                #expect(await tenure.refresh().answers["everything"]?.outcome == .denied)
+            }
+        }
+    }
+
     @Test func `a refund while the app runs ends the right of its purchase, also after an offline relaunch`()
         async throws
     {

@@ -28,6 +28,15 @@ import Testing
         #expect(TermsTests.subscription(offer: upFront).offerText(in: locale) == "\(price) لمدة أسبوعين")
     }
 
+    @Test(arguments: Wording.languages.keys.sorted())
+    func `prices per day, week, month and year have four different texts in each language`(_ language: String) {
+        let lengths = [
+            CalendarPeriod(days: 1), CalendarPeriod(days: 7), CalendarPeriod(months: 1), CalendarPeriod(months: 12),
+        ]
+        let texts = lengths.map { TermsTests.subscription(each: $0).text(in: Locale(identifier: language)) }
+        #expect(Set(texts).count == lengths.count, "\(texts)")
+    }
+
     @Test(arguments: [
         ("en", ["1 day free", "2 days free", "5 days free", "11 days free", "22 days free"]),
         ("de", ["1 Tag kostenlos", "2 Tage kostenlos", "5 Tage kostenlos", "11 Tage kostenlos", "22 Tage kostenlos"]),
