@@ -60,6 +60,17 @@ import Testing
         }
     }
 
+    @Test func `the zero that a receipt has instead of an order ID finds nobody`() async throws {
+        try await withAdminClient { admin, _ in
+            let receipt = try Calculator.receipts().text { draft in
+                for index in draft.purchases.indices { draft.purchases[index][.webOrderLineItemID] = .number(0) }
+            }
+            _ = try await admin.client.sync(SyncRequest(receipt: receipt), from: nil)
+            #expect(try await admin.post("/v1/admin/customers/find", ["artifact": receipt]).found.count == 1)
+            #expect(try await admin.get("/v1/admin/customers?id=0").found.isEmpty)
+        }
+    }
+
     @Test func `a search returns a customer once, even if several IDs of a pasted artifact belong to the customer`()
         async throws
     {
