@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `the zero that a receipt has instead of an order ID finds nobody`() async throws {
+    @Test func `the zero that a receipt has instead of an order ID finds no customer`() async throws {
         try await withAdminClient { admin, _ in
             let receipt = try Calculator.receipts().text { draft in
                 for index in draft.purchases.indices { draft.purchases[index][.webOrderLineItemID] = .number(0) }
