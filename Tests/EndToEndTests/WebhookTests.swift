@@ -164,9 +164,10 @@ import Testing
     func `tenure webhook test prints the endpoint's answer, and succeeds only with a 2xx`(
         head: String?, status: Int, words: String
     ) async throws {
+        let folder = try folder()
         let endpoint = try OneAnswer(head.map { $0 + "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" } ?? "")
         let result = try await Command.run(
-            "webhook", "test", "--secret-file", try folder().url("webhook.secret").path, "--allow-private",
+            "webhook", "test", "--secret-file", folder.url("webhook.secret").path, "--allow-private",
             "http://127.0.0.1:\(endpoint.port)/hook")
         #expect(result.status == Int32(status), "\(result.errors)")
         #expect(result.output == words + "\n")
