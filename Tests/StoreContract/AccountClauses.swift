@@ -106,6 +106,23 @@ extension StoreClause {
                 try expect(try await store.present(customer).facts == customer.facts, "each has its own purchase")
             }
         },
+        StoreClause("signed data that names one of two merged purchases makes only that purchase's account complete") {
+            store in
+            let account = try await store.complete("1")
+            let one = try await store.bring(by: [Identity(.originalTransactionID, "x")], purchase: "x")
+            let other = try await store.bring(by: [Identity(.originalTransactionID, "y")], purchase: "y")
+            _ = try await store.update([Identity(.originalTransactionID, "x")], in: Sample.production, at: Sample.now) {
+                var update = CustomerUpdate(of: $0)
+                update.completePurchases()
+                return (update, ())
+            }
+            _ = try await store.change(.merge(other: one.publicID), on: other)
+            let named = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
+            _ = try await store.update(named, in: Sample.production, at: Sample.now) { (CustomerUpdate(of: $0), ()) }
+            let merged = try await store.present(account)
+            try expect(merged.facts.purchases.map(\.transactionID).sorted() == ["x", "y"], "one customer")
+            try expect(!merged.facts.purchasesAreComplete, "the account with the purchase y may have more purchases")
+        },
         StoreClause("signed data merges at most a hundred customers") { store in
             let first = try await store.bring(by: [Identity(.downloadID, "0")], purchase: "0")
             for number in 1..<100 {
