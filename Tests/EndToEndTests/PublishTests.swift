@@ -247,23 +247,8 @@ private struct ClosingProxy {
     let url: String
 
     init() throws {
-        #if canImport(Glibc)
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-            let listener = socket(AF_INET, SOCK_STREAM, 0)
-        #endif
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(listener, address, size) == 0 && listen(listener, 16) == 0
-                    && getsockname(listener, address, &size) == 0
-            }
-        }
-        try #require(isListening)
-        url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+        let (listener, port) = try listenOnLoopback()
+        url = "http://127.0.0.1:\(port)"
         let connections = connections
         Thread.detachNewThread {
             while true {

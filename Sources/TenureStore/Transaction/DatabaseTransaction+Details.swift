@@ -54,7 +54,7 @@ extension DatabaseTransaction {
     private func signedArtifacts(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
         let columns = withBytes ? ", headers.bytes, artifacts.bytes" : ""
         let join = withBytes ? "LEFT JOIN headers ON headers.id = header" : ""
-        // The `+` keeps SQLite from reading in the order of the row IDs; see `numberedArtifacts`.
+        // As in `numberedArtifacts`, the plus keeps the database from using the index of row IDs.
         return try session.rows(
             """
             SELECT kind, signed_at, received_at\(columns) FROM artifacts \(join)

@@ -1,0 +1,23 @@
+import Foundation
+
+struct CannotListen: Error {}
+
+/// Returns a socket that listens on a free loopback port, and the port.
+func listenOnLoopback() throws -> (listener: Int32, port: Int) {
+    #if canImport(Glibc)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+        let listener = socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(listener, $0, length) == 0 && listen(listener, 16) == 0 && getsockname(listener, $0, &length) == 0
+        }
+    }
+    guard isListening else { throw CannotListen() }
+    return (listener, Int(UInt16(bigEndian: address.sin_port)))
+}
