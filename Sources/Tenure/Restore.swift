@@ -25,9 +25,14 @@ extension Tenure {
         public let customer: Customer
     }
 
-    /// Asks the App Store for everything the customer has. Call it only from a button such as Restore Purchases: it's
-    /// the only call that may show a sign-in.
-    /// The call never throws, and never removes an entitlement. It waits for `Options.restoreTimeout` at most.
+    /// Asks the App Store for everything the customer has.
+    ///
+    /// Call it only from a button such as Restore Purchases. In a copy from the App Store, no other call shows a
+    /// sign-in, apart from a purchase. The call never throws. A sign-in that fails or is canceled removes no
+    /// entitlement.
+    ///
+    /// The call waits for the sign-in for at most `Options.restoreTimeout`, and then up to 2 seconds while it reads
+    /// StoreKit again. If no sign-in is allowed, it waits until StoreKit and the service were asked again.
     @discardableResult
     public func restore() async -> RestoreResult {
         let signIn = await engine.restore()

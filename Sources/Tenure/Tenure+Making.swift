@@ -53,8 +53,8 @@ extension Tenure {
         try self.init(service: service, app: app, keys: keys, root: nil, policy: policy, options: options)
     }
 
-    /// Creates a client that asks your service, with an offline root. The root certifies the service's signing keys and
-    /// can revoke them.
+    /// Creates a client that asks your service, with an offline root. The root vouches for the service's signing keys
+    /// and can revoke them.
     ///
     /// - Parameter root: the public key that `tenure signing-key root create` prints, pinned when the app is built.
     public convenience init(

@@ -23,8 +23,8 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
     /// The codes for an artifact that can't be used together with the other artifacts, and for personas. The verifier
     /// has the codes for an artifact that can't be verified by itself.
     package enum Relation: String, Sendable, Hashable, CaseIterable {
-        /// The artifact is from another environment than the leading artifact of the sync, or another authority signed
-        /// it. The leading artifact is the app transaction, or else the receipt, or else a transaction.
+        /// The artifact is from another environment than the app transaction of the sync, or another authority signed
+        /// it. Without an app transaction, the receipt is compared, or else the first transaction.
         case wrongEnvironment
         /// No signed field proves that the artifact belongs to the same customer.
         case unrelated

@@ -68,8 +68,9 @@ struct LintSubject: Sendable {
     /// Returns the name of an era in backticks, for a message.
     func name(_ era: Int) -> String { eras.indices.contains(era) ? "`\(eras[era].name.shortened)`" : "no era" }
 
-    /// Returns the names of the entitlements with an honor of the era that hasn't ended.
-    func honored(in era: Int) -> [String] {
+    /// Returns the names of the entitlements that still honor the era: at least one of their honors for it hasn't
+    /// ended.
+    func entitlementsHonoring(era: Int) -> [String] {
         guard eras.indices.contains(era) else { return [] }
         return entitlements.filter { !lastingHonors(of: $0, in: era).isEmpty }.map(\.name)
     }

@@ -71,7 +71,7 @@ struct ModelContradiction {
         releases = [listed]
         intendedEra = byDate.flatMap { hasModel($0) ? $0 : nil } ?? subject.era(of: model, near: era)
         let rights = subject.rights(of: model, in: intendedEra)
-        let honored = Set(possible.flatMap { subject.honored(in: $0) })
+        let honored = Set(possible.flatMap { subject.entitlementsHonoring(era: $0) })
         let byVersion =
             subject.grantedEntitlements(number, on: platform.platform, bought: nil).map { Set($0) } ?? honored
         let atRelease =
@@ -146,7 +146,7 @@ extension LintSubject {
 
     /// Returns the entitlements of customers who got the app with a price model, in an era with that model.
     fileprivate func rights(of model: Era.Model, in era: Int?) -> Set<String> {
-        if let era { return Set(honored(in: era)) }
+        if let era { return Set(entitlementsHonoring(era: era)) }
         // If the policy has no paid era, use the entitlements that buyers could buy again.
         return model == .paid ? Set(entitlements.filter { !$0.products.isEmpty }.map(\.name)) : []
     }

@@ -62,11 +62,11 @@ final class CustomerLookups: Sendable {
         throw .damaged("customer \(id) was merged in a circle")
     }
 
-    /// The use of the connections. `waiting` counts look-ups, not the transactions that they will share.
-    var use: ConnectionPool {
-        let use = pool.use
+    /// How the connections are used. `waiting` counts look-ups, not the transactions that they will share.
+    var usage: ConnectionPoolUsage {
+        let usage = pool.usage
         let waiting = queue.withLock { $0.waiting.count }
-        return ConnectionPool(use.purpose, open: use.open, limit: use.limit, waiting: waiting)
+        return ConnectionPoolUsage(usage.purpose, open: usage.open, limit: usage.limit, waiting: waiting)
     }
 
     func close() async { await pool.close() }

@@ -43,7 +43,7 @@ package struct PostgresDatabase: Database {
         lookups = CustomerLookups(poolForLookups, under: requirements, waitTimeout: waitTimeout)
     }
 
-    package var connectionPools: [ConnectionPool] { [pool.use, lookups.use] }
+    package var connectionPools: [ConnectionPoolUsage] { [pool.usage, lookups.usage] }
 
     package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? {
         try await lookups.customer(id) { id throws(StoreError) in

@@ -102,7 +102,10 @@ import Testing
         Canaries.expect(log, without: canaries, "serve")
     }
 
-    @Test func `no trace output shows an invalid secret that prevents a service's start`() async throws {
+    @Test
+    func `if the service doesn't start because of a secret or its file, its trace log doesn't contain the secret`()
+        async throws
+    {
         let words = "no key: \(secret)"
         let pem = try folder.text("jws-leaf.key.pem")
         let damaged = pem.replacing("\n-----END", with: "!\n-----END")

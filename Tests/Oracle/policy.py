@@ -297,7 +297,7 @@ class ReleaseOrder:
             return True
         if isinstance(x, int) or isinstance(y, int) or x.day is None or y.day is None:
             return False
-        # Two days compare as days. Releases of one day follow each other as listed.
+        # Two days are compared by date, not by instant. Releases of one day have the order of the list.
         return (x.day, x.place) < (y.day, y.place)
 
     def _next(self, release):

@@ -75,7 +75,7 @@ import Testing
     private static let customers: [Customer] = [
         Customer(story: "got build 37 in 2014", evidence: evidence(owner)),
         Customer(
-            story: "got build 37, and a later date is signed: the build decides",
+            story: "got build 37, but the signed purchase date is in the free era: the build decides",
             evidence: evidence(app("37", "2015-07-01T10:00:00Z"))),
         Customer(
             story: "got the first free build for the old price, and no service keeps promises",

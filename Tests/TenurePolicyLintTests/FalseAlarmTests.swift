@@ -96,7 +96,10 @@ import Testing
         #expect(try codes(undated).contains("honor-without-end"))
     }
 
-    @Test func `two releases on one day don't contradict increasing build numbers in either order`() throws {
+    @Test
+    func `two releases on one day don't contradict increasing build numbers, even if the lower build is listed last`()
+        throws
+    {
         let list = "iOS,1.0,37,2014-01-01,paid\niOS,1.1,60,2014-06-01,paid\niOS,1.2,50,2014-06-01,paid\n"
         let free = "iOS,2.0,120,2015-06-10T18:00:00Z,free\n"
         #expect(try codes(list: list + free) == [])

@@ -145,7 +145,7 @@ import Testing
         }
         while !begun.hasHappened { try await Task.sleep(for: .milliseconds(5)) }
         async let second: Void = store.read { try $0.check() }
-        func transactions() throws -> ConnectionPool {
+        func transactions() throws -> ConnectionPoolUsage {
             try #require(store.database.connectionPools.first { $0.purpose == .transactions })
         }
         while try transactions().waiting == 0 { try await Task.sleep(for: .milliseconds(5)) }

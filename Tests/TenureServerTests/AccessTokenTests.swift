@@ -145,7 +145,7 @@ import Testing
                 try FileManager.default.copyItem(
                     atPath: one + "/access-token.secret", toPath: two + "/access-token.secret")
                 let store = try Store(SQLiteDatabase(path: two + "/tenure.sqlite"))
-                try await store.write { try $0.setSharedKeys(nil) }
+                try await store.write { try $0.setSharedKeyIDs(nil) }
                 try await store.close()
                 #expect(try await status(of: token, in: two) == .unauthorized)
             }

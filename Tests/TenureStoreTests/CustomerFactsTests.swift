@@ -83,7 +83,9 @@ import Testing
         #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes) }
     }
 
-    @Test func `a refund with only an ID applies to an unbound acquisition with only a date if an artifact has both`() {
+    @Test
+    func `a refund known by acquisition ID applies to an unbound customer known by date, if a third artifact has both`()
+    {
         let bought = Date(timeIntervalSince1970: 1_400_000_000)
         func proof(_ id: AcquisitionID?, _ date: Date?, refunded: Date? = nil) -> AppProof {
             AppProof(

@@ -42,7 +42,8 @@ struct Subscription: Sendable, Hashable {
     /// When the subscription began (`recentSubscriptionStartDate`). A gap of up to 60 days between two periods doesn't
     /// change this date.
     var streakBegan: Date
-    /// How often the subscription has renewed since it was last bought.
+    /// How many times the subscription has renewed since it was last bought. In the sandbox, a subscription ends after
+    /// a number of renewals (`SandboxPeriods.renewals`).
     var renewals = 0
     /// The dates at which the developer extended the renewal date.
     var extensions: [Date] = []

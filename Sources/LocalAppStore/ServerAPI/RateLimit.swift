@@ -1,22 +1,23 @@
 import Foundation
 
-/// Groups of endpoints with the same rate limit (Apple, “Identifying rate limits”). The raw value is the number of
-/// requests per second in production; Apple counts by the hour. The sandbox allows a tenth.
-enum RequestClass: Int, Sendable, Hashable, CaseIterable {
-    case reading = 50
-    case changing = 20
-    case lookingBack = 10
-    case rare = 1
+/// The rate limit of an endpoint (Apple, “Identifying rate limits”). The raw value is the number of requests per second
+/// in production; Apple counts by the hour. The sandbox allows a tenth. All endpoints with the same rate share the
+/// limit.
+enum RequestRate: Int, Sendable, Hashable, CaseIterable {
+    case perSecond50 = 50
+    case perSecond20 = 20
+    case perSecond10 = 10
+    case perSecond1 = 1
 
     /// The number of requests per hour.
     var perHour: Int { rawValue * 3600 }
 }
 
-/// Counts requests by app and kind, in hours of real time.
+/// Counts requests by app and rate, in hours of real time.
 actor RateLimit {
     private struct Key: Hashable {
         let bundleID: String
-        let kind: RequestClass
+        let rate: RequestRate
     }
 
     private let share: Double
@@ -30,16 +31,16 @@ actor RateLimit {
     }
 
     /// Counts a request. Returns nil if the request may be answered; otherwise the end of the hour, until which further
-    /// requests of this class are rejected.
-    func countRequest(_ kind: RequestClass, of bundleID: String, at now: Date) -> Date? {
+    /// requests with this rate are rejected.
+    func countRequest(_ rate: RequestRate, of bundleID: String, at now: Date) -> Date? {
         let hour = Int(now.timeIntervalSince1970 / 3600)
         if hour != self.hour {
             self.hour = hour
             counts = [:]
         }
-        let key = Key(bundleID: bundleID, kind: kind)
+        let key = Key(bundleID: bundleID, rate: rate)
         let count = counts[key, default: 0] + 1
-        guard Double(count) <= Double(kind.perHour) * share else {
+        guard Double(count) <= Double(rate.perHour) * share else {
             return Date(timeIntervalSince1970: Double(hour + 1) * 3600)
         }
         counts[key] = count

@@ -6,22 +6,24 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// Requests with which a developer's server changes something. Each request is performed as an operation.
+/// Requests with which a developer's server changes something, and the status of a mass extension (a request to extend
+/// the renewal dates of all subscribers of a product). Each change is an `AppStoreOperation`, so that the journal has
+/// it.
 extension ServerAPI {
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
-        apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .reading) { try await consume($0) } }
+        apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .perSecond50) { try await consume($0) } }
         apps.put("v1/transactions/consumption/{id}") {
-            await respond($0, $1, .reading) { try await consumeVersion1($0) }
+            await respond($0, $1, .perSecond50) { try await consumeVersion1($0) }
         }
         apps.put("v1/transactions/{id}/appAccountToken") {
-            await respond($0, $1, .changing) { try await setAppAccountToken($0) }
+            await respond($0, $1, .perSecond20) { try await setAppAccountToken($0) }
         }
-        apps.post("v1/transactions/{id}/finish") { await respond($0, $1, .reading) { try await finish($0) } }
-        apps.put("v1/subscriptions/extend/{id}") { await respond($0, $1, .changing) { try await extend($0) } }
-        apps.post("v1/subscriptions/extend/mass") { await respond($0, $1, .rare) { try await extendAll($0) } }
+        apps.post("v1/transactions/{id}/finish") { await respond($0, $1, .perSecond50) { try await finish($0) } }
+        apps.put("v1/subscriptions/extend/{id}") { await respond($0, $1, .perSecond20) { try await extend($0) } }
+        apps.post("v1/subscriptions/extend/mass") { await respond($0, $1, .perSecond1) { try await extendAll($0) } }
         apps.get("v1/subscriptions/extend/mass/{product}/{id}") { request, context in
             let product = context.parameters.get("product") ?? ""
-            return await answer(request, context, .rare) { try massExtension($0, of: product) }
+            return await answer(request, context, .perSecond1) { try massExtension($0, of: product) }
         }
     }
 

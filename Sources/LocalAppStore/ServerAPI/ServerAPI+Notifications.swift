@@ -9,9 +9,9 @@ import TenureMint
 /// Requests for the notification history and for test notifications.
 extension ServerAPI {
     func addNotifications(to apps: RouterGroup<BasicRequestContext>) {
-        apps.post("v1/notifications/history") { await answer($0, $1, .reading) { try $0.notificationHistory() } }
-        apps.post("v1/notifications/test") { await respond($0, $1, .rare) { try await test($0) } }
-        apps.get("v1/notifications/test/{id}") { await answer($0, $1, .rare) { try $0.testNotification() } }
+        apps.post("v1/notifications/history") { await answer($0, $1, .perSecond50) { try $0.notificationHistory() } }
+        apps.post("v1/notifications/test") { await respond($0, $1, .perSecond1) { try await test($0) } }
+        apps.get("v1/notifications/test/{id}") { await answer($0, $1, .perSecond1) { try $0.testNotification() } }
     }
 
     private func test(_ request: ServerAPIRequest) async throws -> Response {

@@ -29,13 +29,13 @@ package struct ServerAPI: Sendable {
 
     package func add(to router: Router<BasicRequestContext>) {
         let apps = router.group("inApps")
-        apps.get("v1/transactions/{id}") { await answer($0, $1, .reading, transactionInfo) }
-        apps.get("v1/transactions/appTransactions/{id}") { await answer($0, $1, .reading, appTransactionInfo) }
-        apps.get("v1/subscriptions/{id}") { await answer($0, $1, .reading, statuses) }
-        apps.get("v1/history/{id}") { await answer($0, $1, .reading) { try $0.history(isVersion1: true) } }
-        apps.get("v2/history/{id}") { await answer($0, $1, .reading) { try $0.history() } }
-        apps.get("v2/refund/lookup/{id}") { await answer($0, $1, .lookingBack) { try $0.refunds() } }
-        apps.get("v1/lookup/{id}") { await answer($0, $1, .lookingBack, order) }
+        apps.get("v1/transactions/{id}") { await answer($0, $1, .perSecond50, transactionInfo) }
+        apps.get("v1/transactions/appTransactions/{id}") { await answer($0, $1, .perSecond50, appTransactionInfo) }
+        apps.get("v1/subscriptions/{id}") { await answer($0, $1, .perSecond50, statuses) }
+        apps.get("v1/history/{id}") { await answer($0, $1, .perSecond50) { try $0.history(isVersion1: true) } }
+        apps.get("v2/history/{id}") { await answer($0, $1, .perSecond50) { try $0.history() } }
+        apps.get("v2/refund/lookup/{id}") { await answer($0, $1, .perSecond10) { try $0.refunds() } }
+        apps.get("v1/lookup/{id}") { await answer($0, $1, .perSecond10, order) }
         addChanges(to: apps)
         addNotifications(to: apps)
     }
@@ -110,20 +110,20 @@ package struct ServerAPI: Sendable {
 extension ServerAPI {
     /// Answers a request with the JSON that `body` returns for the current state.
     func answer(
-        _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass,
+        _ request: Request, _ context: BasicRequestContext, _ rate: RequestRate,
         _ body: @Sendable (ServerAPIRequest) throws -> JSONObject
     ) async -> Response {
-        await respond(request, context, kind) { .json(try body($0)) }
+        await respond(request, context, rate) { .json(try body($0)) }
     }
 
     /// Checks the token, the injected faults and the rate limit, and returns the response of `body`. If one of them
     /// throws, returns the response that Apple's API gives for the error.
     func respond(
-        _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass,
+        _ request: Request, _ context: BasicRequestContext, _ rate: RequestRate,
         _ body: @Sendable (ServerAPIRequest) async throws -> Response
     ) async -> Response {
         do {
-            return try await body(try await self.request(request, context, kind))
+            return try await body(try await self.request(request, context, rate))
         } catch let error as ServerAPIError {
             return .refusal(error)
         } catch let error as RateLimited {
@@ -140,7 +140,7 @@ extension ServerAPI {
 
     /// Checks the token, the injected faults and the rate limit, and reads the request.
     private func request(
-        _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass
+        _ request: Request, _ context: BasicRequestContext, _ rate: RequestRate
     ) async throws -> ServerAPIRequest {
         let state = await store.state
         guard let (token, now) = token(of: request, at: [self.now(), state.now]) else { throw Unauthorized() }
@@ -149,7 +149,7 @@ extension ServerAPI {
             if error == .rateLimitExceeded { throw RateLimited(next: now.addingTimeInterval(1)) }
             throw error
         }
-        if let next = await rateLimit.countRequest(kind, of: token.bundleID, at: now) { throw RateLimited(next: next) }
+        if let next = await rateLimit.countRequest(rate, of: token.bundleID, at: now) { throw RateLimited(next: next) }
         let body: [UInt8]
         do {
             body = Array(try await request.body.collect(upTo: 1 << 16).readableBytesView)

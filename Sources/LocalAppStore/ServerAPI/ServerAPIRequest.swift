@@ -56,7 +56,7 @@ struct ServerAPIRequest: Sendable {
     /// Reads an instant in milliseconds since 1970. Throws the error if the text has another form.
     func milliseconds(_ text: String?, _ error: ServerAPIError) throws(ServerAPIError) -> Date? {
         guard let text else { return nil }
-        guard let number = Int64(text), (0...8_640_000_000_000_000).contains(number) else { throw error }
+        guard let number = Int64(text), (0...Int64(Date.maximumMilliseconds)).contains(number) else { throw error }
         return Date(timeIntervalSince1970: Double(number) / 1000)
     }
 

@@ -14,7 +14,7 @@ package struct SandboxPeriods: Codable, Sendable, Hashable {
     /// Each day of a grace period or of billing retry. Apple doesn't document the length of this day, so it is a
     /// thirtieth of the default `month`.
     var waitingDay: TimeInterval = 5 * 60 / 30
-    /// How often a subscription renews by itself before it ends.
+    /// How many times a subscription renews by itself before it ends.
     var renewals = 12
 
     /// The shortest allowed period. It must be longer than `AppStoreState.renewalLead`, because a renewal is charged

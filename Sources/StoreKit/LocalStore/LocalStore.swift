@@ -137,7 +137,7 @@ public final class LocalStore: Sendable {
     /// bundle ID.
     public var bundleID: String? { state.withLock { $0.contents?.bundleID ?? $0.configuration.app } }
 
-    /// How often the customer was asked to sign in. Only `AppStore.sync()` and `AppTransaction.refresh()` ask.
+    /// How many times the customer was asked to sign in. Only `AppStore.sync()` and `AppTransaction.refresh()` ask.
     public var signInRequests: Int { state.withLock { $0.signInRequests } }
 
     /// Another customer signs in on this device, in the settings. The app transaction stays the former customer's until

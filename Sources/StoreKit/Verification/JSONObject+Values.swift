@@ -5,9 +5,10 @@ import TenureJSON
 /// Reads members of a signed payload as values. Each method returns nil if the payload has no member with this name and
 /// of this kind.
 extension JSONObject {
-    /// Reads an instant in milliseconds since 1970. Nil for instants more than 100,000,000 days before or after 1970.
+    /// Reads an instant in milliseconds since 1970. Nil for numbers beyond `Date.maximumMilliseconds`.
     func date(_ name: String) -> Date? {
-        guard let milliseconds = number(name).flatMap(Double.init), abs(milliseconds) <= 8.64e15 else { return nil }
+        guard let milliseconds = number(name).flatMap(Double.init), abs(milliseconds) <= Date.maximumMilliseconds
+        else { return nil }
         return Date(timeIntervalSince1970: milliseconds.rounded() / 1000)
     }
 

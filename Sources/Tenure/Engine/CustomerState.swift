@@ -14,13 +14,13 @@ final class CustomerState: Sendable {
         /// The latest time that this device has observed. Rights end according to this time, even if the clock is set
         /// back.
         var floor: Date
-        /// How often a newly signed artifact has shown that the clock had been wrong.
+        /// How many times a newly signed artifact has shown that the clock had been wrong.
         var clockCorrections = 0
         /// Whether a search has finished since the app started.
         var hasFinishedSearch = false
         /// When the last search ended, by the device's clock. Nil until the first search has ended.
         var checkedAt: Date?
-        /// How often another account was signed in.
+        /// How many times another account was signed in.
         var accountChanges = 0
         /// Whether the names of all entitlements are known, so that a name without an answer is misspelled.
         var knowsAllNames = false

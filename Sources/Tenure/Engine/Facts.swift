@@ -20,7 +20,7 @@ struct Facts {
     /// service if there is one. Nil until the first search since the app started has ended.
     var checkedAt: Date?
     var hasFinishedSearch: Bool { checkedAt != nil }
-    /// How often the clock was found to have been wrong.
+    /// How many times the clock was found to have been wrong.
     var clockCorrections = 0
     /// The number of times that another account replaced the known account.
     var accountChanges = 0

@@ -42,10 +42,10 @@ struct EntitlementTokenReader: Sendable {
         case expiredPersona = "is for a persona that has expired"
     }
 
-    /// An entitlement token with the statements that certify its signing key.
+    /// An entitlement token with the statements that vouch for its signing key.
     struct Token {
         let text: String
-        /// The statements that certify the token's signing key, oldest first.
+        /// The statements that vouch for the token's signing key, oldest first.
         var statements: [String] = []
         /// The keys that the offline root has revoked.
         var revocations: KeyRevocations?

@@ -9,9 +9,9 @@ import TenureJSON
 #endif
 
 /// The keys that this app trusts: the pinned keys, which were set when the app was built, and keys that a pinned key
-/// has certified with a signed statement.
+/// vouches for in a signed statement.
 ///
-/// An app pins signing keys or the offline root. A signing key certifies its successor. The root certifies keys that
+/// An app pins signing keys or the offline root. A signing key vouches for the next one. The root vouches for keys that
 /// may sign for a limited period, and revokes keys. Any other key is rejected, even if it comes from the service's
 /// address.
 struct KeyRing: Sendable {
@@ -50,7 +50,7 @@ struct KeyRing: Sendable {
 
     /// Returns the conditions under which an entitlement token's signature is trusted. Nil if it isn't trusted.
     ///
-    /// - Parameter statements: the statements that certify the signing key, oldest first.
+    /// - Parameter statements: the statements that vouch for the signing key, oldest first.
     func trust(in token: SignedText, with statements: [String]) -> Trust? {
         let type = SignedType.entitlementToken
         guard root == nil else { return trustOfRoot(in: token, with: statements) }
@@ -59,15 +59,15 @@ struct KeyRing: Sendable {
         return Trust(keyID: key.id)
     }
 
-    /// Returns the conditions under which the signature of a token is trusted. Nil unless the offline root has
-    /// certified the key that signed the token.
+    /// Returns the conditions under which the signature of a token is trusted. Nil unless the offline root
+    /// vouches for the key that signed the token.
     private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let root, let text = SignedText(statement, maximumSize: SigningKeyBounds.maximumStatementSize),
-                root.hasSigned(text, as: SignedType.rootStatement), let certified = RootStatement(text),
-                certified.key.hasSigned(token, as: SignedType.entitlementToken)
+                root.hasSigned(text, as: SignedType.rootStatement), let rootStatement = RootStatement(text),
+                rootStatement.key.hasSigned(token, as: SignedType.entitlementToken)
             else { continue }
-            return Trust(keyID: certified.key.id, signUntil: certified.signUntil)
+            return Trust(keyID: rootStatement.key.id, signUntil: rootStatement.signUntil)
         }
         return nil
     }

@@ -15,7 +15,7 @@ package struct Account: Sendable, Hashable {
     package private(set) var renewals: [Renewal] = []
     /// The service's entitlement token.
     package var entitlementToken: String?
-    /// The statements that certify the key that signed the token.
+    /// The statements that vouch for the key that signed the token.
     var keyStatements: [String] = []
     /// The service's last response.
     var serviceAnswers: [String: Tenure.Answer] = [:]

@@ -34,8 +34,12 @@ package struct FileStateStorage: StateStorage {
         }
     }
 
-    /// Returns the secret, and creates it if it is missing or damaged. `update` calls this method while it holds the
-    /// lock, so that two processes can't create different secrets.
+    /// Returns the secret, and creates it if it is missing or damaged.
+    ///
+    /// The closure that is passed to `update` calls this method under the lock; `load` calls it without the lock. If
+    /// the secret is missing, all processes use the first secret that was written. If it is damaged, two processes that
+    /// load at the same time may write different secrets, and the last one stays. If a state was sealed with the other
+    /// one in between, it is rejected later, like the earlier state with the damaged secret.
     package func secret() throws -> Data {
         let known = try contents(of: secretFile)
         if let known, known.count == Self.secretSize { return known }

@@ -7,7 +7,8 @@ import TenureCore
 /// other processes.
 struct WorkingState: Sendable {
     private let storage: any StateStorage
-    /// The storage that an earlier release used before the state was shared. The private state is moved from there.
+    /// The app's own storage, which an earlier release used before the app shared its state with its extensions through
+    /// an access group. The state in it is the private state. It is moved to `storage`.
     private let formerStorage: (any StateStorage)?
     private let gracePeriod: GracePeriodFile?
     private let device: String?

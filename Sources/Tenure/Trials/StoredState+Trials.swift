@@ -28,7 +28,7 @@ extension StoredState {
 
     /// Returns the seconds since a trial of days began. Nil if it hasn't begun.
     func trialElapsed(_ entitlement: String, at clock: Date) -> TimeInterval? {
-        accountNames.compactMap { time.elapsed(since: Self.beginning(of: entitlement, by: $0), clock) }.max()
+        accountNames.compactMap { time.elapsed(since: Self.beginningKey(of: entitlement, forAccount: $0), clock) }.max()
     }
 
     /// Returns the number of sessions left. For a trial of days, returns 1 until the trial is over.
@@ -57,7 +57,7 @@ extension StoredState {
                 sessionsLeft: sessionsLeft(of: trial, named: entitlement, at: clock))
         case .days(let count):
             let elapsed = trialElapsed(entitlement, at: clock)
-            if elapsed == nil { time.begin(Self.beginning(of: entitlement, by: bestAccountName), at: clock) }
+            if elapsed == nil { time.begin(Self.beginningKey(of: entitlement, forAccount: bestAccountName), at: clock) }
             return BegunTrial(ends: now.addingTimeInterval(Double(count) * 86_400 - (elapsed ?? 0)))
         }
     }
@@ -72,7 +72,7 @@ extension StoredState {
         for (name, beginning) in time.beginnings {
             guard let known = accountNames.first(where: { name.hasPrefix($0 + "/") }) else { continue }
             let entitlement = String(name.dropFirst(known.count + 1))
-            time.begin(Self.beginning(of: entitlement, by: bestAccountName), at: beginning)
+            time.begin(Self.beginningKey(of: entitlement, forAccount: bestAccountName), at: beginning)
         }
     }
 
@@ -84,13 +84,13 @@ extension StoredState {
         trials[bestAccountName, default: [:]][entitlement, default: TrialUse()].sessions = sessions
     }
 
-    /// The name of a trial of days in `DeviceTime.beginnings`.
-    private static func beginning(of entitlement: String, by accountName: String) -> String {
+    /// Returns the key in `DeviceTime.beginnings` of a trial of days that began under this name of an account.
+    private static func beginningKey(of entitlement: String, forAccount accountName: String) -> String {
         "\(accountName)/\(entitlement)"
     }
 }
 
-/// A trial session that was counted.
+/// A trial session, or a trial of days, that `beginTrial` began or continued.
 struct BegunTrial: Sendable {
     /// The time when the session, or the trial of days, is over.
     let ends: Date

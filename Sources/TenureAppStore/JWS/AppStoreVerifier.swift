@@ -42,11 +42,12 @@ public struct AppStoreVerifier: Sendable {
     /// The accepted anchors of each environment.
     public var trust: TrustConfiguration { cache.trust }
 
-    /// The source of an app transaction, which determines the accepted variants.
+    /// The source of an app transaction, which determines whether it must be bound to a device.
     public enum AppTransactionSource: Sendable, Hashable {
-        /// A client. The server variant is rejected, because it isn't bound to a device.
+        /// A client. An app transaction that the App Store signed for a server is rejected, because it isn't bound to a
+        /// device.
         case client
-        /// The App Store Server API or a notification. App transactions of both variants are accepted.
+        /// The App Store Server API or a notification. App transactions for a device and for a server are accepted.
         case appStoreServer
     }
 

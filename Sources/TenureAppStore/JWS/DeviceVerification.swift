@@ -3,8 +3,8 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// The value with which an artifact is bound to a device: the SHA-384 hash of the lowercase UUIDs of a nonce and of the
-/// device, which the App Store computes.
+/// The value that binds an artifact to a device. The App Store computes it: the SHA-384 hash of the nonce and the
+/// device's ID, both as lowercase UUIDs.
 public struct DeviceVerification: Sendable, Hashable {
     /// The SHA-384 hash, 48 bytes.
     public let hash: [UInt8]
@@ -26,8 +26,10 @@ public struct DeviceVerification: Sendable, Hashable {
         self.nonce = uuid
     }
 
-    /// Whether the artifact was signed for the device with this `AppStore.deviceVerificationID`. The ID comes from the
-    /// sender, and nothing proves that the sender has this device.
+    /// Whether the artifact was signed for the device with this `AppStore.deviceVerificationID`.
+    ///
+    /// The ID comes from the sender. The artifact has only a hash of it, so a copy of the artifact is no help in
+    /// finding the ID. But a match doesn't prove that the sender has the device: anyone who knows the ID can send it.
     public func matches(deviceVerificationID: UUID) -> Bool {
         hash == Self.hash(nonce: nonce, deviceVerificationID: deviceVerificationID)
     }
@@ -39,8 +41,8 @@ public struct DeviceVerification: Sendable, Hashable {
 }
 
 extension AppTransactionPayload {
-    /// Returns the binding to a device; nil in the server variant. Throws `malformed` if only one of its two fields is
-    /// present, or a field is invalid.
+    /// Returns the binding to a device; nil if the App Store signed the app transaction for a server. Throws
+    /// `malformed` if only one of its two fields is present, or a field is invalid.
     public func deviceBinding() throws(Rejection) -> DeviceVerification? {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }

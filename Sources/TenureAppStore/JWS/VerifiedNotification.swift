@@ -10,7 +10,7 @@ public struct VerifiedNotification: Sendable, Hashable {
     public let transaction: Verified<TransactionPayload>?
     /// The renewal info in the notification. Nil if notifications of this type have no renewal info.
     public let renewalInfo: Verified<RenewalInfoPayload>?
-    /// The app transaction in the notification, in the server variant. Nil if notifications of this type have no app
+    /// The app transaction in the notification, signed for a server. Nil if notifications of this type have no app
     /// transaction.
     public let appTransaction: Verified<AppTransactionPayload>?
 }

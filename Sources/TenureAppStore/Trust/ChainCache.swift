@@ -162,7 +162,7 @@ private enum BudgetKind: Hashable {
 /// The number of failed signature checks that one budget still allows.
 private struct Allowance {
     var checksLeft: Double
-    /// When `checksLeft` was last increased by `perSecond`.
+    /// When `checksLeft` was last refilled. It grows by `Budget.perSecond` each second.
     var refilled: ContinuousClock.Instant
 }
 

@@ -26,10 +26,10 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = try options.selection()
         try await selection.withStore { store in
-            let storedKeys = try await store.write(locking: [SharedKeys.lock]) { transaction in
-                let storedKeys = try transaction.sharedKeys()
+            let storedKeys = try await store.write(locking: [SharedKeyIDs.lock]) { transaction in
+                let storedKeys = try transaction.sharedKeyIDs()
                 if let storedKeys {
-                    try transaction.setSharedKeys(nil)
+                    try transaction.setSharedKeyIDs(nil)
                     try transaction.audit(
                         AuditEntry(
                             at: .now, actor: commandActor, action: "acceptKeys", customer: nil,

@@ -34,7 +34,11 @@ struct DecideCommand: AsyncParsableCommand {
         help: ArgumentHelp("Show only this entitlement. Repeatable.", valueName: "name"))
     var entitlement: [String] = []
 
-    @Flag(help: "Purchases may be missing from the files.")
+    @Flag(
+        help: """
+            The files may lack purchases: an entitlement that the customer might have bought is undetermined, not \
+            denied.
+            """)
     var incomplete = false
 
     @OptionGroup var trust: TrustOptions

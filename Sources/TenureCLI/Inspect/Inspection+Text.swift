@@ -78,8 +78,10 @@ extension Inspection {
                         return [start + "  [\(index)]"] + lines(of: inner, dates: dates, indentation: indentation + 4)
                     }
             case .number(let text):
-                // Show numbers beyond JavaScript's range of dates as they are.
-                if dates.contains(member.name), let milliseconds = Double(text), abs(milliseconds) <= 8.64e15 {
+                // Show numbers beyond the range of dates as they are.
+                if dates.contains(member.name), let milliseconds = Double(text),
+                    abs(milliseconds) <= Date.maximumMilliseconds
+                {
                     return [label + "  \(Date(timeIntervalSince1970: milliseconds / 1000).rfc3339)"]
                 }
                 return [label + "  \(text)"]

@@ -66,7 +66,10 @@ struct RehearseCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"))
     var at: Instant?
 
-    @Flag(help: "Purchases may be missing from the evidence.")
+    @Flag(
+        help: """
+            The evidence may lack purchases: a customer who might have bought something is undetermined, not denied.
+            """)
     var incomplete = false
 
     @Option(help: ArgumentHelp("The file for the report, one page of HTML.", valueName: "file"))

@@ -105,7 +105,7 @@ actor InProcessService: EntitlementService {
 
     // MARK: Runs of the service
 
-    /// Runs the service again after each restart, on the same port and with the same database.
+    /// Runs the service once for each call of `start`, always on the same port and with the same database.
     private func serveRuns(_ configuration: ServiceConfiguration) async throws {
         var configuration = configuration
         let adminKey = configuration.adminKey

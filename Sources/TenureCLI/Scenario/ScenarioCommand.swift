@@ -146,7 +146,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         let differences = outcomes.filter { $0.difference != nil }
         let verdict =
             differences.isEmpty
-            ? terminal.styled("as expected", .green) : terminal.styled("\(differences.count) differ", .red)
+            ? terminal.styled("as expected", .green)
+            : terminal.styled(differences.count == 1 ? "1 differs" : "\(differences.count) differ", .red)
         terminal.write(
             "\(terminal.styled(Terminal.escaped(scenario.name), .bold)): \(outcomes.count) checked, \(verdict)")
         for outcome in outcomes where verbose || outcome.difference != nil {

@@ -5,7 +5,7 @@ import LocalAppStore
 struct ScenarioSettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
-        abstract: "Write the settings and files with which a service uses the local App Store of scenarios.",
+        abstract: "Write the settings and files for a service that uses the local App Store of `tenure scenario run`.",
         discussion: """
             The folder gets a test authority, the key with which the service signs its requests to the local App Store, \
             an admin key, and the clock. Existing files are kept. The command prints options for the command line of \
@@ -24,7 +24,10 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The folder to write.", valueName: "dir"))
     var folder = "var/scenario"
 
-    @Option(help: ArgumentHelp("The port of the local App Store of scenarios.", valueName: "port"))
+    @Option(
+        help: ArgumentHelp(
+            "The port of the local App Store that `tenure scenario run` starts. Pass the same port there.",
+            valueName: "port"))
     var localStorePort = 8090
 
     func validate() throws {

@@ -7,9 +7,11 @@ struct SigningKeyRevokeCommand: AsyncParsableCommand {
         commandName: "revoke",
         abstract: "Stop trusting a signing key that may have been stolen.",
         discussion: """
-            The key is removed from the published key set and from the chain. If it is in use, a new key replaces it, which \
-            no older key certifies. So apps that pinned the revoked key, or an older one, need an update. For apps that \
-            pinned an offline root, also revoke the key with the root: see `tenure signing-key root revoke`.
+            Removes the key from the published key set. The key and all older keys also leave the chain: the statements \
+            in which each key vouches for the next one. If the key is in use, the key that waits for the offline root, or \
+            a new key, replaces it. No older key vouches for the replacement. So apps that pinned the revoked key, or an \
+            older one, need an update. For apps that pinned an offline root, also revoke the key with the root: see \
+            `tenure signing-key root revoke`.
 
             Exit codes: 0 revoked, 1 no such key or the file can't be read or written, 64 wrong usage.
 

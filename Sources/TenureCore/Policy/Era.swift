@@ -105,7 +105,8 @@ public struct Release: Sendable, Hashable {
 }
 
 extension Release.Moment {
-    /// Whether this moment is certainly earlier than the other moment, in any time zone. Two days are compared as days.
+    /// Whether this moment is certainly earlier than the other moment, in any time zone. Two days are compared by
+    /// date, not by instant.
     package func isCertainlyEarlier(than other: Release.Moment) -> Bool {
         switch (self, other) {
         case (.instant(let mine), .instant(let others)): mine < others

@@ -7,25 +7,26 @@ import Foundation
 /// 120 takes the exact time from the beginning of the era, and proves the free era.
 ///
 /// A day is less exact than an instant: June 10 can be any time from 00:00 in UTC+14 to 24:00 in UTC-12. So each
-/// release has an earliest and a latest time, and proves every era that these two times don't exclude.
+/// release has an earliest and a latest time. It may have been on sale in every era that these times don't exclude.
 struct ReleaseList {
     /// The releases in the order of the list.
     private let entries: [Entry]
     /// The indexes of the dated entries, in one array or two. Within an array, the order of release is certain.
-    /// - In a sorted list, one array has all dated entries.
+    /// - If the order of the list is certain (see `Entry.orderIsCertain`), one array has all dated entries.
     /// - Otherwise, one array has the entries with a day in the list. The other array has the entries with an instant:
     ///   in the list or, if the list has no date, in an era's beginning. A day and an instant are never in one array,
     ///   because their order is certain only if they are far enough apart.
     private let sequences: [[Int]]
-    /// The beginning of each era on the platform, by index.
+    /// Where each era begins on the platform, by the era's index in the policy. Nil if the era has no beginning on this
+    /// platform.
     private let beginnings: [Beginning?]
 
     init(_ releases: [Release], beginnings: [Beginning?]) {
         var entries = Self.entries(of: releases, beginnings: beginnings)
         let dated = entries.indices.filter { entries[$0].isDated }
-        // `Policy` demands that a list with undated releases is sorted.
+        // `Policy` demands that a list with undated releases has the oldest release first.
         if releases.contains(where: { $0.releasedAt == .undated }), Self.isPossibleOrder(dated.map { entries[$0] }) {
-            for index in entries.indices { entries[index].isInSortedList = true }
+            for index in entries.indices { entries[index].orderIsCertain = true }
             sequences = [dated]
         } else {
             sequences = [dated.filter { entries[$0].day != nil }, dated.filter { entries[$0].day == nil }].map {
@@ -70,8 +71,9 @@ struct ReleaseList {
         let day: CivilDay?
         var earliest: Date
         var latest: Date
-        /// Whether the list is sorted, the oldest release first.
-        var isInSortedList = false
+        /// Whether the order of the list decides which release came first. It does if some release of the list has no
+        /// date, and no date contradicts the order.
+        var orderIsCertain = false
 
         /// Creates the entry of a release that went on sale when the list says.
         init(_ release: Release, position: Int) {
@@ -93,10 +95,10 @@ struct ReleaseList {
             (earliest, latest) = (date, date)
         }
 
-        /// Whether this release certainly came before the other release. Two days are compared as days. Releases of the
-        /// same day or date have the order of the list.
+        /// Whether this release certainly came before the other release. Two days are compared by date, not by instant.
+        /// Releases of the same day or instant have the order of the list.
         func isBefore(_ other: Entry) -> Bool {
-            if isInSortedList { return position < other.position }
+            if orderIsCertain { return position < other.position }
             if let day, let others = other.day {
                 return day != others ? day < others : position < other.position
             }
@@ -156,7 +158,7 @@ struct ReleaseList {
                 next = firstDated(from: entry.position + 1)
             }
             guard let version = entry.version else { continue }
-            // A list with undated releases is sorted, the oldest first. An undated release was on sale between the
+            // A list with undated releases has the oldest release first. An undated release was on sale between the
             // dated releases before and after it.
             let sale =
                 entry.isDated

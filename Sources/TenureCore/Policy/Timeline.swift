@@ -14,8 +14,8 @@ package final class Timeline: Sendable {
     package let platform: Platform?
     /// The eras that happened on the platform.
     package let eras: EraSet
-    /// The beginning of each era, by index. Nil if the era has no beginning on this platform, and always for the first
-    /// era.
+    /// Where each era begins, by the era's index in the policy. Nil if the era has no beginning on this platform, and
+    /// always for the first era.
     package let beginnings: [Beginning?]
     /// Rule A5: the eras in which each listed release was on sale. Nil if the platform has no release list.
     package let erasOfRelease: [AppVersion: EraSet]?

@@ -142,7 +142,7 @@ extension JWSMinter {
 }
 
 extension JSONObject {
-    /// The app transaction in the server variant, which isn't bound to a device.
+    /// The app transaction as the App Store signs it for a server, which isn't bound to a device.
     package var serverVariant: JSONObject {
         let deviceFields = [
             "applicationVersion", "versionExternalIdentifier", "deviceVerification", "deviceVerificationNonce",

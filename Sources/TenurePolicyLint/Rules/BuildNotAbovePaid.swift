@@ -3,13 +3,14 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a release of a later era with a build at or below the last paid build. Everyone who installs this release is
-/// treated as a buyer permanently, because the original build never changes.
+/// Finds a release of a later era with a lower number than a release of an earlier era. Everyone who installs this
+/// release is treated as a customer of the earlier era permanently, because the original build never changes. An equal
+/// number is found by the rule `build-reused`.
 extension LintRule {
     static let buildNotAbovePaid = LintRule(
         "build-not-above-paid", .error, "a release of a later era with a lower number than a release of an earlier era",
         rationale:
-            "If a free build is below the last paid build, everyone who installs the free build gets the app for nothing. Their original build never changes.",
+            "If a free build is below a paid build, everyone who installs the free build gets the app for nothing. Their original build never changes.",
         fix:
             "Ship no such build. If such a build was shipped, add the release list to the policy (key `releases`), or set `buildNumbers: restarted`.",
         needs: .releases

@@ -11,7 +11,7 @@ extension LintRule {
     ) { subject, report in
         for (index, era) in subject.eras.enumerated().dropFirst() {
             guard case .at(let version?, _)? = era.begins[.iOS],
-                !subject.honored(in: index).elementsEqual(subject.honored(in: index - 1))
+                !subject.entitlementsHonoring(era: index).elementsEqual(subject.entitlementsHonoring(era: index - 1))
             else { continue }
             let inheritingPlatforms = Platform.allCases.filter { platform in
                 platform.inheritsFromIOS && era.begins[platform] == nil

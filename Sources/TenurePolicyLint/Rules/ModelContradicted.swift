@@ -21,7 +21,7 @@ extension LintRule {
                 let moved = group.model == .free ? subject.misplacedEra(group) : group.era
                 let consequence =
                     group.unpaidEntitlements.isEmpty
-                    ? (group.model == .paid && subject.honored(in: group.era).isEmpty
+                    ? (group.model == .paid && subject.entitlementsHonoring(era: group.era).isEmpty
                         ? ": customers who paid then keep nothing" : "")
                     : ": customers who got the app then get \(inWords(group.unpaidEntitlements.sorted())) for nothing"
                 report.add(

@@ -22,7 +22,7 @@ extension LintRule {
                 !subject.draft.isBroken(["eras", .index(index), "changeover"])
             else { continue }
             // At the end of an honored era, it's a mistake, which the reader reports.
-            guard subject.honored(in: change.previous).isEmpty else { continue }
+            guard subject.entitlementsHonoring(era: change.previous).isEmpty else { continue }
             report.add(
                 at: ["eras", .index(index)], severity: .warning,
                 "`\(era.name.shortened)` doesn't state its changeover: customers who got the app just after \(date.rfc3339), in a storefront that hadn't changed yet, get \(inWords(change.gainedEntitlements)) anyway",

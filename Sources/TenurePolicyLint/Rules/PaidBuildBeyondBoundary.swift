@@ -24,7 +24,7 @@ extension LintRule {
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,
                     let byVersion = subject.grantedEntitlements(number, on: platform.platform, bought: nil)
                 else { continue }
-                let lost = subject.honored(in: era).filter { !byVersion.contains($0) }
+                let lost = subject.entitlementsHonoring(era: era).filter { !byVersion.contains($0) }
                 guard !lost.isEmpty else { continue }
                 let isInherited =
                     platform.platform.inheritsFromIOS && subject.eras[change.index].begins[platform.platform] == nil

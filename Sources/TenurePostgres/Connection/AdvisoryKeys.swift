@@ -21,8 +21,8 @@ struct AdvisoryKeys: Hashable {
         writers = Self.writers(in: schema)
     }
 
-    /// The lock that all transactions that write share, and that a migration holds alone. A transaction takes this lock
-    /// first, so that it doesn't wait for the lock while it holds a key.
+    /// The lock that all transactions that write share, and that a migration holds exclusively. A transaction takes
+    /// this lock first, so that it doesn't wait for the lock while it holds a key.
     static func writers(in schema: String) -> Int64 { number("migrations", schema, "") }
 
     /// The statement after `BEGIN` that takes all locks: one statement, so that `statement_timeout` limits the wait for

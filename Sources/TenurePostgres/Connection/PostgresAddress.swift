@@ -9,8 +9,8 @@ package import TenureStore
 /// `allow_fsync_off` (default `false`).
 package struct PostgresAddress: Sendable, Hashable {
     package let schema: String
-    /// The maximum number of connections for transactions. Looking up customers takes two more connections for one
-    /// database.
+    /// The maximum number of connections for transactions. Looking up customers takes more connections: two for one
+    /// database, and one more for each further database on the server, at most eight.
     let connections: Int
     /// Whether the server may run with `fsync = off`, so that a crash of its machine may lose acknowledged
     /// transactions.

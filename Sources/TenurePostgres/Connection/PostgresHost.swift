@@ -3,7 +3,7 @@ import TenureCore
 /// One server, and a counter that tells which connections to it are still valid.
 final class PostgresHost: Sendable {
     let name: PostgresHostName
-    /// How often all connections were dropped.
+    /// How many times all connections were dropped.
     private let drops = Locked(0)
 
     init(_ name: PostgresHostName) {

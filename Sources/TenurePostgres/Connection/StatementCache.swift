@@ -14,7 +14,7 @@ struct StatementCache {
     private var statements: [String: [Statement]] = [:]
     /// The number of statements.
     private var count = 0
-    /// How often statements were used or added. `lastUse` of a statement is the value after its last use.
+    /// How many times statements were used or added. `lastUse` of a statement is the value after its last use.
     private var uses = 0
     /// How many names `newName` has returned.
     private var names = 0

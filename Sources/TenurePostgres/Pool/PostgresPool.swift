@@ -67,7 +67,7 @@ final class PostgresPool: Sendable {
     }
 
     /// How the app's connections are used at this moment.
-    var use: ConnectionPool { workers.use(by: lane) }
+    var usage: ConnectionPoolUsage { workers.usage(ofLane: lane) }
 
     /// Accepts no more jobs, finishes the accepted jobs, and closes the connections that no other app uses.
     func close() async { await workers.closeLane(lane) }

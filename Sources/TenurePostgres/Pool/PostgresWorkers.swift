@@ -29,10 +29,11 @@ final class PostgresWorkers: Sendable {
     /// Raises the maximum number of connections to at least `limit`.
     func raiseLimit(to limit: Int) { state.withLock { $0.limit = max($0.limit, limit) } }
 
-    func use(by lane: Int) -> ConnectionPool {
+    /// Returns how many connections are open, and how many of this lane's jobs wait, for the metrics.
+    func usage(ofLane lane: Int) -> ConnectionPoolUsage {
         state.withLock { state in
-            let (open, waiting) = state.use(by: lane)
-            return ConnectionPool(
+            let (open, waiting) = state.usage(ofLane: lane)
+            return ConnectionPoolUsage(
                 role == .lookups ? .lookups : .transactions, open: open, limit: state.limit, waiting: waiting)
         }
     }

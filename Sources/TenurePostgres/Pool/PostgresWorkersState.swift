@@ -106,8 +106,8 @@ extension PostgresWorkersState {
         return closers
     }
 
-    /// How the connections for one app are used.
-    func use(by lane: Int) -> (open: Int, waiting: Int) {
+    /// Returns how many connections to the lane's cluster are open, and how many of the lane's jobs wait.
+    func usage(ofLane lane: Int) -> (open: Int, waiting: Int) {
         guard let lane = lanes[lane] else { return (0, 0) }
         return (connections[ObjectIdentifier(lane.cluster), default: 0], lane.queue.count)
     }

@@ -5,6 +5,7 @@ import TenureStore
 /// Decides for a page of stored customers. Customers with equal plain facts (`PlainFacts`) are of one kind, and the
 /// evaluator decides only once for each kind.
 struct PageEvaluator: Sendable {
+    /// The two policies to compare, and the date of the decisions.
     let comparison: Comparison
     /// The codes of the realms to include.
     let realms: Set<UInt8>

@@ -62,8 +62,9 @@ extension P256.Signing.PublicKey {
         return payload
     }
 
-    /// Returns the payload of a statement: a compact JWS of this type and size that this key signed. Nil for any other
-    /// text.
+    /// Returns the payload of a statement about signing keys (`SignedType.keyStatement`, `rootStatement` or
+    /// `revocations`): a compact JWS of this type that this key signed, and that has at most `maximumSize` bytes. Nil
+    /// for any other text.
     func payload(ofStatement jws: String, type: String, maximumSize: Int) -> Data? {
         guard jws.utf8.count <= maximumSize else { return nil }
         return payload(of: jws, type: type, keyID: id).map { Data($0) }

@@ -3,7 +3,7 @@ import TenureCore
 import TenureStore
 
 /// Makes sure that all processes that use a database have the same keys: the signing key, and the secret of access
-/// tokens. The keys are in files. The database has only their fingerprints (`SharedKeys`).
+/// tokens. The keys are in files. The database has only their fingerprints (`SharedKeyIDs`).
 ///
 /// For example, a second machine is added:
 ///
@@ -32,7 +32,7 @@ struct KeyAgreement: Sendable {
     ) async throws(ServiceError) -> (signing: SigningKeys, accessToken: AccessTokenKey, agreement: KeyAgreement) {
         // The fingerprints that this process or another process stored in the database earlier.
         let (storedKeys, hasCustomers) = try await reading(store) {
-            (try $0.sharedKeys(), try $0.highestCustomerRowID() > 0)
+            (try $0.sharedKeyIDs(), try $0.highestCustomerRowID() > 0)
         }
         // The files that are missing and would have to be created.
         let signingKey = SigningKeyStore(folder: folder)
@@ -66,7 +66,7 @@ struct KeyAgreement: Sendable {
     }
 
     /// The fix if this process has other keys than the database, for an error message.
-    private static func remedy(_ storedKeys: SharedKeys, _ folder: String) -> String {
+    private static func remedy(_ storedKeys: SharedKeyIDs, _ folder: String) -> String {
         """
         copy `\(SigningKeyStore.fileName)` and `\(AccessTokenKey.fileName)` from `\(storedKeys.place)` to `\(folder)`. \
         If they are lost, stop all processes, and run `tenure database accept-keys`
@@ -75,17 +75,17 @@ struct KeyAgreement: Sendable {
 
     /// Stores the fingerprints of these keys if the database has none, or if these keys may replace the stored ones,
     /// and returns nil. Otherwise returns the stored fingerprints, with which these keys are in conflict.
-    private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
+    private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeyIDs? {
         do {
-            return try await store.write(locking: [SharedKeys.lock]) { transaction -> SharedKeys? in
-                var ownKeys = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
-                if let storedKeys = try transaction.sharedKeys() {
+            return try await store.write(locking: [SharedKeyIDs.lock]) { transaction -> SharedKeyIDs? in
+                var ownKeys = SharedKeyIDs(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
+                if let storedKeys = try transaction.sharedKeyIDs() {
                     guard keys.mayReplace(storedKeys), storedKeys.secret == fingerprint else { return storedKeys }
                     ownKeys.root = ownKeys.root ?? storedKeys.root
                     // The same keys may be in several places. The database keeps the place that was stored first.
                     if storedKeys.signingKey == ownKeys.signingKey, ownKeys.root == storedKeys.root { return nil }
                 }
-                try transaction.setSharedKeys(ownKeys)
+                try transaction.setSharedKeyIDs(ownKeys)
                 return nil
             }
         } catch {
@@ -100,7 +100,7 @@ struct KeyAgreement: Sendable {
     /// - Parameter agreed: The ID of this process's signing key when that key was last the same as the key in the
     ///   database.
     func reconcile(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
-        let storedKeys = try await Self.reading(store) { try $0.sharedKeys() }
+        let storedKeys = try await Self.reading(store) { try $0.sharedKeyIDs() }
         // The database has another key, so some process rotated, perhaps more than once: read the newest key.
         if let storedKeys, storedKeys.signingKey != keys.current.id { keys.reread() }
         let current = keys.current
@@ -136,7 +136,7 @@ struct KeyAgreement: Sendable {
     }
 }
 
-extension SharedKeys {
+extension SharedKeyIDs {
     /// The fingerprints of the keys, which the database stores for other processes.
     ///
     /// - Parameters:
@@ -156,7 +156,7 @@ extension SigningKeySet {
     /// - The file of the key in use contains the database's key, because a file keeps the keys that were rotated or
     ///   revoked. An older copy of the file lacks the database's key.
     /// - The same offline root signed both keys, and the key in use isn't older.
-    fileprivate func mayReplace(_ storedKeys: SharedKeys) -> Bool {
+    fileprivate func mayReplace(_ storedKeys: SharedKeyIDs) -> Bool {
         if file.keys.contains(where: { $0.key.id == storedKeys.signingKey }) { return true }
         guard let root = file.root, file.rootStatement != nil, let last = file.keys.last else { return false }
         return root.id == storedKeys.root && last.createdAt >= storedKeys.createdAt

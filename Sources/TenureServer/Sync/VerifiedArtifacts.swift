@@ -14,8 +14,8 @@ struct VerifiedArtifacts: Sendable {
     /// Whether the client sent a list of transactions. By sending a list, even an empty one, the client says that the
     /// list has all of the customer's transactions.
     let listsAllPurchases: Bool
-    /// The ID of the sender's device; nil if the client didn't send it. An artifact that was signed for this ID proves
-    /// that it belongs to the device.
+    /// The ID of the sender's device, as the client claims; nil if the client didn't send it. Each artifact proves
+    /// whether it was signed for this ID, but not that the sender has the device.
     let deviceVerificationID: UUID?
     /// The device's hash in the database and in entitlement tokens.
     let hashedDevice: String?
@@ -45,9 +45,9 @@ struct VerifiedArtifacts: Sendable {
     /// The realm of the app transaction, otherwise of the receipt, otherwise of the first transaction.
     var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.artifact.realm }
 
-    /// The maximum number of artifacts, purchases and renewals to save. The number tells whether one transaction of the
-    /// database is enough. A transaction is an artifact with a purchase, and renewal info is an artifact with a
-    /// renewal. The app transaction and the receipt are two more artifacts.
+    /// The maximum number of artifacts, purchases and renewals to save. It decides whether one database transaction is
+    /// enough. An App Store transaction adds an artifact and a purchase, and renewal info adds an artifact and a
+    /// renewal. The app transaction and the receipt add one artifact each. A receipt also adds its purchases.
     var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
 
     /// Whether one of the rejected artifacts may be accepted later.
@@ -94,6 +94,7 @@ struct VerifiedArtifacts: Sendable {
         do throws(Rejection) {
             let verified = try verifier.verifyRenewalInfo(bytes, now: now)
             let renewal = try verified.renewal
+            // Renewal info is linked only by its subscription, so its device isn't checked.
             renewals.append((SyncArtifact(verified, .renewalInfo, bytes, at: path, isOnDevice: false), renewal))
         } catch {
             rejected.append(RejectedArtifact(path, error))

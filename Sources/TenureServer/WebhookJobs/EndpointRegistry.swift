@@ -57,7 +57,7 @@ struct EndpointSilence {
     /// The number of reads with the same heartbeat, a minute apart, after which an endpoint is silent.
     static let maximum = 10
 
-    /// How often each endpoint was read with the same heartbeat. The heartbeat is part of `NamedEndpoint`.
+    /// How many times each endpoint was read with the same heartbeat. The heartbeat is part of `NamedEndpoint`.
     private var reads: [NamedEndpoint: Int] = [:]
 
     /// Counts a read of all endpoints, and returns the silent endpoints.

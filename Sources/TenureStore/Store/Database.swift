@@ -44,7 +44,7 @@ package protocol Database: Sendable {
     ) async throws(StoreError)
 
     /// How the connections to a database server are used at this moment; empty for a file.
-    var connectionPools: [ConnectionPool] { get }
+    var connectionPools: [ConnectionPoolUsage] { get }
 
     /// Checks whether the database's file was replaced since it was opened. A service asks every second.
     ///
@@ -76,7 +76,7 @@ extension Database {
 
     package var lookUpNow: (@Sendable (Int64) throws(StoreError) -> Customer?)? { nil }
 
-    package var connectionPools: [ConnectionPool] { [] }
+    package var connectionPools: [ConnectionPoolUsage] { [] }
 
     package func replacementReport() async -> String? { nil }
 
@@ -112,8 +112,8 @@ package enum LookedUpCustomer: Sendable {
     case awaitsPublication
 }
 
-/// The connections to a database server for one purpose.
-package struct ConnectionPool: Sendable {
+/// How the connections to a database server for one purpose are used at a moment.
+package struct ConnectionPoolUsage: Sendable {
     /// What the connections are used for.
     package enum Purpose: String, Sendable {
         case transactions, lookups

@@ -238,7 +238,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Decides what to add to the customer, and encodes the facts for the last transaction.
     private func prepare(_ subject: Subject) async throws(StoreError) -> PreparedUpdate<Outcome> {
         let customer = subject.customer
-        let former = try await read { transaction in try transaction.addingCompleteness(customer) } ?? customer
+        // Reads whether the purchases of the customer's other accounts are all known: `decide` needs it.
+        let former =
+            try await read { transaction in try transaction.withCompletenessOfOtherAccounts(customer) } ?? customer
         let (update, outcome) = decide(former)
         return PreparedUpdate(of: former, foundBy: subject.identity, update, outcome)
     }

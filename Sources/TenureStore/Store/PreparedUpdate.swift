@@ -57,7 +57,7 @@ extension DatabaseTransaction {
         let former = prepared.formerCustomer
         if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }
         let locked = try customer(former.id, forUpdate: true)?.named(as: former.member)
-        guard let current = try addingCompleteness(locked), current == former,
+        guard let current = try withCompletenessOfOtherAccounts(locked), current == former,
             current.otherAccountsAreComplete == former.otherAccountsAreComplete
         else { return nil }
         return current

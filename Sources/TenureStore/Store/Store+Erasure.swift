@@ -40,7 +40,7 @@ extension Store {
 
     /// Removes in pieces what is left of erased customers, and of large updates that will never be finished.
     package func removeLeftovers(at now: Date) async throws(StoreError) {
-        // Reads first: usually there is nothing to remove, and an idle service must not write.
+        // Reads first: usually there is nothing to remove, and even a write without changes waits for other writers.
         while let leftovers = try await read(at: now, { try $0.leftovers() }) {
             for (rehearsal, customers) in leftovers.rehearsals {
                 try await writePiece(at: now) { try $0.removeExamples(of: customers, from: rehearsal) }
@@ -53,7 +53,7 @@ extension Store {
 
     /// Removes the tombstones that are more than a day old: notes about customers that were erased or lost artifacts.
     package func removeOldTombstones(at now: Date) async throws(StoreError) {
-        // Reads first: an idle service must not write.
+        // Reads first, for the same reason.
         guard try await read(at: now, { try $0.hasOldTombstones() }) else { return }
         try await writePiece(at: now) { try $0.removeOldTombstones() }
     }

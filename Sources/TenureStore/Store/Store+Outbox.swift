@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Delivers and removes webhook messages. These operations read before they write: usually there is nothing to do, and
-/// an idle service must not write.
+/// Claims deliveries of webhook messages, and removes messages and endpoints. These operations read before they write:
+/// usually there is nothing to do, and even a write without changes waits for other writers.
 extension Store {
-    /// Removes the given endpoints, except endpoints with a heartbeat after the caller read them. Abandons the messages
-    /// that wait for removed endpoints.
+    /// Removes the given endpoints, and abandons the messages that wait for removed endpoints. Keeps an endpoint if a
+    /// process has reported since the caller's read that it serves the endpoint (`NamedEndpoint.heartbeat`).
     package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]
     {
         let hasStrays = try await read { try $0.hasStrayDeliveries() }

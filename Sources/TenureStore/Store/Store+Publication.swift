@@ -6,8 +6,9 @@ extension Store {
     /// Publishes a policy in one transaction, and evaluates the customers that changed since `evaluation`. Afterward,
     /// call `finishPublication`, which ends and restores the promises.
     ///
-    /// Impacts on large customers are computed while other transactions write. If more than `limit` customers changed
-    /// since the evaluation or since `markPromises`, or an earlier publication isn't finished, the result is `behind`.
+    /// Impacts on large customers are computed while other transactions write. If another publication took effect since
+    /// the rehearsal, the result is `overtaken`. If more than `limit` customers changed since the evaluation or since
+    /// `markPromises`, or an earlier publication isn't finished, the result is `behind`.
     package func publish(
         _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int = .max,
         evaluating evaluate: @escaping @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact
@@ -79,7 +80,7 @@ extension Store {
 
     /// Removes the marks of publications that didn't take effect.
     package func removeOldMarks(at now: Date) async throws(StoreError) {
-        // Reads first: an idle service must not write.
+        // Reads first: usually there are no marks, and even a write without changes waits for other writers.
         while try await !read(at: now, { try $0.oldMarks(limit: 1) }).isEmpty {
             try await write(at: now, locking: [.policies]) { try $0.removeMarks(of: try $0.oldMarks(limit: 500)) }
         }

@@ -71,7 +71,7 @@ extension DatabaseTransaction {
             let rows = try rows(
                 """
                 SELECT count(*), coalesce(max(id), 0) FROM \(table)
-                WHERE customer IN \(DatabaseTable.batchPlaces) AND \(condition)
+                WHERE customer IN \(DatabaseTable.batchPlaceholders) AND \(condition)
                 """, about: group)
             for row in rows { counts += [try row.integer(0), try row.integer(1)] }
         }

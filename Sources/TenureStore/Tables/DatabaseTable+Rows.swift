@@ -38,7 +38,7 @@ extension DatabaseTable {
         guard let owner else { return }
         let column = "\"\(columns[owner].name)\""
         let counts = try session.rows(
-            "SELECT \(column), count(*) FROM \(name) WHERE \(column) IN \(Self.batchPlaces) GROUP BY \(column)",
+            "SELECT \(column), count(*) FROM \(name) WHERE \(column) IN \(Self.batchPlaceholders) GROUP BY \(column)",
             Self.batch(customers))
         // The customers with rows that are read together, in one query.
         var together: [Int64] = []
@@ -57,7 +57,7 @@ extension DatabaseTable {
         }
         guard !together.isEmpty else { return }
         let rows = try session.rows(
-            "SELECT \(columnList) FROM \(name) WHERE \(column) IN \(Self.batchPlaces)", Self.batch(together))
+            "SELECT \(columnList) FROM \(name) WHERE \(column) IN \(Self.batchPlaceholders)", Self.batch(together))
         for row in sorted(rows) { try body(try row.integer(owner), row) }
     }
 
@@ -78,7 +78,7 @@ extension DatabaseTable {
     static let batchSize = 32
 
     /// The placeholders of one batch: `($1, $2 …)`.
-    static let batchPlaces = "(" + (1...batchSize).map { "$\($0)" }.joined(separator: ", ") + ")"
+    static let batchPlaceholders = "(" + (1...batchSize).map { "$\($0)" }.joined(separator: ", ") + ")"
 
     /// Pads at most `batchSize` row IDs to a full batch by repeating the last row ID, which selects no further rows.
     static func batch(_ numbers: [Int64]) -> [SQLValue] {

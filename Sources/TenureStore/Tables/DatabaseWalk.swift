@@ -44,7 +44,8 @@ package struct DatabaseWalk {
                 for row in rows { try body(try entry(row, of: table)) }
             }
         }
-        // Tables with a text key that belong to no customer are small.
+        // SQLite and PostgreSQL order text differently, so rows with a text key are sorted here, in memory. These
+        // tables are small, because their rows belong to no customer.
         var all: [SQLRow] = []
         try table.eachPage(in: session) { all += $0 }
         for row in table.sorted(all) { try body(try entry(row, of: table)) }

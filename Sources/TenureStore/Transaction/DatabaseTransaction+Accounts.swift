@@ -6,7 +6,7 @@ extension DatabaseTransaction {
         guard group.count > 1 else { return [group] }
         var members: [String: Int64] = [:]
         for row in try rows(
-            "SELECT public_id, id FROM customers WHERE id IN \(DatabaseTable.batchPlaces)", about: group)
+            "SELECT public_id, id FROM customers WHERE id IN \(DatabaseTable.batchPlaceholders)", about: group)
         {
             members[try row.text(0)] = try row.integer(1)
         }
@@ -14,12 +14,13 @@ extension DatabaseTransaction {
         let merges = try rows(
             """
             SELECT customer, detail FROM events
-            WHERE customer IN \(DatabaseTable.batchPlaces) AND kind = '\(StoredEvent.Kind.merged.rawValue)'
+            WHERE customer IN \(DatabaseTable.batchPlaceholders) AND kind = '\(StoredEvent.Kind.merged.rawValue)'
             """, about: group)
         for row in merges {
             let detail = try row.detail(1)
             guard detail["because"] == MergeReason.signedTogether.rawValue,
-                // `named` is the member that the signed data named. The merged customer may have had more members.
+                // `customer` is the customer that was merged. `named` is stored only if the signed data named another
+                // of its members.
                 let other = (detail["named"] ?? detail["customer"]).flatMap({ members[$0] })
             else { continue }
             accounts.join(try row.integer(0), other)
@@ -54,7 +55,8 @@ extension DatabaseTransaction {
             try rows(
                 """
                 SELECT DISTINCT customer FROM events
-                WHERE customer IN \(DatabaseTable.batchPlaces) AND kind = '\(StoredEvent.Kind.purchasesComplete.rawValue)'
+                WHERE customer IN \(DatabaseTable.batchPlaceholders)
+                AND kind = '\(StoredEvent.Kind.purchasesComplete.rawValue)'
                 """, about: members
             ).map { row throws(StoreError) in try row.integer(0) })
     }

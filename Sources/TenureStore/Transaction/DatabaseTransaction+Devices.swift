@@ -35,7 +35,8 @@ extension DatabaseTransaction {
     /// The number of different devices of all members.
     private func countDevices(of customer: Int64) throws(StoreError) -> Int {
         let rows = try rows(
-            "SELECT device FROM devices WHERE customer IN \(DatabaseTable.batchPlaces)", about: try group(of: customer))
+            "SELECT device FROM devices WHERE customer IN \(DatabaseTable.batchPlaceholders)",
+            about: try group(of: customer))
         return Set(try rows.map { row throws(StoreError) in try row.text(0) }).count
     }
 

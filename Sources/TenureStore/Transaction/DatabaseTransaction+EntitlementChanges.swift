@@ -73,9 +73,9 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in try SizedCustomer(row) }
     }
 
-    /// Returns the customers with these row IDs that exist, with the sizes of their facts.
+    /// Returns each of these customers that still exists, with the size of its facts.
     func sizes(of ids: [Int64]) throws(StoreError) -> [SizedCustomer] {
-        try rows("SELECT id, length(facts) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)", about: ids)
+        try rows("SELECT id, length(facts) FROM customers WHERE id IN \(DatabaseTable.batchPlaceholders)", about: ids)
             .map { row throws(StoreError) in try SizedCustomer(row) }
     }
 

@@ -26,7 +26,7 @@ extension DatabaseTransaction {
         var counts = ["customers": ids.count]
         for (name, table) in Self.countedTables {
             let rows = try rows(
-                "SELECT count(*) FROM \(table) WHERE customer IN \(DatabaseTable.batchPlaces)", about: ids)
+                "SELECT count(*) FROM \(table) WHERE customer IN \(DatabaseTable.batchPlaceholders)", about: ids)
             for row in rows { counts[name, default: 0] += Int(clamping: try row.integer(0)) }
         }
         try recordTombstones(ids)
@@ -77,15 +77,15 @@ extension DatabaseTransaction {
         ("devices", "devices"), ("trialSessions", "trial_sessions"), ("jobs", "jobs"),
     ]
 
-    /// Statements that hide customers. The first one removes the jobs at once, because a customer has at most one job of
-    /// each kind. The other statements replace the customers' rows in `unfinished_updates` with rows that mark the
+    /// Statements that hide customers. The first one removes the jobs at once, because a customer has at most one job
+    /// of each kind. The other statements replace the customers' rows in `unfinished_updates` with rows that mark the
     /// customers for erasure.
     private static let hidingStatements = [
-        "DELETE FROM jobs WHERE customer IN \(DatabaseTable.batchPlaces)",
-        "DELETE FROM unfinished_updates WHERE customer IN \(DatabaseTable.batchPlaces)",
+        "DELETE FROM jobs WHERE customer IN \(DatabaseTable.batchPlaceholders)",
+        "DELETE FROM unfinished_updates WHERE customer IN \(DatabaseTable.batchPlaceholders)",
         """
         INSERT INTO unfinished_updates (customer, update_id, started_at)
-        SELECT id, \(erasureUpdateID), 0 FROM customers WHERE id IN \(DatabaseTable.batchPlaces)
+        SELECT id, \(erasureUpdateID), 0 FROM customers WHERE id IN \(DatabaseTable.batchPlaceholders)
         """,
     ]
 

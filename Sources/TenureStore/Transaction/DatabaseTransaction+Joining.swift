@@ -95,9 +95,10 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Sets `otherAccountsAreComplete`: whether all purchases of the customer's other accounts are known. Returns the
-    /// customer unchanged if all its purchases are known, or if no other customer was merged into it.
-    func addingCompleteness(_ customer: Customer?) throws(StoreError) -> Customer? {
+    /// Returns the customer with `otherAccountsAreComplete`: whether all purchases of the customer's other accounts are
+    /// known. Returns the customer unchanged if all its purchases are known, or if no other customer was merged into
+    /// it.
+    func withCompletenessOfOtherAccounts(_ customer: Customer?) throws(StoreError) -> Customer? {
         guard var customer, !customer.facts.purchasesAreComplete, try hasMembers(customer.id) else { return customer }
         customer.otherAccountsAreComplete = try otherAccountsAreComplete(
             than: customer.member, among: try group(of: customer.id))

@@ -14,7 +14,8 @@ extension DatabaseTransaction {
         let found = try rows(
             """
             SELECT value FROM identities
-            WHERE customer IN \(DatabaseTable.batchPlaces) AND kind = \(Identity.Kind.userID.rawValue) ORDER BY value
+            WHERE customer IN \(DatabaseTable.batchPlaceholders) AND kind = \(Identity.Kind.userID.rawValue)
+            ORDER BY value
             """, about: group)
         for row in found { users.append(try row.text(0)) }
         return users

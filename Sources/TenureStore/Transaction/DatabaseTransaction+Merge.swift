@@ -59,7 +59,7 @@ extension DatabaseTransaction {
         let (few, many) = ones.count < others.count ? (ones, Set(others)) : (others, Set(ones))
         for (mine, theirs) in [("first", "second"), ("second", "first")] {
             let rows = try rows(
-                "SELECT \(theirs) FROM separations WHERE \(mine) IN \(DatabaseTable.batchPlaces)", about: few)
+                "SELECT \(theirs) FROM separations WHERE \(mine) IN \(DatabaseTable.batchPlaceholders)", about: few)
             for row in rows where many.contains(try row.integer(0)) { return true }
         }
         return false

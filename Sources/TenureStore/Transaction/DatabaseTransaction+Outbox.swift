@@ -77,12 +77,12 @@ extension DatabaseTransaction {
 
     /// Removes messages with their deliveries and attempts.
     private func removeMessages(_ ids: [Int64]) throws(StoreError) {
-        let places = DatabaseTable.batchPlaces
+        let placeholders = DatabaseTable.batchPlaceholders
         try execute(
-            "DELETE FROM delivery_log WHERE delivery IN (SELECT id FROM deliveries WHERE message IN \(places))",
+            "DELETE FROM delivery_log WHERE delivery IN (SELECT id FROM deliveries WHERE message IN \(placeholders))",
             about: ids)
-        try execute("DELETE FROM deliveries WHERE message IN \(places)", about: ids)
-        try execute("DELETE FROM outbox WHERE id IN \(places)", about: ids)
+        try execute("DELETE FROM deliveries WHERE message IN \(placeholders)", about: ids)
+        try execute("DELETE FROM outbox WHERE id IN \(placeholders)", about: ids)
     }
 
     /// The SQL condition for a message or delivery about a hidden customer: one who is being erased. The database marks

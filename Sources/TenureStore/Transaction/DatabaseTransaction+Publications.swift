@@ -45,7 +45,11 @@ extension DatabaseTransaction {
     /// evaluation.
     ///
     /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and
-    /// calls `publish` in the same transaction. If there are more than `limit`, the publication is refused as `behind`.
+    /// calls `publish` in the same transaction.
+    ///
+    /// Refuses the publication as `overtaken` if another publication took effect since the rehearsal. Refuses it as
+    /// `behind` if an earlier publication is unfinished, if more than `limit` customers changed, or if more than
+    /// `limit` customers still have promises to mark.
     func preparePublication(
         _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int = .max
     ) throws(StoreError) -> PreparedPublication {
@@ -68,7 +72,8 @@ extension DatabaseTransaction {
 
     /// Puts the policy into effect, unless more customers than the request allows would lose or gain something.
     ///
-    /// From now on, marked promises count as ended, and promises that a rollback restores count again.
+    /// From now on, the promises with this publication's mark count as ended (`promises.ending`, see
+    /// `DatabaseTransaction+PromiseMarks.swift`), and promises that a rollback restores count again.
     /// `Store.finishPublication` writes the rows of these promises later.
     func publish(_ pending: PendingPublication) throws(StoreError) -> PublicationOutcome {
         var (request, evaluation) = (pending.request, pending.evaluation)

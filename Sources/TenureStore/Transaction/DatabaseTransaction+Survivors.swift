@@ -32,7 +32,7 @@ private struct Survivors {
     private(set) var includesErased = false
     /// The statement for a single customer, the usual case.
     private static let selectOne = "\(columns) FROM customers WHERE id = $1"
-    private static let selectMany = "\(columns) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)"
+    private static let selectMany = "\(columns) FROM customers WHERE id IN \(DatabaseTable.batchPlaceholders)"
     private static let columns = "SELECT id, merged_into, length(facts)"
 
     /// Follows the merges of all members at once: each round reads the customers into which those of the last round

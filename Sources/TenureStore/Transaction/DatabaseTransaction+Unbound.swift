@@ -39,7 +39,7 @@ extension DatabaseTransaction {
         try rows(
             """
             SELECT id FROM customers
-            WHERE id IN \(DatabaseTable.batchPlaces) AND (merged_into IS NULL OR merged_into <> id)
+            WHERE id IN \(DatabaseTable.batchPlaceholders) AND (merged_into IS NULL OR merged_into <> id)
             ORDER BY id\(session.dialect.forUpdate)
             """, about: members.sorted()
         ).map { row throws(StoreError) in try row.integer(0) }
@@ -105,7 +105,7 @@ extension DatabaseTransaction {
     func unboundCustomers(of members: [Int64]) throws(StoreError) -> [Int64] {
         let rows = try rows(
             """
-            SELECT unbound FROM unbound_links WHERE customer IN \(DatabaseTable.batchPlaces) AND NOT EXISTS (
+            SELECT unbound FROM unbound_links WHERE customer IN \(DatabaseTable.batchPlaceholders) AND NOT EXISTS (
                 SELECT 1 FROM customers WHERE id = unbound AND merged_into = id
             )
             """, about: members)

@@ -43,8 +43,8 @@ extension DatabaseTransaction {
             [.integer(member), .integer(other)])
     }
 
-    /// Returns the members with artifacts from unfinished updates, and the members that are being erased. Decisions ignore
-    /// these artifacts until the update finishes.
+    /// Returns the members with artifacts that don't count: artifacts of an update that hasn't finished, or of a
+    /// customer that is being erased, which are still to be removed.
     func membersOfUnfinishedUpdates() throws(StoreError) -> [Int64] {
         try session.integers("SELECT DISTINCT customer FROM unfinished_updates")
     }

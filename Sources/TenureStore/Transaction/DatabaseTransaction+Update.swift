@@ -27,7 +27,7 @@ extension DatabaseTransaction {
         let (known, unknown) = try find(named, proving: acquisition)
         let (customer, members) = try joinCustomers(known)
         return FoundCustomer(
-            customer: try addingCompleteness(customer), namedMembers: named, unknownIdentities: unknown,
+            customer: try withCompletenessOfOtherAccounts(customer), namedMembers: named, unknownIdentities: unknown,
             purchasesOfOthers: named.purchases(ofOthersThan: members))
     }
 
@@ -140,7 +140,8 @@ extension DatabaseTransaction {
         try !rows(
             """
             SELECT 1 FROM identities
-            WHERE customer IN \(DatabaseTable.batchPlaces) AND kind = \(Identity.Kind.appTransactionID.rawValue) LIMIT 1
+            WHERE customer IN \(DatabaseTable.batchPlaceholders) AND kind = \(Identity.Kind.appTransactionID.rawValue)
+            LIMIT 1
             """, about: group
         ).isEmpty
     }

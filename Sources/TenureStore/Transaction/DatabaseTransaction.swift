@@ -37,7 +37,7 @@ package struct DatabaseTransaction {
 
 extension DatabaseTransaction {
     /// Runs a query for each batch of row IDs, such as those of customers, and returns all rows. The query has the
-    /// placeholders `DatabaseTable.batchPlaces`.
+    /// placeholders `DatabaseTable.batchPlaceholders`.
     func rows(_ sql: String, about ids: [Int64]) throws(StoreError) -> [SQLRow] {
         var rows: [SQLRow] = []
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {
@@ -46,7 +46,8 @@ extension DatabaseTransaction {
         return rows
     }
 
-    /// Runs a statement for each batch of row IDs. The statement has the placeholders `DatabaseTable.batchPlaces`.
+    /// Runs a statement for each batch of row IDs. The statement has the placeholders
+    /// `DatabaseTable.batchPlaceholders`.
     func execute(_ sql: String, about ids: [Int64]) throws(StoreError) {
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {
             try session.execute(sql, DatabaseTable.batch(Array(chunk)))

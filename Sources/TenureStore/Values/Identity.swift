@@ -71,7 +71,7 @@ package struct Identity: Sendable, Hashable {
 
 extension Identity {
     /// The kind of an unbound customer's leading artifact: its app transaction, or else its receipt, or else its
-    /// transactions.
+    /// transactions. If a transaction that was signed for the sender's device leads a sync, the customer is bound.
     package enum Lead: String, Sendable, Hashable, CaseIterable {
         case app, receipt, transactions
 

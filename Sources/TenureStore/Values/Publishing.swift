@@ -200,7 +200,8 @@ package enum PublicationOutcome: Sendable, Hashable {
     case tooManyLosing(Int)
     /// More customers than allowed would gain something: this many.
     case tooManyGaining(Int)
-    /// Too many customers changed since the evaluation to evaluate them again while no other transaction writes.
+    /// Too many customers changed since the evaluation, or have promises to mark, to handle them while no other
+    /// transaction writes. Or an earlier publication isn't finished.
     case behind
 }
 

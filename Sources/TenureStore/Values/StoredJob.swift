@@ -1,11 +1,11 @@
-/// A job in the database that fetches a customer's history from the App Store. The job outlives the process that created
-/// it.
+/// A job in the database that fetches a customer's history from the App Store. The job outlives the process that
+/// created it.
 package struct StoredJob: Sendable, Hashable {
     package let id: Int64
     /// The customer, named as the member for which the job was created.
     package let customer: Customer
     /// The identities of that member; if the App Store accepts none of them, those of all members.
     package let identities: [Identity]
-    /// How often the job was taken before.
+    /// How many times the job was taken before.
     package let tries: Int
 }

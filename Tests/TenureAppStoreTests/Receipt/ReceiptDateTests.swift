@@ -28,7 +28,7 @@ struct ReceiptDateTests {
         "2024-01-01 00:00:00Z", "2024-01-01T00:00:00.Z", "2024-01-01T00:00:00+1", "2024-01-01T00:00:00+24:00",
         "2024-1-1T00:00:00Z", "２０２４-01-01T00:00:00Z", "2024-01-01T00:00:00ZZ", "+2024-01-01T00:00:00Z",
     ])
-    func `a receipt's date in any other form is refused`(_ text: String) {
+    func `a receipt's date that is neither RFC 3339 nor as Xcode writes it is refused`(_ text: String) {
         #expect(ReceiptDate.date(fromAnyText: text) == nil)
     }
 

@@ -69,7 +69,7 @@ import X509
         #expect(rejection { try validate(authority.jws, purpose: .receipt) }?.code == .unsupportedAlgorithm)
     }
 
-    @Test func `a certificate followed by extra bytes is refused`() throws {
+    @Test func `a certificate that is empty, cut short or followed by extra bytes is refused`() throws {
         let chain = Minted.authority.jws
         for (leaf, intermediate) in [
             (chain.leaf.der + [0], chain.intermediate.der), (chain.leaf.der, chain.intermediate.der + [0]),
@@ -84,7 +84,7 @@ import X509
     }
 
     @Test(arguments: [ChainPurpose.jws, .receipt])
-    func `an intermediate certificate needs a root that allows it, and the right to sign certificates`(
+    func `an intermediate certificate is refused if the root's path length is 0, or if it may not sign certificates`(
         purpose: ChainPurpose
     ) throws {
         let sound = purpose == .jws ? Minted.authority.jws : Minted.authority.receipts

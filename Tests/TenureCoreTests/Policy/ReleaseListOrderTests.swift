@@ -131,7 +131,7 @@ private struct PossibleSales {
         guard !candidates[place].isEmpty else { return tryAll(begun + [nil]) }
         for date in candidates[place] {
             let isInOrder = begun.indices.allSatisfy { earlier in
-                // A list with undated releases is sorted.
+                // A list with undated releases has the oldest release first.
                 if isSorted { return begun[earlier].map { $0 <= date } ?? true }
                 guard case .day(let mine) = releases[place].releasedAt,
                     case .day(let other) = releases[earlier].releasedAt, let before = begun[earlier]

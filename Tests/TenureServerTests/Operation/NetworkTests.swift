@@ -62,7 +62,8 @@ import Testing
         #expect(try peer("10.0.0.9", "2001:db8::7").address == NetworkAddress("2001:db8::7"))
     }
 
-    @Test func `if X-Forwarded-For is invalid or missing, the client's address is the last valid proxy's address`()
+    @Test
+    func `without a valid client address in X-Forwarded-For, the client's address is that of the farthest proxy`()
         throws
     {
         #expect(try peer("10.0.0.9").address == NetworkAddress("10.0.0.9"))

@@ -331,6 +331,7 @@ private func refusal(
         "-----BEGIN PUBLIC KEY-----\nMA==\n-----END PUBLIC KEY-----",
     ])
     func `a pinned key that can't be read is refused with advice`(_ text: String) {
-        #expect(throws: Tenure.Error.self) { try Tenure.ServiceKey(text) }
+        let error = #expect(throws: Tenure.Error.self) { try Tenure.ServiceKey(text) }
+        #expect(error?.description.contains("add the key that `tenure signing-key list` prints") == true)
     }
 }

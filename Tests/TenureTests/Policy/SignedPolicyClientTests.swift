@@ -88,7 +88,10 @@ private final class FakeWeb: Transport {
         #expect(steps.contains { $0.name == .policy && $0.description.contains("status 404") })
     }
 
-    @Test func `a denial under an earlier policy doesn't end the grace period under a newer policy`() async throws {
+    @Test
+    func `an entitlement denied under an earlier policy is allowed while it is undetermined under a newer policy`()
+        async throws
+    {
         defer { try? FileManager.default.removeItem(at: folder) }
         let web = FakeWeb.withoutPolicy()
         let device = try device(web, app: InventedApp.newcomer())

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase is delivered to updates while the app runs`() async throws {
+    @Test func `tenure.updates yields a purchase that is made while the app runs`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()

@@ -8,7 +8,7 @@ import TenureFiles
 /// The offsets are from the signed manifest. The headers in the archive are never read.
 final class PackWriter {
     private(set) var partialPack: PartialPack
-    /// How often each chunk was downloaded with wrong bytes.
+    /// How many times each chunk was downloaded with wrong bytes.
     private var failures: [PartialPack.Chunk: Int] = [:]
     private var currentFile: OpenFile?
     /// The missing parts of the range that is being written, in order.

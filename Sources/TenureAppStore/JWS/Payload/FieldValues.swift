@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import TenureJSON
 
 // The types that a field of a payload can have, and how each is read from JSON.
@@ -56,8 +56,9 @@ extension Bool: FieldValue {
 extension Date: FieldValue {
     static var shape: FieldShape { .instant }
 
-    /// The largest accepted number of milliseconds before or after 1970: 100,000,000 days.
-    static let maximumMilliseconds = 8.64e15
+    /// The largest accepted number of milliseconds before or after 1970: 100,000,000 days, the range of dates in
+    /// ECMAScript.
+    package static let maximumMilliseconds = 8.64e15
 
     init?(_ tape: JSONTape, at index: Int) {
         guard tape.nodes[index].kind == .number else { return nil }

@@ -39,7 +39,7 @@ public struct NotificationAppData: Sendable, Hashable, FieldObject {
     public let bundleID: String?
     /// The environment of the App Store that signed the notification.
     public let environment: Open<AppStoreEnvironment>?
-    /// The app transaction in its server variant, as a nested JWS.
+    /// The app transaction, signed for a server, as a nested JWS.
     public let signedAppTransactionInfo: String?
 
     init(reading read: FieldReader) throws(Rejection) {

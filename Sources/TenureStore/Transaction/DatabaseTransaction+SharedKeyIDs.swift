@@ -1,5 +1,5 @@
 /// Identifies the keys that all processes of a service must share. The keys themselves aren't in the database.
-package struct SharedKeys: Sendable, Hashable {
+package struct SharedKeyIDs: Sendable, Hashable {
     /// The ID of the signing key in use.
     package var signingKey: String
     /// The time when the signing key was created, in seconds since 1970.
@@ -24,7 +24,7 @@ package struct SharedKeys: Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
-    /// The names of the rows in `progress` that store `SharedKeys`.
+    /// The names of the rows in `progress` that store `SharedKeyIDs`.
     private enum SharedKeyName: String, CaseIterable {
         case signingKey = "keys signing"
         case createdAt = "keys created"
@@ -38,19 +38,19 @@ extension DatabaseTransaction {
     /// Returns what is stored about the shared keys; nil until a service has stored it.
     ///
     /// `progress` is a table of names and values.
-    package func sharedKeys() throws(StoreError) -> SharedKeys? {
+    package func sharedKeyIDs() throws(StoreError) -> SharedKeyIDs? {
         var values: [SharedKeyName: String] = [:]
         for row in try session.rows("SELECT name, value FROM progress WHERE name IN (\(SharedKeyName.all))") {
             if let name = SharedKeyName(rawValue: try row.text(0)) { values[name] = try row.text(1) }
         }
         guard let signingKey = values[.signingKey], let secret = values[.secret] else { return nil }
-        return SharedKeys(
+        return SharedKeyIDs(
             signingKey: signingKey, createdAt: values[.createdAt].flatMap { Int64($0) } ?? 0, root: values[.root],
             secret: secret, place: values[.place] ?? "")
     }
 
     /// Stores the IDs of the keys and the digest of the secret; nil removes all rows.
-    package func setSharedKeys(_ keys: SharedKeys?) throws(StoreError) {
+    package func setSharedKeyIDs(_ keys: SharedKeyIDs?) throws(StoreError) {
         try setStoredValue(named: SharedKeyName.signingKey.rawValue, to: keys?.signingKey)
         try setStoredValue(named: SharedKeyName.createdAt.rawValue, to: keys.map { "\($0.createdAt)" })
         try setStoredValue(named: SharedKeyName.root.rawValue, to: keys?.root)
