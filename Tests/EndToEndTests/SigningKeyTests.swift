@@ -299,6 +299,9 @@ import Testing
             let data = try JSONSerialization.data(withJSONObject: file)
             try testBed.folder.writeSecret(String(decoding: data, as: UTF8.self), to: "signing-key.json")
             let started = try testBed.launch()
+            let port = try await started.port()
+            #expect(port == nil, "\(words)")
+            if port != nil { started.signal(SIGTERM) }
             #expect(await started.ended() == 1 && started.errors.contains(words), "\(started.errors)")
             #expect(started.errors.contains("restore the file from your backup"), "\(started.errors)")
             for arguments in [["list"], ["rotate"], ["revoke", id], ["install", statement]] {
