@@ -8,6 +8,10 @@ package struct DatabaseRehearsal: Sendable {
     private let comparison: Comparison
     /// The codes of the realms to include. A realm is an environment, of the App Store or of test authorities.
     private let realms: Set<UInt8>
+    /// The number of row numbers in a page. Erased customers leave gaps, so a page may have fewer customers.
+    var pageSize: Int64 = 8192
+    /// The maximum number of kinds of customers that are decided only once.
+    var maximumKinds = CustomerKinds.maximumCount
 
     /// - Parameter includesTestAuthorities: whether to include customers of test authorities. Otherwise they are
     ///   skipped.
@@ -26,9 +30,6 @@ package struct DatabaseRehearsal: Sendable {
         /// Whether the rehearsal was stopped before the last customer.
         package let isPartial: Bool
     }
-
-    /// The number of row numbers in a page. Erased customers leave gaps, so a page may have fewer customers.
-    private static let pageSize: Int64 = 8192
 
     /// A range of row numbers that one task reads and decides.
     private struct Page: Sendable {
@@ -57,9 +58,10 @@ package struct DatabaseRehearsal: Sendable {
         let policies = try policies(of: versions)
         let evaluator = PageEvaluator(
             comparison: comparison, realms: realms, policies: policies,
-            instants: CriticalInstants(of: [comparison.new] + [comparison.old].compactMap(\.self) + policies.values))
+            instants: CriticalInstants(of: [comparison.new] + [comparison.old].compactMap(\.self) + policies.values),
+            maximumKinds: maximumKinds)
         var tally = Tally(for: comparison)
-        var kinds = CountedKinds()
+        var kinds = CountedKinds(maximumKinds: maximumKinds)
         var skipped = 0
         var state = EvidenceRehearsal.Progress()
         var pagedThrough: Int64 = 0
@@ -67,9 +69,9 @@ package struct DatabaseRehearsal: Sendable {
 
         func nextPage() -> Page? {
             guard pagedThrough < lastRow, !isStopped() else { return nil }
-            defer { pagedThrough += Self.pageSize }
+            defer { pagedThrough += pageSize }
             return Page(
-                after: pagedThrough, through: min(pagedThrough + Self.pageSize, lastRow), knownKinds: kinds.knownKinds,
+                after: pagedThrough, through: min(pagedThrough + pageSize, lastRow), knownKinds: kinds.knownKinds,
                 ranks: ExampleRanks(of: tally))
         }
 

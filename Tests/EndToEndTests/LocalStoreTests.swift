@@ -150,6 +150,48 @@ import Testing
         #expect(result.errors.contains("appStore.privateKeyFile"), "\(result.errors)")
     }
 
+    @Test func `tenure app-store test-notification tests each of several apps, also after the failure of one app`()
+        async throws
+    {
+        try folder.write(
+            """
+            app: { bundleID: com.example.notes, appleID: 828838135 }
+            eras: [{ name: freemium, model: free }]
+            entitlements: { pro: { products: [com.example.notes.pro] } }
+            """, to: "notes.yaml")
+        let line = try #require(store.output.split(separator: "\n").first { $0.hasPrefix("server API key ") })
+        let words = line.replacingOccurrences(of: ",", with: "").split(separator: " ").map(String.init)
+        try #require(words.count == 9)
+        let key = """
+            issuerID: \(words[5]), keyID: \(words[8]), privateKeyFile: "\(words[3])", \
+            hosts: { production: "\(storeURL)", sandbox: "\(storeURL)" }
+            """
+        // The local App Store doesn't sell the second app.
+        let config = try folder.write(
+            """
+            port: 0
+            trust: [store/authority/roots.pem]
+            clock: store/clock
+            apps:
+              keyless: { policy: notes.yaml, database: a.sqlite }
+              unknown: { policy: notes.yaml, database: b.sqlite, appStore: { \(key) } }
+              calculator: { policy: policy.yaml, database: c.sqlite, appStore: { \(key) } }
+            """, to: "apps.yaml")
+        let endpoint = try OneAnswer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        let set = try await perform("notifyAt", "url=http://127.0.0.1:\(endpoint.port)/")
+        try #require(set.status == 0, "\(set.errors)")
+        for (result, isFirst) in [("SUCCESS", true), ("NO_RESPONSE", false)] {
+            // The endpoint answers only once.
+            let test = try await Command.run("app-store", "test-notification", "--config", config)
+            #expect(test.status == 1)
+            #expect(test.output == "calculator: 2023-01-01T00:00:00Z \(result)\n", "\(isFirst)")
+            let errors = test.errors.split(separator: "\n")
+            #expect(errors.count == 2, "\(test.errors)")
+            #expect(errors.first?.hasPrefix("error: keyless: the App Store can't be called: ") == true)
+            #expect(errors.last?.hasPrefix("error: unknown: ") == true, "\(test.errors)")
+        }
+    }
+
     @Test
     func `tenure local-store do refuses a platform that the App Store never signs, and lists the valid platforms`()
         async throws

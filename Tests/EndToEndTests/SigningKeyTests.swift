@@ -209,7 +209,9 @@ import Testing
         let key = try folder.write(
             try await Command.run("signing-key", "root", "create", folder.url("other.json").path).output,
             to: "key.json")
-        let counters = [("-1", false), ("\(Int64.max)", false), ("\(Int64.max - 1)", true), ("0", true)]
+        let counters = [
+            ("-1", false), ("\(Int64.max)", false), ("\(Int64.max - 1)", true), ("\(Int64.max - 2)", true), ("0", true),
+        ]
         var cases = [("half of it", String(whole.prefix(whole.count / 2)), false), ("nothing", "{}", false)]
         cases.append(("no key", whole.replacingOccurrences(of: "BEGIN PRIVATE", with: "BEGIN PUBLIC"), false))
         for (counter, isReadable) in counters {
@@ -226,7 +228,91 @@ import Testing
                 #expect(!isReadable || !result.output.isEmpty)
             }
             #expect(try folder.text("root.json") == text, "\(name)")
+            // A list needs a higher counter that the file can have, too.
+            func counter(in text: String) -> Int64? {
+                text.firstMatch(of: /counter" ?: ?(-?\d+)/).flatMap { Int64($0.1) }
+            }
+            let number = counter(in: text)
+            let isRevocable = isReadable && number != Int64.max - 1
+            let id = String(repeating: "k", count: 43)
+            let revoked = try await Command.run("signing-key", "root", "revoke", file, id)
+            #expect(revoked.status == (isRevocable ? 0 : 1), "\(name): \(revoked.errors)")
+            #expect(revoked.errors.contains("restore it from your backup") == !isRevocable, "\(revoked.errors)")
+            #expect(revoked.output.isEmpty == !isRevocable)
+            let after = try folder.text("root.json")
+            if isRevocable, let number {
+                #expect(after.contains(id) && counter(in: after) == number + 1, "\(name)")
+                // The root can still sign.
+                #expect(try await Command.run("signing-key", "root", "sign", file, "--key", key).status == 0, "\(name)")
+            } else {
+                #expect(after == text, "\(name)")
+            }
         }
+    }
+
+    @Test func `a service doesn't start with a damaged offline root in its key file, and commands leave the file`()
+        async throws
+    {
+        let testBed = try SoakTestBed()
+        let (service, _) = try await testBed.start()
+        #expect(await service.end(by: SIGTERM) == 0)
+        let offline = try Folder()
+        let listed = try await run("list", in: testBed.folder).output
+        let key = try offline.write(String(listed.split(separator: "\n").last ?? ""), to: "key.json")
+        /// Creates a root that signs the key in use. Returns the root's public key and the statement.
+        func root(_ name: String) async throws -> (publicKey: String, statement: String) {
+            let file = offline.url(name).path
+            let created = try await Command.run("signing-key", "root", "create", file)
+            let signed = try await Command.run("signing-key", "root", "sign", file, "--key", key)
+            try #require(created.status == 0 && signed.status == 0, "\(created.errors)\(signed.errors)")
+            return (created.output, signed.output.trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+        let (ours, other) = (try await root("root.json"), try await root("other.json"))
+        let pinned = try offline.write(ours.publicKey, to: "public.json")
+        let statement = try offline.write(ours.statement, to: "statement.jwt")
+        let id = String(repeating: "k", count: 43)
+        let list = try await Command.run("signing-key", "root", "revoke", offline.url("root.json").path, id)
+        let revocations = try offline.write(list.output, to: "revocations.jwt")
+        try #require(try await run("install", statement, "--root", pinned, in: testBed.folder).status == 0)
+        try #require(try await run("install", revocations, in: testBed.folder).status == 0)
+
+        let sound = try testBed.folder.text("signing-key.json")
+        let otherKey = try JSONSerialization.jsonObject(with: Data(other.publicKey.utf8))
+        let noStatement = "there is a statement of an offline root, but not the root's public key"
+        let foreignList = "the list of revoked keys isn't signed by the offline root"
+        let cases: [(changes: [String: Any?], words: String)] = [
+            (["root": "root"], "the contents are damaged"),
+            (
+                ["root": ["kty": "EC", "crv": "P-256", "x": "AAAA", "y": "AAAA"]],
+                "the offline root's public key isn't a P-256 key"
+            ),
+            (["root": nil], noStatement), (["root": nil, "revocations": nil], noStatement),
+            (["root": nil, "rootStatement": nil], noStatement), (["root": otherKey], foreignList),
+            (["revocations": ours.statement], foreignList),
+            (["rootStatement": other.statement], "the offline root's statement isn't about the key in use"),
+            (["root": otherKey, "revocations": nil], "the offline root's statement isn't about the key in use"),
+        ]
+        for (changes, words) in cases {
+            let contents = try JSONSerialization.jsonObject(with: Data(sound.utf8))
+            var file = try #require(contents as? [String: Any])
+            for (name, value) in changes { file[name] = value }
+            let data = try JSONSerialization.data(withJSONObject: file)
+            try testBed.folder.writeSecret(String(decoding: data, as: UTF8.self), to: "signing-key.json")
+            let started = try testBed.launch()
+            let port = try await started.port()
+            #expect(port == nil, "\(words)")
+            if port != nil { started.signal(SIGTERM) }
+            #expect(await started.ended() == 1 && started.errors.contains(words), "\(started.errors)")
+            #expect(started.errors.contains("restore the file from your backup"), "\(started.errors)")
+            for arguments in [["list"], ["rotate"], ["revoke", id], ["install", statement]] {
+                let result = try await Command.run(["signing-key"] + arguments + ["--keys", testBed.folder.path])
+                #expect(result.status == 1 && result.errors.contains(words), "\(arguments): \(result.errors)")
+            }
+            #expect(try Data(contentsOf: testBed.folder.url("signing-key.json")) == data)
+        }
+        try testBed.folder.writeSecret(sound, to: "signing-key.json")
+        let (again, _) = try await testBed.start()
+        #expect(await again.end(by: SIGTERM) == 0)
     }
 
     @Test func `tenure signing-key list, rotate and revoke create no key in a folder without a key`() async throws {

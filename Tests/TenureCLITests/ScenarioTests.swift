@@ -180,7 +180,7 @@ func `an invalid or unused port of the local App Store is refused`(_ arguments: 
     #expect(result.errors.contains("Error: `--local-store-port` "))
 }
 
-@Test(arguments: ["subscription-life", "app-refund"])
+@Test(arguments: ["subscription-life", "app-refund", "lost-notifications"])
 func `a separate service uses the local App Store's clock and Server API`(_ name: String) async throws {
     let folder = try Folder()
     let place = folder.url("scenario").path

@@ -15,7 +15,9 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
             of `tenure serve`. The App Store sends the notification to the URL that App Store Connect has for the \
             environment. The notification is about no customer.
 
-            Exit codes: 0 it arrived; 1 it didn't, or the App Store didn't answer; 64 wrong usage.
+            With several apps, each app is tested, also after one fails.
+
+            Exit codes: 0 it arrived, for all apps; 1 it didn't, or the App Store didn't answer; 64 wrong usage.
 
             Examples:
               tenure app-store test-notification --config tenure.yaml
@@ -47,9 +49,18 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
             settings.apps?.apps.map { ("\($0.name): ", $0.configuration) } ?? [("", configuration)]
         var haveArrived = true
         for (name, configuration) in configurations {
-            let attempts = try await NotificationTest(
-                configuration, logger: Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
-            ).run(in: environment)
+            let attempts: [NotificationTest.Attempt]
+            do {
+                attempts = try await NotificationTest(
+                    configuration, logger: Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
+                ).run(in: environment)
+            } catch {
+                // The failure of one app says nothing about the others.
+                let detail = describe(error).hidingCredentials.escapedLinesForDisplay
+                Terminal.standardError.write("error: \(name)\(detail)")
+                haveArrived = false
+                continue
+            }
             for attempt in attempts {
                 Terminal.standardOutput.write(
                     "\(name)\(attempt.date.map { $0.rfc3339 + " " } ?? "")\(attempt.result)")

@@ -1,12 +1,16 @@
 /// Counts customers by kind. Customers with equal plain facts (`PlainFacts`) are of one kind. The counts of all pages
 /// are added to a tally at the end.
 struct CountedKinds: Sendable {
+    /// The maximum number of kinds.
+    let maximumKinds: Int
     /// The kinds that were found so far, with their effects.
     private(set) var knownKinds = CustomerKinds()
     /// The number of customers of each kind, in the order of `knownKinds`.
     private var times: [Int] = []
     /// The number of customers of these kinds. Other customers are already in the tally.
     private(set) var customers = 0
+
+    init(maximumKinds: Int) { self.maximumKinds = maximumKinds }
 
     /// Adds the counts of a page. Kinds are never removed from `knownKinds`, so the indexes of a page stay valid.
     ///
@@ -21,7 +25,7 @@ struct CountedKinds: Sendable {
             let times = more[firstNew + index]
             if let knownIndex = knownKinds.index(of: key, hash: hash) {
                 count(times, at: knownIndex)
-            } else if knownKinds.count < CustomerKinds.maximumCount {
+            } else if knownKinds.count < maximumKinds {
                 knownKinds.add(kind, as: key, hash: hash)
                 self.times.append(0)
                 count(times, at: knownKinds.count - 1)

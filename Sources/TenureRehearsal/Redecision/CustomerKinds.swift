@@ -27,8 +27,8 @@ struct CustomerKinds: Sendable {
     /// The slots of the hash table: indexes in `all`, or -1 for an empty slot. At least half of the slots are empty.
     private var slots: [Int32] = Array(repeating: -1, count: 1024)
 
-    /// The maximum number of entries. Customers with other keys are evaluated one by one, which takes more time but no
-    /// memory.
+    /// The usual maximum number of entries. Customers with other keys are evaluated one by one, which takes more time
+    /// but no memory.
     static let maximumCount = 40_000
 
     var count: Int { all.count }

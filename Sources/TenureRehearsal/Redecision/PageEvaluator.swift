@@ -13,6 +13,8 @@ struct PageEvaluator: Sendable {
     let policies: [Int64: Policy]
     /// The dates that separate kinds.
     let instants: CriticalInstants
+    /// The maximum number of kinds.
+    let maximumKinds: Int
 
     struct Outcome: Sendable {
         /// The counts of customers who were evaluated one by one, and the examples of all customers.
@@ -96,7 +98,7 @@ struct PageEvaluator: Sendable {
                 return (hash, self.index(of: key, hash: hash))
             }
             guard let index = lookup.index else {
-                guard knownKinds.count + outcome.newKinds.count < CustomerKinds.maximumCount else {
+                guard knownKinds.count + outcome.newKinds.count < evaluator.maximumKinds else {
                     return try decide(realm, publicID, facts)
                 }
                 return try decideFirst(realm, publicID, facts, keySize: size, hash: lookup.hash)

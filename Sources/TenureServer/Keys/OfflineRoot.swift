@@ -59,6 +59,7 @@ package struct OfflineRoot: Sendable {
         let (storedContents, key) = try read(try file.existingContents())
         var contents = storedContents
         contents.counter = max(contents.counter + 1, counter ?? 0)
+        guard Self.counters.contains(contents.counter) else { throw damage }
         for id in ids where !contents.revoked.contains(id) { contents.revoked.append(id) }
         guard contents.revoked.count <= SigningKeyBounds.maximumRevocations else {
             throw SigningKeyError.tooManyRevocations
@@ -69,16 +70,21 @@ package struct OfflineRoot: Sendable {
         return try RootRevocations.sign(contents.revoked, counter: contents.counter, by: key, at: now)
     }
 
+    /// The counters that a file can have. The last list of a damaged file may seem to have the highest integer, to which
+    /// no list could follow.
+    private static let counters = 0..<Int64.max
+
+    /// The error for a damaged file.
+    private var damage: ServiceError {
+        .keyFile(path: file.path, detail: "the file isn't a readable offline root; restore it from your backup")
+    }
+
     /// Reads the file's bytes, and the private key in them.
     private func read(_ bytes: [UInt8]) throws -> (contents: Contents, key: P256.Signing.PrivateKey) {
         guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)),
-            stored.counter >= 0, stored.counter < Int64.max,
+            Self.counters.contains(stored.counter),
             let key = try? P256.Signing.PrivateKey(pemRepresentation: stored.privateKey)
-        else {
-            throw ServiceError.keyFile(
-                path: file.path,
-                detail: "the file isn't a readable offline root; restore it from your backup")
-        }
+        else { throw damage }
         let contents = Contents(
             privateKey: Secret(stored.privateKey), counter: stored.counter, revoked: stored.revoked)
         return (contents, key)

@@ -63,8 +63,14 @@ struct DatabaseRehearsalTests {
         return facts
     }
 
-    @Test(arguments: [1, 2] as [UInt64])
-    func `a rehearsal of a database gives the same counts as deciding about each customer`(seed: UInt64) async throws {
+    // With small pages, most kinds are known from earlier pages. With a low limit, most customers have no kind.
+    @Test(arguments: [
+        (seed: 1 as UInt64, pageSize: 8192 as Int64, maximumKinds: 40_000), (2, 8192, 40_000), (3, 100, 40_000),
+        (4, 100, 60), (5, 1000, 1), (6, 700, 0),
+    ])
+    func `a rehearsal of a database gives the same counts as deciding about each customer`(
+        seed: UInt64, pageSize: Int64, maximumKinds: Int
+    ) async throws {
         let folder = try ScratchFolder()
         let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))
         let comparison = try Corpora.comparison()
@@ -90,11 +96,15 @@ struct DatabaseRehearsalTests {
             }
             comparison.count(customer.evidence, id: customer.publicID, promises: promises, in: &expected)
         }
-        let outcome = try await DatabaseRehearsal(
-            comparison, environments: [.production], includesTestAuthorities: false
-        )
-        .run(over: store)
+        var rehearsal = DatabaseRehearsal(comparison, environments: [.production], includesTestAuthorities: false)
+        rehearsal.pageSize = pageSize
+        rehearsal.maximumKinds = maximumKinds
+        let lines = Locked<[Int]>([])
+        let outcome = try await rehearsal.run(
+            over: store, progress: { progress in lines.withLock { $0.append(progress.lines) } })
         #expect(outcome.tally == expected)
+        // The progress counts every customer once, whether or not there was room for their kind.
+        #expect(lines.withLock { $0.last } == 4000)
         #expect(expected.heldByPromise > 0 && expected.losing > 0 && expected.gaining > 0)
         #expect(!expected.promisedOnly.isEmpty)
         #expect(outcome.skippedCustomers == 4000 - expected.customers)
@@ -106,6 +116,31 @@ struct DatabaseRehearsalTests {
         .run(over: store)
         #expect(includesTestAuthorities.tally.customers > expected.customers)
         try await store.close()
+    }
+
+    @Test func `a rehearsal stores no more kinds of customers than its limit, and counts all other customers`() throws {
+        let comparison = try Corpora.comparison()
+        let customers = Population.customers(3, seed: 1)
+        for limit in 0...3 {
+            var kinds = CustomerKinds()
+            for (number, customer) in customers.enumerated() {
+                let kind = CustomerKinds.Kind(
+                    customerEffects: comparison.customerEffects(on: customer.evidence),
+                    place: RehearsedCustomer(id: customer.id, customer.evidence).place)
+                [UInt8(number)].withUnsafeBytes { kinds.add(kind, as: $0, hash: UInt64(number)) }
+            }
+            var counted = CountedKinds(maximumKinds: limit)
+            var tally = Tally(for: comparison)
+            counted.add(kinds, times: [2, 3, 4], in: &tally)
+            #expect(counted.knownKinds.count == limit)
+            #expect(tally.customers == [9, 7, 4, 0][limit] && counted.customers == 9 - tally.customers)
+            // The next page knows these kinds, and finds all three again.
+            let again = Array(repeating: 1, count: limit)
+            counted.add(CustomerKinds(), times: again, in: &tally)
+            counted.add(kinds, times: Array(repeating: 0, count: limit) + [1, 1, 1], in: &tally)
+            counted.add(to: &tally)
+            #expect(tally.customers == 9 + limit + 3)
+        }
     }
 
     @Test func `a database rehearsal separates customers before and after an honor's date limit`() async throws {

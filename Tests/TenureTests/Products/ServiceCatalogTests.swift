@@ -121,4 +121,40 @@ import Testing
             #expect(await tenure.catalog == nil)
         }
     }
+
+    @Test func `a service's product catalog of more than 256 KiB is logged, and changes nothing`() async throws {
+        let limit = 256 * 1024
+        let lines = Locked<[String]>([])
+        try await RealService.run { service in
+            let device = service.device(try .newcomer()) { setup in
+                setup.options.log = Tenure.Log { _, line in lines.withLock { $0.append(line) } }
+            }
+            service.line.condition = .replaced { $0.body.fill(to: limit + 1) }
+            #expect(await device.start().catalog == nil)
+            #expect(lines.withLock { $0.contains { $0.contains("has more than 262144 bytes") } })
+            service.line.condition = .replaced { $0.body.fill(to: limit) }
+            let first = try #require(await device.start().catalog)
+            #expect(first == Tenure.ProductCatalog(InventedApp.policy()))
+
+            // A day later, the service has other products. Too large a list of them leaves the former list.
+            let whole = try #require(service.line.answers.first.flatMap { String(data: $0, encoding: .utf8) })
+            let others = whole.replacingOccurrences(of: InventedApp.everything, with: "com.example.other")
+            for (size, ids) in [(limit + 1, first.ids), (limit, ["com.example.other", InventedApp.yearly])] {
+                device.time.now += InventedApp.day
+                service.line.condition = .replaced { response in
+                    guard response.status == 304 else { return }
+                    response = TransportResponse(status: 200, body: Data(others.utf8))
+                    response.body.fill(to: size)
+                }
+                let tenure = device.start()
+                await tenure.engine.search()
+                #expect(await tenure.catalog?.ids == ids, "\(size)")
+            }
+        }
+    }
+}
+
+extension Data {
+    /// Appends white space, which means nothing at the end of JSON, up to a size in bytes.
+    fileprivate mutating func fill(to size: Int) { self += Data(repeating: 0x20, count: Swift.max(0, size - count)) }
 }

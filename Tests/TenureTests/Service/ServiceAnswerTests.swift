@@ -230,6 +230,35 @@ private struct HeldTransport: Transport {
         }
     }
 
+    @Test func `a purchase that arrives while an earlier purchase is being sent is sent right after it`() async throws {
+        try await RealService.run { service in
+            let transport = HeldTransport(next: service.line)
+            let account = "704000000000000002"
+            let store = try FakeStore.newcomer()
+            let device = Device(store) { setup in
+                setup.service = ServiceConnection(url: service.url, app: nil, timeout: 60, transport: transport)
+                setup.keys = [service.key]
+            }
+            let tenure = device.start()
+            await transport.waitForSync()
+            transport.pass()
+            _ = await tenure.settled()
+            store.deliverUpdate(try InventedApp.signed(InventedApp.purchase(), of: account))
+            // This request has only the first purchase.
+            await transport.waitForSync()
+            let second = InventedApp.purchase(InventedApp.yearly, id: "410000000000009")
+            store.deliverUpdate(try InventedApp.signed(second, of: account))
+            for await customer in tenure.updates where customer.has("cloud") { break }
+            // `process` of an app's own purchase waits for the same search.
+            let search = try #require(await tenure.engine.pendingSearch)
+            transport.passAll()
+            await search.value
+            #expect(service.line.syncs == 3)
+            #expect(service.lastAnswer?.purchases.count == 2)
+            #expect(store.now.finished.sorted() == ["410000000000001", "410000000000009"])
+        }
+    }
+
     @Test(arguments: [FakeStore.Behavior.answers, .throwsAnError])
     func `a response is ignored if another account signed in during the request`(_ appBehavior: FakeStore.Behavior)
         async throws
