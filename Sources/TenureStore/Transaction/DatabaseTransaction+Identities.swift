@@ -18,12 +18,13 @@ extension DatabaseTransaction {
 
     /// The row IDs of the members that the identities name.
     func members(by identities: [Identity], in realm: Realm) throws(StoreError) -> [Identity: Int64] {
-        guard identities.count > 1 else {
-            guard let only = identities.first, let member = try member(by: only, in: realm) else { return [:] }
-            return [only: member]
-        }
         var members: [Identity: Int64] = [:]
         for (kind, identities) in Dictionary(grouping: identities, by: \.kind) {
+            // Usually, an update names one identity of a kind. For a list, SQLite would create a temporary table.
+            if identities.count == 1, let only = identities.first {
+                members[only] = try member(by: only, in: realm)
+                continue
+            }
             for chunk in identities.chunks(of: Self.identitiesPerStatement) {
                 let size = chunk.count <= Self.fewIdentities ? Self.fewIdentities : Self.identitiesPerStatement
                 let rows = try session.rows(

@@ -127,13 +127,24 @@ extension DatabaseTransaction {
             if identity.kind != .appTransactionID {
                 // The ID of an app transaction belongs to one account. An update with such an ID isn't about a customer
                 // who has only other such IDs, even if both accounts share a device.
-                if namesAppTransaction, try hasAppTransactionID(among: try group(of: found.id)) { continue }
+                if namesAppTransaction, try hasAppTransactionID(found.id) { continue }
                 guard acquisition?.mayBelong(to: found) ?? true else { continue }
             }
             known.append(found)
         }
         return (known, named.unknownIdentities)
     }
+
+    /// Whether a member of this customer has an app transaction ID.
+    private func hasAppTransactionID(_ id: Int64) throws(StoreError) -> Bool {
+        // Usually, the customer's own row has one. Then the queries for all members, which need temporary tables in
+        // SQLite, aren't necessary.
+        if try session.row(Self.selectAppTransactionID, [.integer(id)]) != nil { return true }
+        return try hasAppTransactionID(among: try group(of: id))
+    }
+
+    private static let selectAppTransactionID =
+        "SELECT 1 FROM identities WHERE customer = $1 AND kind = \(Identity.Kind.appTransactionID.rawValue) LIMIT 1"
 
     /// Whether one of these members has an app transaction ID.
     func hasAppTransactionID(among group: [Int64]) throws(StoreError) -> Bool {
