@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import Testing
 
@@ -43,4 +44,40 @@ import Testing
         }
         #expect(RangeLabel(label.text.replacingOccurrences(of: "5", with: "-5")) == nil)
     }
+
+    @Test func `a server is asked for no more background downloads after it answered one with the whole file`()
+        async throws
+    {
+        let folder = try Folder()
+        let url = try #require(URL(string: "https://content.example.com/piano"))
+        for (status, servesRanges) in [(200, false), (206, true)] {
+            let servers = RangeServers()
+            servers.noteRange(from: url)
+            let label = RangeLabel(
+                pack: "piano", version: "1", range: 0..<10, size: 100, origin: RangeServers.origin(of: url))
+            let transfers = BackgroundTransfers(
+                EndedDownloads(results: [BackgroundResult(label: label.text, status: status)]),
+                store: PackStore(location: ContentLocation(in: folder.url("device"))), servers: servers,
+                stallTimeout: 30)
+            await transfers.connect {}
+            #expect(transfers.takeEnded() == ["piano"])
+            #expect(servers.servesRanges(url) == servesRanges)
+        }
+    }
+}
+
+/// Downloads that have ended before the app connects.
+private struct EndedDownloads: BackgroundDownloads {
+    let results: [BackgroundResult]
+
+    func connect(ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void) {
+        for result in results { ended(result) }
+        delivered()
+    }
+
+    func downloads() -> [BackgroundStatus] { [] }
+
+    func start(_ orders: [BackgroundOrder]) {}
+
+    func cancel(_ labels: Set<String>) {}
 }

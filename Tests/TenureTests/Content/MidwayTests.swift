@@ -93,6 +93,18 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
+    @Test func `a pack that the system removes while the app runs is available once the app opens a file of the pack`()
+        async throws
+    {
+        let testBed = try ContentTestBed(Self.files)
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        try await piano.download()
+        try FileManager.default.removeItem(atPath: testBed.folder.path + "/device/content/packs/piano")
+        await #expect(throws: Tenure.AssetPackError.notInstalled("piano")) { try await piano.url(for: "index.json") }
+        guard case .available = piano.state else { return #expect(Bool(false), "\(piano.state)") }
+    }
+
     @Test func `pack bytes that changed on the disk while the app was closed are fetched again`() async throws {
         let testBed = try ContentTestBed(Self.files, faults: [.stall(after: 8_000_000)]) { $0.stallTimeout = 60 }
         var first: Tenure? = testBed.device.start()

@@ -114,6 +114,18 @@ import Testing
         }
     }
 
+    @Test func `a client requests content only once, without another sync, from a service that delivers no content`()
+        async throws
+    {
+        try await RealService.run { service in
+            let tenure = service.device(try .owner()).start()
+            _ = await tenure.settled()
+            await #expect(throws: ServiceFailure.self) { _ = try await tenure.engine.content(appVersion: nil) }
+            #expect(service.line.paths.filter { $0.hasSuffix("/v1/content") }.count == 1)
+            #expect(service.line.syncs == 1)
+        }
+    }
+
     @Test func `a download from the service finishes the version that it began, even after a relaunch`() async throws {
         try await ServedContent.run { served in
             let changed = served.publishWhileDownloadIsCut()

@@ -71,6 +71,15 @@ import Testing
         #expect(await values.next()?.allows("pro") == false)
     }
 
+    @Test func `updates of a customer don't repeat a customer that hasn't changed`() async {
+        let state = state(snapshot(granted))
+        var values = state.watch().makeAsyncIterator()
+        #expect(await values.next()?.allows("pro") == true)
+        state.post(snapshot(granted))
+        state.close()
+        #expect(await values.next() == nil)
+    }
+
     @Test func `updates of a customer report the beginning and the end of a trial session`() async {
         let state = state(.init(customer: Tenure.Customer(answers: [:]), floor: start, hasFinishedSearch: true))
         var values = state.watch().makeAsyncIterator()

@@ -165,6 +165,33 @@ import Testing
         #expect(device.store.now.finished == ["9", "410000000000001"])
     }
 
+    @Test func `transactions of later periods are finished at once after the subscription's content has arrived`() async
+    {
+        let first = InventedApp.subscription(until: InventedApp.now.addingTimeInterval(InventedApp.day))
+        let device = Device(
+            FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [first]
+                $0.unfinished = [first]
+            }
+        ) { $0.options.finishing = .afterContent(of: [InventedApp.yearly]) }
+        let tenure = device.start()
+        await tenure.refresh()
+        #expect(device.store.now.finished.isEmpty)
+        await tenure.contentArrived(for: InventedApp.yearly)
+        #expect(device.store.now.finished == ["410000000000002"])
+        let renewed = Purchase(
+            transactionID: "410000000000003", originalTransactionID: "410000000000002", productID: InventedApp.yearly,
+            type: .autoRenewable, purchaseDate: first.purchase.expiresDate,
+            expiresDate: first.purchase.expiresDate?.addingTimeInterval(365 * InventedApp.day),
+            signedDate: InventedApp.now)
+        device.store.deliverUpdate(
+            AppStoreTransaction(
+                jws: "renewed", environment: .production, appTransactionID: nil, purchase: renewed))
+        for _ in 0..<1000 where device.store.now.finished.count < 2 { try? await Task.sleep(for: .milliseconds(10)) }
+        #expect(device.store.now.finished == ["410000000000002", "410000000000003"])
+    }
+
     @Test func `transactions that StoreKit couldn't finish are finished by the next search`() async {
         let purchases = [InventedApp.purchase()]
         let device = Device(

@@ -25,6 +25,42 @@ import Testing
         let tenure = device.start()
         #expect(await tenure.allows("everything"))
         #expect(tenure.acquisition?.originalAppVersion == "37")
+        #expect(tenure.customer.environment == .production)
+    }
+
+    @Test func `the local state remembers the account of purchases, also without an app transaction`() async {
+        let device = Device(
+            FakeStore {
+                $0.appBehavior = .throwsAnError
+                $0.transactions = [InventedApp.purchase(of: "704000000000000001")]
+            }, policy: InventedApp.policy(whileUndetermined: .deny))
+        #expect(await device.start().settled().has("everything"))
+        // The next customer's subscription includes `cloud`, and `everything` only until it ends.
+        let end = InventedApp.now.addingTimeInterval(InventedApp.day)
+        device.store.change { $0.transactions = [InventedApp.subscription(until: end, of: "704000000000000002")] }
+        let customer = await device.start().settled()
+        #expect(customer.answers["cloud"]?.until == end && customer.answers["everything"]?.until == end)
+    }
+
+    @Test func `the local state keeps a subscription in Apple's billing grace period at the next start offline`() async
+    {
+        let graceEnd = InventedApp.now.addingTimeInterval(5 * InventedApp.day)
+        let device = subscriber(until: InventedApp.now.addingTimeInterval(-InventedApp.day))
+        device.store.change {
+            $0.renewals = [Self.renewal(graceUntil: graceEnd, signed: InventedApp.now.addingTimeInterval(-60))]
+        }
+        #expect(await device.start().settled().has("cloud"))
+        silence(device)
+        let customer = await device.start().settled()
+        #expect(customer.answers["cloud"]?.until == graceEnd)
+    }
+
+    private static func renewal(graceUntil end: Date? = nil, signed: Date) -> AppStoreRenewal {
+        AppStoreRenewal(
+            jws: "renewal.\(signed.timeIntervalSince1970)",
+            renewal: Renewal(
+                originalTransactionID: "410000000000002", productID: InventedApp.yearly, gracePeriodExpiresDate: end,
+                isInBillingRetryPeriod: end != nil, signedDate: signed))
     }
 
     @Test func `the local state is ignored and created again if a byte was changed`() async throws {
@@ -186,9 +222,10 @@ import Testing
         #expect(await !device.start().allows("everything"))
     }
 
-    @Test func `after a wrong clock, the local state accepts the corrected clock once a newer artifact arrives`()
-        async
-    {
+    @Test(arguments: 0..<3)
+    func `after a wrong clock, the local state accepts the corrected clock once a newer artifact arrives`(
+        _ artifact: Int
+    ) async {
         let end = InventedApp.now.addingTimeInterval(300 * InventedApp.day)
         let device = subscriber(until: end)
         device.time.now = InventedApp.date("2099-01-01")
@@ -196,8 +233,17 @@ import Testing
         device.time.now = InventedApp.now
         let tenure = device.start()
         #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
-        device.store.change { $0.app = InventedApp.newcomer(signed: InventedApp.now.addingTimeInterval(60)) }
-        device.time.now = InventedApp.now.addingTimeInterval(60)
+        let later = InventedApp.now.addingTimeInterval(60)
+        device.store.change { state in
+            switch artifact {
+            case 0: state.app = InventedApp.newcomer(signed: later)
+            case 1:
+                state.transactions.append(
+                    InventedApp.purchase(ServedStore.coins, id: "410000000000003", type: .consumable, signed: later))
+            default: state.renewals = [Self.renewal(signed: later)]
+            }
+        }
+        device.time.now = later
         await tenure.engine.searchAgain()
         #expect(await tenure.allows("cloud"))
     }

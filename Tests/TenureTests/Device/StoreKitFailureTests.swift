@@ -29,6 +29,26 @@ private let failures: [FakeStore.Behavior] = [.throwsAnError, .hangs, .answersUn
         #expect(store.now.prompts == 0)
     }
 
+    @Test func `a transaction that StoreKit can't finish doesn't keep the next transaction from being finished`()
+        async
+    {
+        let purchases = [InventedApp.purchase(), InventedApp.purchase(InventedApp.yearly, id: "410000000000002")]
+        let store = FakeStore {
+            $0.app = InventedApp.newcomer()
+            $0.transactions = purchases
+            $0.unfinished = purchases
+            $0.unfinishable = ["410000000000001"]
+        }
+        let tenure = Device(store).start()
+        await tenure.refresh()
+        // The first search may still be finishing the transaction, and then the second search leaves it alone.
+        for _ in 0..<1000 where store.now.finished.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
+        #expect(store.now.finished == ["410000000000002"])
+        store.change { $0.unfinishable = [] }
+        await tenure.refresh()
+        #expect(store.now.finished == ["410000000000002", "410000000000001"])
+    }
+
     @Test(arguments: failures)
     func `a StoreKit failure takes nothing from an owner whom StoreKit confirmed before`(_ behavior: FakeStore.Behavior)
         async

@@ -17,4 +17,12 @@ import Testing
         }
         for await _ in canceled {}
     }
+
+    @Test(.timeLimit(.minutes(1))) func `a client that waits for a date continues once the clock shows that date`()
+        async throws
+    {
+        let date = Date(timeIntervalSinceNow: 0.3)
+        try await Setup(access: FakeStore(), storage: MemoryStateStorage(), policy: nil).waitUntil(date)
+        #expect(Date() >= date)
+    }
 }

@@ -40,6 +40,8 @@ final class FakeStore: AppStoreAccess {
         var renewalsBehavior = Behavior.answers
         var restoreBehavior = Behavior.answers
         var finishBehavior = Behavior.answers
+        /// The transactions that can't be finished.
+        var unfinishable: Set<String> = []
         /// Whether calls that the library makes by itself never return.
         var hangs: Bool { [appBehavior, transactionsBehavior, renewalsBehavior].contains(.hangs) }
         /// Changes that `synchronize` makes.
@@ -128,7 +130,7 @@ final class FakeStore: AppStoreAccess {
     func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>> { news }
 
     func finish(_ transactionID: String) async throws {
-        if now.finishBehavior == .throwsAnError { throw Failure() }
+        if now.finishBehavior == .throwsAnError || now.unfinishable.contains(transactionID) { throw Failure() }
         change { state in
             state.unfinished.removeAll { $0.purchase.transactionID == transactionID }
             state.finished.append(transactionID)

@@ -20,6 +20,18 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
+    @Test func `a registered version list keeps the policy's reason, whether the policy grants or denies`()
+        async throws
+    {
+        let owner = Device(FakeStore { $0.app = InventedApp.owner() }).start()
+        try await owner.register(entitlement: "everything", versions: ["37"])
+        #expect(await owner.decision(for: "everything").reasons.first?.code == "eraHonored")
+        let denial = await owner.decision(for: "cloud")
+        try await owner.register(entitlement: "cloud", versions: ["1"])
+        #expect(denial.outcome == .denied)
+        #expect(await owner.decision(for: "cloud") == denial)
+    }
+
     @Test func `an entitlement that only a registered version list names is granted or denied by that list`()
         async throws
     {

@@ -51,6 +51,11 @@ private let examples = URL(fileURLWithPath: #filePath)
             #expect(customer.has("everything"))
             #expect(customer.answers["everything"]?.reasons.first?.code == "product")
             #expect(customer.acquisition == nil)
+            #expect(
+                customer.steps.first { $0.name == .appTransaction }?.outcome
+                    == .failed(
+                        "the app transaction belongs to another account than the purchases; Restore Purchases refreshes it"
+                    ))
             #expect(device.signInRequests == 0)
             // The same holds at the next start, also while StoreKit fails to list purchases.
             device.behavior.transactions = .fails(.unknown)

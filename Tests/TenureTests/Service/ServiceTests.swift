@@ -62,6 +62,37 @@ import Testing
         }
     }
 
+    @Test func `a signed right isn't used for the next account in any process while the service is down`()
+        async throws
+    {
+        try await RealService.run { service in
+            let storage = MemoryStateStorage()
+            let devices = try (0..<2).map { _ in
+                service.device(try .owner(), storage: storage) { $0.options.whileUndetermined = .deny }
+            }
+            let (app, appExtension) = (devices[0].start(), devices[1].start())
+            for tenure in [app, appExtension] { #expect(await tenure.settled().has("everything")) }
+            service.line.condition = .down
+            let other = try InventedApp.signed(InventedApp.newcomer())
+            for device in devices { device.store.change { $0.app = other } }
+            for tenure in [app, appExtension] {
+                #expect(await !tenure.refresh().has("everything"))
+                #expect(await !tenure.allows("everything"))
+            }
+        }
+    }
+
+    @Test func `the client sends nothing to the service while it has no artifact of the App Store`() async throws {
+        try await RealService.run { service in
+            let customer = await service.device(FakeStore { $0.appBehavior = .throwsAnError }).start().settled()
+            #expect(service.line.syncs == 0)
+            #expect(
+                customer.steps.first { $0.name == .service }?.outcome
+                    == .failed(
+                        "no app transaction, transaction or receipt could be read, so there is nothing to send"))
+        }
+    }
+
     @Test func `the service's denial of one account doesn't apply to the next account while the service is down`()
         async throws
     {
@@ -157,6 +188,12 @@ import Testing
         }
     }
 
+    /// `Tenure.listening` trusts no key, so it can't verify the service's entitlement tokens.
+    private static func listen(_ setup: inout Setup) {
+        setup.isListening = true
+        setup.keys = []
+    }
+
     @Test func `a client made by Tenure.listening sends purchases, allows everything and finishes no transactions`()
         async throws
     {
@@ -167,10 +204,11 @@ import Testing
                 $0.transactions = [purchase]
                 $0.unfinished = [purchase]
             }
-            let device = service.device(store) { $0.isListening = true }
+            let device = service.device(store) { Self.listen(&$0) }
             let tenure = device.start()
             let customer = await tenure.settled()
             #expect(service.line.syncs == 1)
+            #expect(customer.steps.first { $0.name == .service }?.outcome == .done)
             #expect(customer.answers.isEmpty)
             #expect(await tenure.allows("cloud"))
             #expect(store.now.finished.isEmpty)
@@ -182,7 +220,7 @@ import Testing
         async throws
     {
         try await RealService.run { service in
-            let device = service.device(try .newcomer()) { $0.isListening = true }
+            let device = service.device(try .newcomer()) { Self.listen(&$0) }
             for (hours, syncs) in [(0.0, 1), (3, 1), (23, 1), (24, 2)] {
                 device.time.now = InventedApp.now.addingTimeInterval(hours * 3600)
                 _ = await device.start().settled()

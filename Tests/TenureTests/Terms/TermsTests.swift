@@ -250,6 +250,10 @@ import Testing
         #expect(
             Self.subscription(2500, "JPY").pricePerMonthText(in: Locale(identifier: "ja_JP"))
                 == "月額" + (try Self.money("208", "JPY", "ja_JP")))
+        let season = Tenure.ProductTerms(
+            id: "season", kind: .nonRenewing, price: 9, currencyCode: "USD", period: CalendarPeriod(months: 3))
+        #expect(season.pricePerMonth == 3)
+        #expect(Self.subscription(each: CalendarPeriod(days: 0)).pricePerMonth == nil)
         #expect(
             Tenure.ProductTerms(id: "all", kind: .nonConsumable, price: 9, currencyCode: "USD", period: Self.year)
                 .pricePerMonth == nil)
