@@ -157,7 +157,7 @@ import Testing
         let generous = testBed.folder.url("new-400.yaml").path
         let publish = ["policy", "publish", generous, "--reason", "r"] + testBed.options(port)
         let refused = try await Command.run(publish)
-        #expect(refused.status == 2 && refused.errors.contains("--give-to 1 --rehearsal reh_"), "\(refused.errors)")
+        #expect(refused.status == 2 && refused.errors.contains("`--give-to 1 --rehearsal reh_"), "\(refused.errors)")
         let id = try #require(refused.errors.components(separatedBy: "--rehearsal ").last?.split(separator: "`").first)
         #expect(try await Command.run(publish + ["--give-to", "1"]).status == 64)
         #expect(try await Command.run(publish + ["--give-to", "0", "--rehearsal", String(id)]).status == 1)

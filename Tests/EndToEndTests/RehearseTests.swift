@@ -92,6 +92,12 @@ import Testing
         #expect(try await Command.run(arguments("--evidence", file, "--fail-if", "loss>0")).status == 1)
         #expect(try await Command.run(arguments()).status == 64)
         #expect(try await Command.run(arguments("--evidence", file, "--database", "x")).status == 64)
+        #expect(try await Command.run(arguments("--database", "x", "--rejected", "y")).status == 64)
+        #expect(try await Command.run(arguments("--database", "x", "--incomplete")).status == 64)
+        let output = file + ".output"
+        let twice = try await Command.run(arguments("--evidence", file, "--report", output, "--rejected", output))
+        #expect(twice.status == 1 && twice.errors.contains("`\(output)` would be written twice"), "\(twice.errors)")
+        #expect(!FileManager.default.fileExists(atPath: output))
         #expect(try await Command.run(arguments("--evidence", "/nowhere")).errors.contains("`/nowhere` can't be read"))
         #expect(try await Command.run(arguments("--database", "/nowhere")).errors.contains("no database at `/nowhere`"))
     }

@@ -41,6 +41,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `only the entitlement tokens of test customers have the claim that the customer is a test`(isTest: Bool) throws
+    {
+        let customer = Customer(
+            id: 1, realm: Realm(.production, isTest: isTest), publicID: "cus_1", createdAt: Calculator.now,
+            facts: CustomerFacts())
+        let token = EntitlementToken(
+            bundleID: "com.example.calculator", customer: customer, appTransactionID: nil, device: "x", decisions: [],
+            lifetimes: .init(), now: Calculator.now)
+        let claims = try JSONSerialization.jsonObject(with: Data(token.claims)) as? [String: Any]
+        #expect(claims?["test"] as? Bool == (isTest ? true : nil))
+    }
+
     @Test func `a subscription in an entitlement token ends with its period`() async throws {
         try await withService { client in
             let id = "704000000000000002"

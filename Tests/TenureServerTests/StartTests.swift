@@ -130,6 +130,27 @@ import Testing
         #expect(configuration.mistakes.first == .noEnvironment)
     }
 
+    @Test(arguments: [
+        ("host=db user=ada", ConnectionString.objection), ("mysql://db/shop", "a URL of an unknown kind"),
+    ])
+    func `a database that is neither a URL of PostgreSQL nor a path is refused before the service starts`(
+        database: String, words: String
+    ) throws {
+        var configuration = try Calculator.configuration("/tmp")
+        configuration.databasePath = database
+        configuration.keysFolder = "/tmp"
+        #expect(configuration.mistakes.count == 1)
+        #expect(configuration.mistakes.first?.description.contains(words) == true, "\(configuration.mistakes)")
+    }
+
+    @Test func `a service with a database server needs a folder of keys`() throws {
+        var configuration = try Calculator.configuration("/tmp")
+        configuration.databasePath = "postgresql://db/shop"
+        #expect(configuration.mistakes == [.noKeysFolder])
+        configuration.keysFolder = "/tmp"
+        #expect(configuration.mistakes.isEmpty)
+    }
+
     @Test func `a service that can't start reports the reason in one line`() async throws {
         let nowhere = try Calculator.configuration("/no/such/folder")
         let error = await #expect(throws: ServiceError.self) { try await TenureService(nowhere) }

@@ -42,6 +42,10 @@ import Testing
         #expect(content.mistakes.map(\.description).contains { $0.contains("7 days") })
         content.s3 = nil
         #expect(content.mistakes == [])
+        content.linkLifetime = 1
+        #expect(content.mistakes == [])
+        content.linkLifetime = 0.9
+        #expect(content.mistakes.map(\.description).contains { $0.contains("at least a second") })
     }
 
     @Test func `settings of content need secret files that only their owner can read`() throws {

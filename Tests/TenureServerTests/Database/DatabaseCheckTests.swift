@@ -37,10 +37,19 @@ import Testing
         Damage(
             "UPDATE customers SET facts = (SELECT facts FROM customers WHERE id = 3) WHERE id = 1",
             finding: "differ from the facts that the artifacts prove (proofs of the app", .rebuild),
+        Damage(
+            "DELETE FROM promises WHERE customer = 1",
+            finding: "differ from the facts that the artifacts prove (promises)", .rebuild),
+        Damage(
+            "DELETE FROM support_grants WHERE id = 1",
+            finding: "differ from the facts that the artifacts prove (grants and revocations)", .rebuild),
         Damage("UPDATE customers SET realm = 77 WHERE id = 1", finding: "no realm has the number 77", .rebuild),
         Damage(
             "UPDATE customers SET merged_into = 1 WHERE id = 3", "UPDATE customers SET merged_into = 3 WHERE id = 1",
             finding: "merged in a circle", .inspect),
+        Damage(
+            "UPDATE customers SET merged_into = 1, realm = 1 WHERE id = 3",
+            finding: "merged into a customer of another realm", .inspect),
         Damage(
             "PRAGMA defer_foreign_keys = ON", "UPDATE customers SET merged_into = id WHERE id = 1",
             finding: "merged in a circle", .inspect),
@@ -67,6 +76,13 @@ import Testing
             "UPDATE policies SET compiled = x'7b7d' WHERE version = 1", finding: "was changed after it was stored",
             .restore,
             namesCustomer: false),
+        // The digest is that of the bytes, so another program stored an empty policy.
+        Damage(
+            """
+            UPDATE policies SET compiled = x'7b7d',
+            sha256 = x'44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a' WHERE version = 1
+            """,
+            finding: "policy 1 can't be read", .restore, namesCustomer: false),
         Damage("DROP TRIGGER audit_stays", finding: "append-only", .restore, namesCustomer: false),
     ])
     func `checking a damaged database reports each problem and its remedy`(damage: Damage) async throws {

@@ -86,6 +86,26 @@ import Testing
         #expect(values.list(.trust) == ["c.pem", "d.pem"])
     }
 
+    @Test(arguments: [60, 78, 100])
+    func `the help fills its lines up to the width, and says which settings may be repeated`(width: Int) throws {
+        var help = Setting.help(width: width).split(separator: "\n", omittingEmptySubsequences: false)[...]
+        for setting in Setting.all where setting.kind != .structure {
+            let head = try #require(help.first)
+            help = help.dropFirst()
+            #expect(head.hasPrefix("  " + setting.flag))
+            let lines = help.prefix { $0.hasPrefix("      ") }
+            help = help.dropFirst(lines.count)
+            let text = lines.map { $0.dropFirst(6) }.joined(separator: " ")
+            #expect(text.hasPrefix(setting.summary))
+            #expect(text.hasSuffix("may be repeated)") == setting.kind.isList, "\(text)")
+            for (line, next) in zip(lines, lines.dropFirst()) {
+                let word = next.dropFirst(6).prefix { $0 != " " }
+                #expect(line.count <= width && line.count + 1 + word.count > width, "\(line)")
+            }
+        }
+        #expect(help.isEmpty)
+    }
+
     @Test(arguments: [["--prot", "1"], ["port"], ["--port"], ["--port", "--host"], ["-p", "1"], ["--"]])
     func `invalid options on the command line are usage errors`(arguments: [String]) {
         #expect(throws: SettingValues.UsageError.self) {

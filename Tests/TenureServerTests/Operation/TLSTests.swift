@@ -32,9 +32,10 @@ import Testing
         return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
     }
 
-    /// Returns the status of a request by a client that trusts only one root.
+    /// Returns the status of a response, and the response, for a client that trusts only one root.
     private func status(
-        port: Int, trusting root: String, to newest: TLSVersion? = nil, suite: NIOTLSCipher? = nil
+        port: Int, trusting root: String, to newest: TLSVersion? = nil, suite: NIOTLSCipher? = nil,
+        path: String = "/health/live"
     ) async throws -> String {
         var tls = TLSConfiguration.makeClientConfiguration()
         if let suite { tls.cipherSuiteValues = [suite] }
@@ -46,8 +47,10 @@ import Testing
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let result: Result<String, any Error>
         do {
-            let request = HTTPClientRequest(url: "https://127.0.0.1:\(port)/health/live")
-            result = .success("\(try await client.execute(request, timeout: .seconds(20)).status)")
+            let request = HTTPClientRequest(url: "https://127.0.0.1:\(port)\(path)")
+            let response = try await client.execute(request, timeout: .seconds(20))
+            let body = String(buffer: try await response.body.collect(upTo: 1 << 20))
+            result = .success("\(response.status)\n\(body)")
         } catch {
             result = .failure(error)
         }
@@ -121,6 +124,11 @@ import Testing
         let service = try start(in: folder, files, "--log-format", "json")
         let port = try #require(try await service.port(), "\(service.errors)")
         #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+        // An alert on this metric reminds the operator before the certificate expires.
+        let metrics = try await status(port: port, trusting: Self.root(of: files), path: "/metrics")
+        let line = metrics.split(separator: "\n").first { $0.hasPrefix("tenure_certificate_expires_seconds ") }
+        let expiry = try #require(try files.contents(now: Date()).chain.first?.expiry)
+        #expect(line?.split(separator: " ").last.flatMap { Double($0) } == expiry.timeIntervalSince1970, "\(metrics)")
 
         try put(other.certificate, at: files.certificate)
         service.signal(SIGHUP)

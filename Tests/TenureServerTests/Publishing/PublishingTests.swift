@@ -366,6 +366,7 @@ import Testing
             #expect(try await admin.publish(try .generous(), ["reason": " "]).status == .badRequest)
             #expect(try await admin.publish(try .generous(), ["takeFrom": 1]).status == .badRequest)
             #expect(try await admin.post(AdminClient.policies, ["reason": "r"]).status == .badRequest)
+            #expect(try await admin.publish(try .generous(), ["version": 1]).problem?.code == .malformedRequest)
             let rollback = try await admin.rollBack(["policy": try Policy.generous().text])
             #expect(rollback.problem?.detail.contains("send no `policy` with a rollback") == true, "\(rollback.text)")
             #expect(try await admin.get(AdminClient.policies + "/2").status == .notFound)

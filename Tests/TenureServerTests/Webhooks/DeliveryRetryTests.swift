@@ -1,5 +1,6 @@
 import Foundation
 import HummingbirdTesting
+import Logging
 import NIOCore
 import StoreContract
 import TenureAPI
@@ -79,6 +80,36 @@ import Testing
             #expect(back.received.map(\.id) == [event])
             try await back.close()
         }
+    }
+
+    @Test func `the log has a line for each failed webhook delivery, with the next attempt or the abandoned message`()
+        async throws
+    {
+        let receiver = try await Receiver { _, count in .status(count == 0 ? 503 : 500, "Retry-After: 3600") }
+        let lines = LogLines()
+        let webhooks = [Webhook.local(receiver.port, events: ["entitlement.granted"])]
+        try await withWebhooks(webhooks, logger: lines.logger(.notice)) { client, hooks in
+            _ = try await client.sync(try Calculator.owner("1"))
+            try await hooks.work()
+            let event = try #require(try await hooks.outbox().last?.message.event)
+            func entries() throws -> [[String: Any]] {
+                try lines.texts.compactMap { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+            }
+            let failed = try #require(try entries().first, "\(lines.texts)")
+            #expect(try entries().count == 1)
+            #expect(failed["message"] as? String == "a webhook delivery failed; trying again later")
+            #expect(failed["event"] as? String == event && failed["endpoint"] as? String == "app")
+            #expect(failed["retryIn"] as? String == "3600s" && failed["attempt"] as? String == "1", "\(failed)")
+            for _ in 0..<200 {
+                hooks.clock.advance(by: 1800)
+                try await hooks.work()
+            }
+            let abandoned = try #require(try entries().last)
+            #expect((abandoned["message"] as? String)?.hasPrefix("webhook message abandoned; ") == true, "\(abandoned)")
+            #expect(abandoned["event"] as? String == event && abandoned["retryIn"] == nil)
+            #expect(try entries().count > 10)
+        }
+        try await receiver.close()
     }
 
     @Test func `a webhook message that is replayed after three days is retried like a new message`() async throws {

@@ -231,6 +231,34 @@ import Testing
         }
     }
 
+    @Test func `a webhook message about an entitlement that the policy no longer has has all fields of a decision`()
+        async throws
+    {
+        try await withFolder { folder in
+            let end = Calculator.now.addingTimeInterval(100 * 86_400)
+            @Sendable func data(_ hooks: WebhookTestBed) async throws -> [String: Any] {
+                while try await hooks.entitlementChanges.pass() {}
+                let data = try #require(try await hooks.outbox().last?.message.data)
+                return try #require(try JSONSerialization.jsonObject(with: Data(data)) as? [String: Any])
+            }
+            let fields = try await withWebhooks(in: folder, [Self.closedPort]) { client, hooks in
+                _ = try await client.sync(try subscription(until: end))
+                return Set(try await data(hooks).keys)
+            }
+            let renamed = try Policy(
+                app: try Calculator.policy().app, eras: [Era(name: "paid", model: .paid)], buildNumbers: .increasing,
+                entitlements: [Entitlement(name: "all", honors: [])])
+            try await withWebhooks(in: folder, [Self.closedPort], policy: renamed) { _, hooks in
+                let removed = try await data(hooks)
+                #expect(try await hooks.types().last == "entitlement.revoked")
+                #expect(Set(removed.keys) == fields)
+                #expect(removed["entitlement"] as? String == "everything" && removed["outcome"] as? String == "denied")
+                #expect(removed["sentence"] as? String == "“everything” is no longer offered.")
+                #expect((removed["reasons"] as? [Any])?.isEmpty == true)
+            }
+        }
+    }
+
     @Test
     func `webhooks don't report rights granted before the first webhook was configured, but report when they end`()
         async throws

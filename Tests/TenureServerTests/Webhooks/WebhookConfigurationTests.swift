@@ -20,6 +20,11 @@ import Testing
         #expect(try mistake { $0.secrets.append("another secret of ours") } == nil)
         #expect(try mistake { $0.events = ["customer.merged", "entitlement.expiring"] } == nil)
         #expect(try mistake { $0.eachCustomer = false } == nil)
+        let policies = try mistake {
+            $0.eachCustomer = false
+            $0.events = ["entitlement.granted", "policy.published"]
+        }
+        #expect(policies == nil)
     }
 
     @Test func `each mistake in the configuration of webhooks is one line that says what to do`() throws {

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Hummingbird
 import HummingbirdTesting
+import Logging
 import NIOCore
 import NIOSSL
 import SwiftASN1
@@ -51,12 +52,12 @@ extension Webhook {
 
 func withWebhooks<Result: Sendable>(
     in folder: String? = nil, _ webhooks: [Webhook], policy: Policy? = nil, clock: TestClock = TestClock(),
-    _ change: (inout ServiceConfiguration) throws -> Void = { _ in },
+    logger: Logger = Calculator.logger, _ change: (inout ServiceConfiguration) throws -> Void = { _ in },
     _ body: @escaping @Sendable (Client, WebhookTestBed) async throws -> Result
 ) async throws -> Result {
     guard let folder else {
         return try await withFolder {
-            try await withWebhooks(in: $0, webhooks, policy: policy, clock: clock, change, body)
+            try await withWebhooks(in: $0, webhooks, policy: policy, clock: clock, logger: logger, change, body)
         }
     }
     var configuration = try Calculator.configuration(folder, policy: policy)
@@ -65,7 +66,7 @@ func withWebhooks<Result: Sendable>(
     try change(&configuration)
     let service = try await started(configuration)
     let parts = try configuration.webhookServices(
-        service.entitlementComparer, store: service.store, metrics: service.metrics, logger: Calculator.logger)
+        service.entitlementComparer, store: service.store, metrics: service.metrics, logger: logger)
     guard let parts else { throw ServiceError.failed("no webhooks") }
     let hooks = WebhookTestBed(
         service: service, entitlementChanges: parts.entitlementChanges, workers: parts.deliveries.workers, clock: clock)
