@@ -115,8 +115,14 @@ import Testing
         // Without the anchors, no artifact verifies.
         let strict = try await testBed.databaseCommand("check")
         #expect(strict.status == 1 && strict.output.contains("cus_") && strict.output.contains("--trust"))
+        let count = strict.output.split(separator: "\n").count
+        #expect(
+            strict.errors.hasPrefix("error: 4 customers, ") && strict.errors.hasSuffix(": \(count) findings\n"),
+            "\(strict.errors)")
         let stopped = try await testBed.databaseCommand("rebuild")
         #expect(stopped.status == 1 && stopped.output.contains("the customer's facts stay unchanged"))
+        #expect(stopped.output.hasSuffix("4 customers: 0 changed\n"), "\(stopped.output)")
+        #expect(stopped.errors == "error: 4 customers couldn't be rebuilt\n")
         #expect(
             try await testBed.databaseCommand("migrate", "--to", testBed.database).errors.contains(
                 "the target is the source"))

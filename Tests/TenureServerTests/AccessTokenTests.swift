@@ -30,6 +30,7 @@ import Testing
                 #expect(response.headers[.wwwAuthenticate] == "Bearer")
                 #expect(try client.problem(response).code == .notAuthenticated)
             }
+            #expect(try await client.get("/v1/customers", token: token).headers[.wwwAuthenticate] == nil)
         }
     }
 

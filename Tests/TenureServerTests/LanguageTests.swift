@@ -29,10 +29,10 @@ import Testing
         return try #require(answer.entitlements["everything"]?.sentence)
     }
 
-    @Test func `Accept-Language selects the language of titles in sentences of a sync and of GET /v1/customer`()
+    @Test func `Accept-Language selects the language of titles in sentences for a customer and for support`()
         async throws
     {
-        try await withService(policy: try Self.policy()) { client in
+        try await withService(policy: try Self.policy(), { $0.adminKey = AdminClient.adminKey }) { client in
             var request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             request.deviceVerificationID = Calculator.device.uuidString
             let body = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
@@ -49,6 +49,15 @@ import Testing
                 uri: "/v1/customer", method: .get, headers: german
             ) { $0 }
             #expect(try Self.sentence(again).hasPrefix("“Alles” is yours permanently"))
+            let id = try JSONDecoder().decode(CustomerResponse.self, from: Data(buffer: answer.body)).id
+            german[.authorization] = "Bearer \(AdminClient.adminKey)"
+            let seen = try await client.http.execute(
+                uri: "/v1/admin/customers/\(id)", method: .get, headers: german
+            ) { $0 }
+            let shown = try JSONSerialization.jsonObject(with: Data(buffer: seen.body)) as? [String: Any]
+            let entitlements = (shown?["customer"] as? [String: Any])?["entitlements"] as? [String: [String: Any]]
+            let sentence = entitlements?["everything"]?["sentence"] as? String
+            #expect(sentence?.hasPrefix("“Alles” is yours permanently") == true, "\(shown ?? [:])")
         }
     }
 

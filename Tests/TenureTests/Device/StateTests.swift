@@ -245,7 +245,7 @@ import Testing
         }
         device.time.now = later
         await tenure.engine.searchAgain()
-        #expect(await tenure.allows("cloud"))
+        #expect(await tenure.decision(for: "cloud").outcome == .granted)
     }
 
     @Test func `the local state remembers a refund at the next start offline`() async {
