@@ -28,6 +28,8 @@ private let extending: JSONObject = [
         let answer = try await client.send(.put, path, extending)
         #expect(answer.status == 200)
         #expect(answer.body["success"] == .boolean(true))
+        #expect(answer.body.text("requestIdentifier") == "r1")
+        #expect(answer.body.text("originalTransactionId") == id)
         #expect(
             answer.body.integer("effectiveDate") == Int(Shop.date("2026-01-31T12:00:00Z").timeIntervalSince1970) * 1000)
         #expect(await client.store.state.notificationNames().last == "RENEWAL_EXTENDED")
@@ -180,6 +182,8 @@ private let extending: JSONObject = [
         }
         let all = try await ask()
         #expect(all.count == state.notifications.count && !all.isEmpty)
+        // Notifications of the first and of the last instant are included.
+        #expect(try await ask { $0["startDate"] = .instant(state.now) }.count == all.count)
         for case .object(let item) in all {
             #expect(item.list("sendAttempts").isEmpty)
             #expect(item.text("signedPayload")?.isEmpty == false)

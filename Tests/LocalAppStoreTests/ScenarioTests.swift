@@ -92,6 +92,44 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
         ], "\(error?.description ?? "")")
 }
 
+@Test func `a scenario's mistakes in offers, storefronts and lengths of time say what to write instead`() {
+    let text = """
+        scenario: Mistakes
+        begins: 2014-01-01
+        environment: Sandbox
+        sandbox: { month: 1m, days: 59s, waitingDay: 0s }
+        app:
+          bundleID: com.example.calculator
+          appleID: 828838134
+          releases: [{ platform: iOS, build: "37", version: "1.4", at: 2014-01-10 }]
+          products:
+            com.example.calculator.monthly:
+              type: autoRenewable
+              price: 1.99
+              prices: { DEU: 2.99, Germany: 2.99 }
+              period: P1M
+              introductory: { discount: freeTrial, period: P7D }
+              offers:
+                - { id: comeback, discount: payAsYouGo, period: P1M }
+                - { id: thanks, type: promotional, discount: payAsYouGo, period: P1M }
+        customers: { Ada: {} }
+        timeline:
+          - at: 2014-05-01
+            Ada: acquires
+          - { after: -1d, Ada: updates }
+          - { at: 2014-06-01, after: 1d, Ada: updates }
+        """
+    let error = #expect(throws: PolicyFileError.self) { try ScenarioReader.read(Array(text.utf8), named: "s.yaml") }
+    let mistakes = error?.mistakes.map { $0.description.prefix { $0 != ";" } } ?? []
+    #expect(
+        mistakes == [
+            "s.yaml:4:29: this length is too short", "s.yaml:4:46: this length is too short",
+            "s.yaml:13:37: `Germany` isn't a storefront of the local App Store",
+            "s.yaml:17:11: an offer needs `id` and `type`", "s.yaml:23:14: a negative length isn't possible",
+            "s.yaml:24:5: a step needs one of `at: 2014-05-01` and `after: 31d`",
+        ])
+}
+
 @Test func `watchOS as a platform in a scenario is a mistake, and its message lists the valid platforms`() throws {
     let text = """
         scenario: A watch

@@ -47,6 +47,17 @@ import Testing
     }
 }
 
+@Test func `in the sandbox, the subscription statuses of the App Store Server API have no appAppleId`() async throws {
+    var state = try Shop.state(of: "Ada", .sandbox)
+    try state.buy(Shop.monthly, "Ada")
+    let id = state.id(of: state.transactions[0])
+    try await withStoreClient(state) { client async throws in
+        let statuses = try await client.get("/inApps/v1/subscriptions/\(id)").body
+        #expect(statuses["appAppleId"] == nil)
+        #expect(statuses.text("bundleId") == Shop.bundleID && statuses.text("environment") == "Sandbox")
+    }
+}
+
 @Test func `a server API request with a token of another key, app or time gets 401 without a body`() async throws {
     var state = try Shop.state(of: "Ada")
     try state.buy(Shop.everything, "Ada")

@@ -148,6 +148,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     try state.changePlan("Ada", to: Shop.pro, as: .upgrade)
     let upgraded = try state.lastNotification()
     #expect(upgraded.transaction?.payload.productID == Shop.pro)
+    #expect(upgraded.renewalInfo?.payload.renewalPrice == 4990)
     #expect(upgraded.transaction?.payload.purchaseDate == Shop.date("2026-01-20"))
     #expect(upgraded.transaction?.payload.originalTransactionID == state.id(of: state.transactions[0]))
     #expect(state.transactions[1].isUpgraded)

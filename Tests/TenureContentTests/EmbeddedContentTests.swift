@@ -26,6 +26,13 @@ import Testing
         #expect(throws: ContentError.self) { try content(#"{"path":"\#(path)","size":1}"#) }
     }
 
+    @Test(arguments: ["", "..", "Piano", "a/b", "grand_piano", String(repeating: "a", count: 65)])
+    func `embedded content with an invalid name of a pack is rejected`(name: String) {
+        #expect(throws: ContentError.invalidEmbeddedContent("`\(name)` isn't a valid name of a pack")) {
+            try content("", more: #",{"name":"\#(name)","product":"p","version":"\#(digest)","files":[]}"#)
+        }
+    }
+
     @Test(arguments: [
         #"{"path":"a","size":-1}"#, #"{"path":"a","size":8589934592}"#, #"{"path":"a","size":1},{"path":"A","size":1}"#,
         #"{"path":"a","size":1},{"path":"a/b","size":1}"#, #"{"path":"a"}"#,

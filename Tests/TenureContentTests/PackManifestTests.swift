@@ -76,6 +76,8 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         #expect(isRejected("\"format\":1", "\"format\":2"))
         #expect(isRejected("\"size\":\(sound.archiveSize)", "\"size\":\(sound.archiveSize + 1)"))
         #expect(isRejected("\(sound.archive)", "\(sound.archive)".uppercased()))
+        #expect(isRejected("\(sound.archive)", "\(sound.archive)0"))
+        #expect(isRejected("\(sound.archive)", String("\(sound.archive)".dropLast())))
     }
 
     @Test func `a pack manifest rejects a file of one chunk if the file's digest differs from the chunk's digest`()
@@ -89,6 +91,15 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         }
         try manifest(chunk)
         #expect(throws: ContentError.self) { try manifest(file) }
+    }
+
+    @Test func `a pack manifest's JSON has at most as many bytes as a catalog can state`() throws {
+        let json = try manifest([("a", 1)]).json
+        let padded = json + Data(repeating: 0x20, count: PackManifest.maximumTextSize - json.count)
+        #expect(try PackManifest(json: padded).files.map(\.path) == ["a"])
+        let size = PackManifest.maximumTextSize + 1
+        let message = "it has \(size) bytes; a manifest has at most \(size - 1)"
+        #expect(throws: ContentError.invalidManifest(message)) { try PackManifest(json: padded + Data([0x20])) }
     }
 
     @Test func `a pack manifest rejects more than 10,000 files`() throws {

@@ -73,6 +73,11 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
                 try SignedCatalog.verify(changed, keys: [pin], bundleID: bundleID)
             }
         }
+        for more in [".", ".A", "\n.", " "] {
+            #expect(throws: ContentError.self, "\(more)") {
+                try SignedCatalog.verify(text + Array(more.utf8), keys: [pin], bundleID: bundleID)
+            }
+        }
     }
 
     @Test(arguments: [

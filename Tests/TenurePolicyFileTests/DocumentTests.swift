@@ -1,3 +1,4 @@
+import Foundation
 import TenureCore
 import Testing
 
@@ -80,6 +81,54 @@ import Testing
                 == "builds.csv:1:27: the column `build` occurs twice; keep one")
     }
 
+    @Test func `a release list may have spaces after a closing quote, and no other text`() {
+        let text = Self.policy + "buildNumbers: increasing\nreleases: builds.csv\n"
+        let header = "platform,build,releasedAt,model\n"
+        #expect(mistakes(text, csv: header + "iOS,\"37\" ,2014-03-01,\"paid\" \niOS,\"38\"\t,2014-04-01,paid\n") == "")
+        #expect(
+            mistakes(text, csv: header + "iOS,\"3\"7,2014-03-01,paid\niOS,\"38\" 9,2014-04-01,paid\n") == """
+                builds.csv:2:8: there is text after a closing quote; write `""` for a quote inside a text
+                builds.csv:3:10: there is text after a closing quote; write `""` for a quote inside a text
+                """)
+        #expect(
+            mistakes(text, csv: header + "iOS,37,2014-03-01,\"paid\niOS,38,2014-04-01,paid\n")
+                == "builds.csv:2:19: a quote isn't closed; write `\"` where the text ends")
+    }
+
+    @Test func `a doubled quote in a release list is one quote of the text`() {
+        let text = Self.policy + "buildNumbers: increasing\nreleases: builds.csv\n"
+        let csv = "platform,version,build,releasedAt\niOS,\"1.4 \"\"new\"\"\",37,2014-03-01\n"
+        #expect(
+            mistakes(text, csv: csv)
+                == "builds.csv:2:5: `1.4 \"new\"` isn't a version that the App Store can order; write numbers separated by periods"
+        )
+    }
+
+    @Test(arguments: ["\n", "\r\n", "\r"])
+    func `a mistake in a policy file has the same line number with every kind of line break`(lineBreak: String) {
+        let text = (Self.policy + "inDoubts: undetermined\n").replacingOccurrences(of: "\n", with: lineBreak)
+        #expect(mistakes(text) == "policy.yaml:7:1: `inDoubts` is unknown here; did you mean `inDoubt`?")
+    }
+
+    @Test func `a price in a release list with a mapping is zero for a free release, and never negative or infinite`()
+        throws
+    {
+        func models(_ prices: String...) throws -> [Era.Model?] {
+            let rows = prices.enumerated().map { "IOS,\($0 + 37),2014-03-0\($0 + 1),\($1)\n" }.joined()
+            var mapping = ReleaseListFile.Mapping()
+            mapping["Price"] = .model
+            return try ReleaseListFile.listed(
+                Array(("platform,build,releasedAt,Price\n" + rows).utf8), named: "builds.csv", mapping: mapping
+            ).map(\.release.model)
+        }
+        #expect(try models("0", "0.00", "0.01", "4.99") == [.free, .free, .paid, .paid])
+        for price in ["-1", "-0.01", "inf", "nan"] {
+            let error = #expect(throws: PolicyFileError.self) { try models(price) }
+            #expect(
+                error?.description == "builds.csv:2:19: `\(price)` isn't a model; write `paid` or `free`", "\(price)")
+        }
+    }
+
     @Test func `a compiled policy has the titles of products`() throws {
         let policy = try PolicyFile.read(Self.policy, named: "policy.yaml")
         let title = policy.entitlements[0].products[0].title
@@ -112,5 +161,9 @@ import Testing
         #expect(products(.remove(path + [.index(3)])) == ["season", "monthly", "yearly"])
         #expect(products(.write(.text("weekly"), at: path + [.index(3)])) == ["season", "monthly", "yearly", "weekly"])
         #expect(products(.remove(path)) == [])
+        // Removing a key of a list element keeps the element.
+        let title = PolicyEdit.remove(path + [.index(0), .key("title")])
+        #expect(products(title) == ["season", "monthly", "yearly"])
+        #expect(draft.edited(by: [title]).policy?.entitlements[0].products[0].title == nil)
     }
 }

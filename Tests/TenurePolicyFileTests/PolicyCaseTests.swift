@@ -116,6 +116,8 @@ import Testing
     @Test func `a file of policy cases without a case or without a policy is a mistake`() throws {
         let empty = #expect(throws: PolicyFileError.self) { _ = try run("cases: []") }
         #expect(empty?.description == "cases.yaml:1:1: there is no case; write at least one")
+        let missing = #expect(throws: PolicyFileError.self) { _ = try run("now: 2015-07-01\ncases:\n") }
+        #expect(missing?.description == "cases.yaml:2:1: `cases` has no value; write one, or remove the line")
         let text = "now: 2015-07-01\ncases: [{ name: x, app: {}, expect: { everything: granted } }]"
         let error = #expect(throws: PolicyFileError.self) {
             _ = try PolicyCases.read(Array(text.utf8), named: "cases.yaml", policy: nil)

@@ -40,6 +40,21 @@ import Testing
                 """)
     }
 
+    @Test func `a Boolean or a number in place of a name must be in quotes`() {
+        let text = """
+            app: { bundleID: True }
+            eras: [{ name: "true", model: paid }]
+            entitlements:
+              everything: { products: [false, 12, "12"], honors: ["true"] }
+            """
+        #expect(
+            mistakes(text) == """
+                policy.yaml:1:18: `True` isn't text; put it in quotes: `"True"`
+                policy.yaml:4:28: `false` isn't text; put it in quotes: `"false"`
+                policy.yaml:4:35: `12` isn't text; put it in quotes: `"12"`
+                """)
+    }
+
     @Test func `an entitlement without a value, an empty trial and a key that isn't text are mistakes`() {
         let text = """
             app: { bundleID: com.example.calculator }

@@ -30,6 +30,17 @@ import Testing
         #expect(fix.hasPrefix("give tvOS its own beginning of `freemium`, with its own first release"))
     }
 
+    @Test func `the advice to date a boundary keeps the changeover window that the policy has`() throws {
+        let list = "iOS,1.0,90,2014-01-05,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n"
+        let undated = (", at: 2015-06-10T18:00:00Z", "")
+        let fix = try fix("boundary-without-date", [undated], list: list)
+        #expect(fix == "write `at: 2015-06-10T18:00:00Z`")
+        let window = ("\n    changeover: { from: -24h, until: +48h }", "")
+        #expect(
+            try self.fix("boundary-without-date", [undated, window], list: list)
+                == "write `at: 2015-06-10T18:00:00Z`, and `changeover: { from: -24h, until: +48h }` for `freemium`")
+    }
+
     @Test func `a build that all releases share isn't suggested in place of a marketing version`() throws {
         let list = "iOS,1.0,1,2012-01-05,paid\niOS,1.1,1,2013-01-05,paid\niOS,2.0,1,2015-06-10T18:00:00Z,free\n"
         let found = try findings([("\"120\"", "\"2\"")], list: list)

@@ -25,6 +25,12 @@ import Testing
 
     // MARK: False alarms
 
+    @Test func `a policy without honors may deny everything while nothing is known about a customer`() throws {
+        let denying = ("buildNumbers: increasing", "buildNumbers: increasing\nwhileUndetermined: deny")
+        #expect(try codes([denying]).contains("undetermined-denies"))
+        #expect(try !codes([denying, ("\n    honors: [paid]", "")]).contains("undetermined-denies"))
+    }
+
     @Test func `an undated build that begins two eras is out of order only if the list contradicts both dates`() throws
     {
         func codes(freeSince date: String) throws -> [String] {

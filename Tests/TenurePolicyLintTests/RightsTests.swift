@@ -201,4 +201,15 @@ import Testing
         let before = try #require(CivilDay("2015-05-01")?.midnight)
         #expect(try findings(earlier, at: before).allSatisfy { !$0.contains("since 2015-06") })
     }
+
+    @Test(arguments: ["iOS,1.0,90,2014-01-05,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n", nil])
+    func `a right that only customers with an unknown build lose is reported for an unknown build`(list: String?) throws
+    {
+        let findings = try findingsInSamplePolicy(
+            [(", at: 2015-06-10T18:00:00Z", "")], list: list, against: [], at: Date(timeIntervalSince1970: 1.8e9))
+        #expect(
+            findings.first { $0.code == "right-uncertain" }?.message
+                == "customers who got the app on iOS, with an unknown build, before 2015-06-12T18:00:02Z, would no longer be sure of `premium`"
+        )
+    }
 }

@@ -124,6 +124,25 @@ import Testing
         ] { #expect(result.output.contains(message), "\(message)\n\(result.output)") }
     }
 
+    @Test func `tenure content check rejects a pack's folder that is a link or is reached through a link`() async throws
+    {
+        let testBed = try await ContentTestBed(
+            """
+            app: com.example.calculator
+            packs:
+              piano: { entitlement: everything, files: linked }
+              loops: { entitlement: everything, files: ./linked/samples }
+            """)
+        symlink("piano", testBed.folder.url("linked").path)
+        let result = try await testBed.run("check")
+        #expect(result.status == 2)
+        for place in ["3:44", "4:44"] {
+            #expect(
+                result.output.contains("content.yaml:\(place): error: `linked` is a link; name the folder itself"),
+                "\(result.output)")
+        }
+    }
+
     @Test(arguments: [
         "", "[]", "packs:", "packs: []", "packs: 1", "app: [a]\npacks: {}", "packs: {a: 1}", "packs: {a: {files: .}}",
         "app: x\npacks: {a: {entitlement: a, files: content.yaml}}",

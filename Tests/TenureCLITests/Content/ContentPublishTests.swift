@@ -137,6 +137,14 @@ import Testing
         #expect(result.errors.contains("can't write `\(content)") && result.errors.contains("(not a directory)"))
     }
 
+    @Test func `tenure content embed doesn't replace a file with its folder`() async throws {
+        let testBed = try await ContentTestBed()
+        let out = try testBed.folder.write("mine", to: "embedded")
+        let result = try await testBed.run("embed", "--to", out)
+        #expect(result.status == 1 && result.errors.contains("can't write `\(out)` (not a folder)"), "\(result.errors)")
+        #expect(try testBed.folder.text("embedded") == "mine")
+    }
+
     @Test func `tenure content publish refuses to publish its key, or to write into a pack's folder`() async throws {
         let testBed = try await ContentTestBed()
         let key = testBed.folder.url("loops/key.pem").path

@@ -64,6 +64,14 @@ struct ReportDetailTests {
         #expect(try report(rejecting: rejected, of: lines).failures.isEmpty == passes)
     }
 
+    @Test func `the terminal report of a rehearsal counts rejected lines by reason, if any were rejected`() throws {
+        func lines(rejecting rejected: Int) throws -> [TextReport.Line] {
+            TextReport(try report(rejecting: rejected)).lines
+        }
+        #expect(try lines(rejecting: 20).contains(.plain("  rejected lines: \(LineFault.Code.invalidJSON.name) 20")))
+        for line in try lines(rejecting: 0) { #expect(!"\(line)".contains("rejected lines"), "\(line)") }
+    }
+
     @Test func `the versions of a rehearsal's losses are joined to a range in any order`() throws {
         for texts in [["9", "10", "1.0", "1", "120"], ["120", "1", "1.0", "10", "9"]] {
             var range: VersionRange?
