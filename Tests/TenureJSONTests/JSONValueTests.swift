@@ -7,6 +7,7 @@ import Testing
     @Test(arguments: [
         "{}", "[]", "0", "-0", "-1.5e+3", "\"\"", "true", "false", "null", #"{"a":{"b":[1,2,{"c":null}]},"d":"é"}"#,
         #"["\ud83d\ude00","\u0041","\"\\\/\b\f\n\r\t"]"#, "[1.0,1.00,123456789012345678901234567890]",
+        #"{"a":1,"ab":2,"abc":3}"#, #"{"abc":1,"ab":2,"a":3,"":4}"#,
     ])
     func `valid JSON is read and written again without loss`(text: String) throws {
         let value = try parse(text)
@@ -15,7 +16,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", " ", "{", "}", "[", "[1,]", "[,1]", "{,}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{a:1}"#, "'a'", "01",
+        "", " ", "{", "}", "[", "[1,]", "[,1]", "{,}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{a:1}"#, #"{xa":1}"#,
+        #"{"a":1,xb":2}"#, "'a'", "01",
         "1.", ".5",
         "+1", "-", "1e", "1e+", "0x1", "NaN", "Infinity", "tru", "nul", "True", "\"", "\"\\\"", #""\x""#, #""\u12""#,
         #""\u12g4""#, #""\ud83d""#, #""\ud83dx""#, #""\ud83d\u0041""#, #""\ude00""#, "\"\u{01}\"", "\"\n\"", "1 2",
@@ -50,6 +52,28 @@ import Testing
         #expect(throws: Never.self) { try parse(nested(64)) }
         #expect(throws: JSONError.self) { try parse(nested(65)) }
         #expect(throws: JSONError.self) { try parse(String(repeating: "{\"a\":", count: 100_000)) }
+    }
+
+    @Test func `a value is found under its name, whether the name is written with escapes or not`() throws {
+        let tape = try JSONTape(Array(#"{"\u0061b":1,"cd":2,"a\u0062c":3,"e\u0301":4}"#.utf8))
+        func text(_ name: StaticString) -> String? {
+            tape.value(named: name, inObjectAt: tape.root).flatMap { index in
+                tape.withText(at: index) { String(decoding: $0, as: UTF8.self) }
+            }
+        }
+        #expect(text("ab") == "1" && text("cd") == "2" && text("abc") == "3")
+        // The same letter in another Unicode form is another name.
+        #expect(text("a") == nil && text("e\u{301}") == "4" && text("\u{E9}") == nil)
+    }
+
+    @Test func `the limit for names counts the names of all objects together`() {
+        for (text, isValid) in [
+            (#"{"a":1,"b":2,"c":3}"#, true), (#"[{"a":{"a":1}},{"a":1}]"#, true), ("{}", true),
+            (#"{"a":1,"b":2,"c":3,"d":4}"#, false), (#"[{"a":{"a":1}},{"a":1},{"a":1}]"#, false),
+        ] {
+            let error = StrictJSON.error(in: Array(text.utf8), maximumNames: 3)
+            #expect((error == nil) == isValid, "\(text)")
+        }
     }
 
     @Test func `a duplicate among thousands of names of a JSON object is found`() throws {

@@ -63,6 +63,31 @@ import Testing
         #expect(String(decoding: json.bytes, as: UTF8.self) == "{\n  \"a\": [\n    1\n  ]\n}")
     }
 
+    @Test func `the JSON writer writes null for a number that JSON doesn't have`() {
+        var json = JSONWriter()
+        json.array([1.5, -.infinity, .infinity, .nan, 0]) { $0.value($1) }
+        #expect(String(decoding: json.bytes, as: UTF8.self) == "[1.5,null,null,null,0.0]")
+    }
+
+    @Test func `a value that the JSON writer repeats is separated from its neighbors`() {
+        var json = JSONWriter()
+        json.beginArray()
+        let text = json.repeatable { $0.value("a") }
+        json.repeated(text)
+        json.value(["b", "c"])
+        let object = json.repeatable { json in
+            json.object {
+                $0.key("k"); $0.null()
+            }
+        }
+        json.repeated(object)
+        json.repeated(text)
+        json.value(true)
+        json.endArray()
+        #expect(
+            String(decoding: json.bytes, as: UTF8.self) == #"["a","a",["b","c"],{"k":null},{"k":null},"a",true]"#)
+    }
+
     @Test func `the JSON writer writes instants like Date.rfc3339`() {
         var random = SystemRandomNumberGenerator()
         let instants =

@@ -23,6 +23,17 @@ import Testing
         #expect(Date(rfc3339: text) == nil)
     }
 
+    @Test(arguments: [
+        ("5", "500"), ("123", "123"), ("029", "029"), ("1239999999999999999999999999999999999999", "123"),
+        ("0000000000000000000000000000000000000001", "000"),
+    ])
+    func `a timestamp's fraction may have any number of digits, of which milliseconds count`(
+        digits: String, milliseconds: String
+    ) throws {
+        let date = try #require(Date(rfc3339: "2015-06-10T18:00:00.\(digits)Z"))
+        #expect(date.rfc3339 == "2015-06-10T18:00:00" + (milliseconds == "000" ? "Z" : ".\(milliseconds)Z"))
+    }
+
     @Test func `the last nanosecond of the year 9999 stays in that year`() throws {
         let bytes = Array("9999-12-31T23:59:59.999999999Z".utf8)
         let date = try #require(Date(rfc3339: bytes, in: bytes.indices, .exact))

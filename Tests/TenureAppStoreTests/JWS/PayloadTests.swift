@@ -148,6 +148,18 @@ import Testing
         #expect(payload.storefront == nil && payload.currency == "" && payload.price == nil)
     }
 
+    @Test func `a list in a JWS payload has all its elements in their order, and an invalid element is malformed`()
+        throws
+    {
+        func offers(_ elements: [JSONValue]) throws -> [String]? {
+            let jws = try minter.mint(.renewalInfo, setting: ["eligibleWinBackOfferIds": .array(elements)])
+            return try verifier.verifyRenewalInfo(jws, now: nil).payload.eligibleWinBackOfferIDs
+        }
+        #expect(try offers([.string("summer"), .string("autumn")]) == ["summer", "autumn"])
+        #expect(try offers([]) == [])
+        #expect(rejection { try offers([.string("summer"), .integer(1)]) }?.code == .malformed)
+    }
+
     @Test func `unknown values and fields of JWS payloads are kept`() throws {
         let jws = try minter.mint(
             .transaction,

@@ -48,7 +48,10 @@ struct ReceiptEncodingTests {
         ] {
             #expect(ReceiptEncoding(recognizing: Array(text.utf8)) == nil, "\(text)")
         }
-        #expect(throws: Rejection.self) { try receiptBytes(file: Array("NOT A RECEIPT\n".utf8)) }
+        let rejection = #expect(throws: Rejection.self) {
+            try receiptBytes(file: Array("NOT A RECEIPT, BUT TEXT\n".utf8))
+        }
+        #expect(rejection?.detail.contains("neither in binary form nor in Base64") == true)
     }
 
     @Test func `the error for an iOS 6 transaction receipt names this kind of receipt`() {

@@ -61,6 +61,27 @@ struct ReceiptFieldTests {
         }
     }
 
+    @Test func `a number or a date of another ASN.1 type, and a negative number, are malformed in a receipt`() throws {
+        let minter = try ReceiptTestBed.minter()
+        func value(of attribute: ReceiptAttribute, _ octets: [UInt8]) throws -> ReceiptField.Value? {
+            var draft = minter.draft
+            draft[attribute] = .octets(octets)
+            let fields = try UnverifiedReceipt(minter.mint(draft)).payload.fields
+            return fields.first { $0.type == attribute.rawValue }?.value
+        }
+        func isMalformed(_ value: ReceiptField.Value?) -> Bool { if case .malformed = value { true } else { false } }
+        #expect(try value(of: .versionExternalIdentifier, [0x02, 0x01, 0x7F]) == .number(127))
+        #expect(try value(of: .versionExternalIdentifier, [0x02, 0x02, 0x00, 0x80]) == .number(128))
+        for octets: [UInt8] in [[0x02, 0x01, 0x80], [0x02, 0x01, 0xFF], [0x04, 0x01, 0x7F], [0x02, 0x00]] {
+            #expect(isMalformed(try value(of: .versionExternalIdentifier, octets)), "\(octets)")
+        }
+        let date = Array("2014-08-01T00:00:00Z".utf8)
+        let count = UInt8(date.count)
+        #expect(
+            try value(of: .downloadDate, [0x16, count] + date) == .date(Date(timeIntervalSince1970: 1_406_851_200)))
+        #expect(isMalformed(try value(of: .downloadDate, [0x04, count] + date)))
+    }
+
     @Test(arguments: ["1\0", "ü\0"])
     func `a receipt's text with a NUL character is malformed, because PostgreSQL can't store it`(text: String) throws {
         let minter = try ReceiptTestBed.minter()

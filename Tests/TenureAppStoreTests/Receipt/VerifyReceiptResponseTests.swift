@@ -73,6 +73,12 @@ struct VerifyReceiptResponseTests {
         }
         #expect(try isRecognized(#"{"status":0,"receipt":{}}"#))
         #expect(try isRecognized(#"{"environment":"Sandbox","status":21002}"#))
+        // A response without purchases has at most four fields.
+        #expect(try isRecognized(#"{"status":21100,"environment":"Sandbox","is-retryable":1,"exception":"a"}"#))
+        #expect(try !isRecognized(#"{"status":0,"a":1,"b":2,"c":3,"d":4}"#))
+        for field in ["receipt", "latest_receipt_info"] {
+            #expect(try isRecognized(#"{"status":0,"a":1,"b":2,"c":3,"\#(field)":[]}"#))
+        }
         #expect(try !isRecognized(#"{"bundleId":"com.example.calculator"}"#))
         #expect(try !isRecognized(#"{"status":"active","receipt":{}}"#))
     }

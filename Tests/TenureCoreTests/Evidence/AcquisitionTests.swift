@@ -34,6 +34,31 @@ import Testing
         #expect(acquisitions(in: [one, other, without]).count == 2)
     }
 
+    @Test func `keys identify one acquisition by a common ID, or by equal dates if they have no different IDs`() {
+        func key(app: String? = nil, download: String? = nil, _ bought: String? = nil) -> AcquisitionKey {
+            AcquisitionKey(appTransactionID: app, downloadID: download, originalPurchaseDate: bought.map { date($0) })
+        }
+        let same = [
+            (key(app: "1", "2014-05-01"), key(app: "1", "2015-05-01")), (key(app: "1"), key(app: "1", download: "2")),
+            (key(download: "1", "2014-05-01"), key(download: "1", "2015-05-01")),
+            (key(app: "1", "2014-05-01"), key(download: "1", "2014-05-01")), (key("2014-05-01"), key("2014-05-01")),
+        ]
+        let different = [
+            (key("2014-05-01"), key("2015-05-01")), (key(app: "1", "2014-05-01"), key("2015-05-01")),
+            (key(download: "1", "2014-05-01"), key("2015-05-01")), (key(app: "1"), key(download: "1")), (key(), key()),
+            (key(app: "1", "2014-05-01"), key(app: "2", "2014-05-01")),
+            (key(download: "1", "2014-05-01"), key(download: "2", "2014-05-01")),
+            (key(app: "1", download: "3"), key(app: "2", download: "3")),
+            (key(app: "3", download: "1"), key(app: "3", download: "2")),
+        ]
+        for (pairs, match) in [(same, true), (different, false)] {
+            for (one, other) in pairs {
+                #expect(one.matches(other) == match, "\(one) \(other)")
+                #expect(other.matches(one) == match, "\(other) \(one)")
+            }
+        }
+    }
+
     @Test func `an acquisition's version comes from the earliest-signed artifact with a readable version`() {
         let malformed = Calculator.app("1.x", "2014-05-01", signed: "2014-06-01")
         let readable = Calculator.app("37", "2014-05-01", signed: "2015-01-01")

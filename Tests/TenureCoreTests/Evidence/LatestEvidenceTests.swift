@@ -25,10 +25,10 @@ import Testing
 
     private func purchase(
         _ id: String, bought: String, revoked: String? = nil, isUpgraded: Bool = false, signed: String,
-        type: Purchase.ProductType = .nonConsumable, expires: String? = nil
+        type: Purchase.ProductType = .nonConsumable, expires: String? = nil, product: String = Calculator.all
     ) -> Purchase {
         Purchase(
-            transactionID: id, originalTransactionID: "1", productID: Calculator.all, type: type,
+            transactionID: id, originalTransactionID: "1", productID: product, type: type,
             purchaseDate: date(bought), expiresDate: expires.map(date), revocationDate: revoked.map(date),
             isUpgraded: isUpgraded, signedDate: date(signed))
     }
@@ -53,6 +53,39 @@ import Testing
             let found = Calculator.evidence([], transactions: transactions).purchases
             #expect(found.map(\.isUpgraded) == [true])
             #expect(found.map(\.signedDate) == [date("2015-06-20")])
+        }
+    }
+
+    @Test func `an upgraded transaction stays upgraded if the next period of another product begins after its end`() {
+        let upgraded = purchase(
+            "1", bought: "2015-06-01", isUpgraded: true, signed: "2015-06-10", type: .autoRenewable,
+            expires: "2015-07-01")
+        let later = purchase(
+            "2", bought: "2015-08-01", signed: "2015-08-01", type: .autoRenewable, expires: "2015-09-01",
+            product: Calculator.yearly)
+        let found = Calculator.evidence([], transactions: [upgraded, later]).purchases
+        #expect(found.map(\.isUpgraded) == [true, false])
+    }
+
+    @Test func `the latest-signed renewal info counts, and of two signed at once the one that grants less`() {
+        func renewal(signed: String, grace: String? = nil, retry: Bool = false, product: String = "b") -> Renewal {
+            Renewal(
+                originalTransactionID: "1", productID: product, gracePeriodExpiresDate: grace.map { date($0) },
+                isInBillingRetryPeriod: retry, signedDate: date(signed))
+        }
+        let pairs = [
+            (renewal(signed: "2015-06-02", grace: "2015-07-05"), renewal(signed: "2015-06-01")),
+            (renewal(signed: "2015-06-02"), renewal(signed: "2015-06-01", grace: "2015-07-05", retry: true)),
+            (renewal(signed: "2015-06-01"), renewal(signed: "2015-06-01", grace: "2015-07-05", retry: true)),
+            (
+                renewal(signed: "2015-06-01", grace: "2015-07-05"),
+                renewal(signed: "2015-06-01", grace: "2015-07-06", retry: true)
+            ),
+            (renewal(signed: "2015-06-01", retry: true), renewal(signed: "2015-06-01", product: "a")),
+            (renewal(signed: "2015-06-01", product: "a"), renewal(signed: "2015-06-01", product: "b")),
+        ]
+        for (counting, other) in pairs {
+            #expect(counting.supersedes(other) && !other.supersedes(counting), "\(counting) \(other)")
         }
     }
 

@@ -60,6 +60,7 @@ import Testing
         ("password='never closed", "password=<redacted>"),
         ("postgresql://db/shop?password='ab'cd&a=b", "postgresql://db/shop?password=<redacted>&a=b"),
         ("host=db password=se&cret user=ada", "host=db password=<redacted> user=ada"),
+        ("host=db password=ab/cd+ef== user=ada", "host=db password=<redacted> user=ada"),
         (#"password=two\ words port=1"#, "password=<redacted> port=1"),
         (#"sslpassword="two words" port=1"#, "sslpassword=<redacted> port=1"),
         ("host=db password = x user=ada", "host=db password = <redacted> user=ada"),
