@@ -48,7 +48,7 @@ public struct Title: Sendable, Hashable {
         while !prefix.isEmpty {
             let match = related.first {
                 let tag = LanguageTag($0.language)
-                return tag.subtags == prefix && (prefix == wanted.subtags || tag.script == wanted.script)
+                return tag.subtags == prefix && tag.script == wanted.script
             }
             if let match { return match }
             prefix.removeLast()
