@@ -9,7 +9,7 @@ extension LintRule {
         rationale:
             "A build that the list lacks proves nothing, so its owners depend on their purchase date. Owners without a known purchase date are undetermined.",
         fix: "Add the release to the policy's list.",
-        needs: .otherReleases
+        needs: .releasesOption
     ) { subject, report in
         for platform in subject.platforms where platform.decidesByList {
             var groups: [(lost: [String], datesHelp: Bool, numbers: Set<AppVersion>)] = []
