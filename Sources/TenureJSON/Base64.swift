@@ -1,7 +1,7 @@
 /// Canonical Base64 (RFC 4648): each sequence of bytes has exactly one valid encoding.
 ///
-/// A lenient decoder would accept sixteen encodings of the same signature, so that the same artifact could have
-/// different texts.
+/// In the text of a 64-byte signature, the last digit has four unused bits. A lenient decoder ignores them, so it
+/// accepts sixteen encodings of one signature, and the same artifact could have different texts.
 package enum Base64 {
     /// Standard alphabet (`+`, `/`) with exact padding: `x5c` entries and receipts.
     case standard

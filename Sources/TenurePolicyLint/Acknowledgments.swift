@@ -21,7 +21,7 @@ struct Acknowledgments {
             if let covered {
                 result[covered].finding.acknowledgment = acknowledgment.reason
             } else if let reason = mistake(in: acknowledgment, among: findings.map(\.finding)) {
-                let step = LintRule.named(acknowledgment.code) == nil ? "code" : "at"
+                let step = LintRule.named(acknowledgment.code)?.check == nil ? "code" : "at"
                 result.append(
                     (
                         LintFinding(
@@ -52,7 +52,7 @@ struct Acknowledgments {
         switch rule.needs {
         case .nothing: break
         case .releases: if (input.releases ?? input.draft.releases).isEmpty { return nil }
-        case .otherReleases: if input.releases == nil { return nil }
+        case .releasesOption: if input.releases == nil { return nil }
         case .oldPolicy: if input.old == nil { return nil }
         }
         let elsewhere = places.isEmpty ? "" : "; it is reported at \(inWords(places))"

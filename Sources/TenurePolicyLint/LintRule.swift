@@ -6,8 +6,8 @@ package struct LintRule: Sendable {
     /// The input that a rule needs in addition to the policy. Without this input, the rule finds nothing.
     enum Need: Sendable {
         case nothing, releases, oldPolicy
-        /// A separate release list. The policy's own list can't replace it.
-        case otherReleases
+        /// The release list of the option `--releases`. The policy's own list can't replace it.
+        case releasesOption
     }
 
     /// The stable code, in lower case with hyphens.

@@ -58,7 +58,7 @@ public func serve(
 }
 
 /// Runs several apps. On SIGHUP, and when the process's owner calls the reload route, `reread` reads the configuration
-/// of the apps again. The owner has the admin key that is set outside of `apps`.
+/// of the apps again. The owner has the admin key at the top level of the configuration.
 package func serve(
     _ apps: AppsConfiguration, reread: AppsReading.Reader?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }

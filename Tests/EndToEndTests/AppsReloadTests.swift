@@ -254,7 +254,9 @@ import Testing
         #expect(await status("/apps/notes", own) == 200)
         #expect(await status("/apps/notes", owner) == 401)
         let foreign = try await testBed.apps("list", at: client, key: ownFile)
-        #expect(foreign.status == 1 && foreign.errors.contains("set outside of `apps`"), "\(foreign.errors)")
+        #expect(
+            foreign.status == 1 && foreign.errors.contains("at the top level of the configuration"), "\(foreign.errors)"
+        )
         let body = ["appTransaction": String(repeating: "a", count: 2000)]
         #expect(await client.post("/apps/notes/v1/sync", body).0 == 413)
         #expect(await client.post("/apps/calculator/v1/sync", body).0 == 422)

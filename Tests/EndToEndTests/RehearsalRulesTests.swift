@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `evidence lines with one exported ID are one customer, unless the ID has more than ten accounts`()
+    @Test func `evidence lines with the same ID are one customer, unless the ID has more than ten accounts`()
         async throws
     {
         let testBed = try await RehearsalTestBed()
@@ -149,7 +149,7 @@ import Testing
         #expect(!(try await testBed.rehearse(policy, "--evidence", crowd).output.contains("\"anonymous\"")))
     }
 
-    @Test func `two exported IDs that name one Apple Account are one customer`() async throws {
+    @Test func `two IDs in the input that name one Apple Account are one customer`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         var lines: [String] = []

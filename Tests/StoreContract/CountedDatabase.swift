@@ -98,6 +98,13 @@ package struct CountedDatabase: Database {
         }
     }
 
+    /// Writes without counting: only maintenance writes alone.
+    package func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        try await base.writeAlone(body)
+    }
+
     package func close() async throws(StoreError) { try await base.close() }
 }
 

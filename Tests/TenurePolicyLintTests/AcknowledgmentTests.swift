@@ -118,6 +118,8 @@ import Testing
         let found = try findings(acknowledging(code, "eras/freemium/changeover"))
         #expect(found.last?.code == "acknowledgment-without-finding")
         #expect(found.last?.message.contains("can't be acknowledged") == true)
+        // The position is that of `code`, because no other `at` would help.
+        #expect(found.last?.description.hasPrefix("policy.yaml:14:23: ") == true)
         // A mistake has no place that an acknowledgment could name.
         let broken = acknowledging("mistake", "", in: Self.policy.replacingOccurrences(of: "+720h", with: "a month"))
         #expect(try findings(broken).contains { $0.code == "mistake" && !$0.isAcknowledged })

@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `two eras that begin with one build are a warning unless both have a date`() throws {
+    @Test func `two eras that begin with the same build are a warning unless both have a date`() throws {
         func found(sale: String) throws -> [LintFinding] {
             let era = """
                   - name: sale

@@ -203,7 +203,8 @@ import Testing
     }
 
     @Test(arguments: ["iOS,1.0,90,2014-01-05,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n", nil])
-    func `a right that only customers with an unknown build lose is reported for an unknown build`(list: String?) throws
+    func `a right that becomes uncertain only for customers with an unknown build is reported for them`(list: String?)
+        throws
     {
         let findings = try findingsInSamplePolicy(
             [(", at: 2015-06-10T18:00:00Z", "")], list: list, against: [], at: Date(timeIntervalSince1970: 1.8e9))

@@ -12,7 +12,7 @@ extension Product {
         public let promotionalOffers: [SubscriptionOffer]
         /// The offers for former subscribers.
         public let winBackOffers: [SubscriptionOffer]
-        /// The group. A customer has at most one subscription of it, except through the family.
+        /// The ID of the group. A customer can buy at most one subscription of a group. Family Sharing can add others.
         public let subscriptionGroupID: String
         /// The length of a period without an offer.
         public let subscriptionPeriod: SubscriptionPeriod

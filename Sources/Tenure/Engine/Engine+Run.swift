@@ -8,7 +8,8 @@ extension Engine {
         load()
         while !Task.isCancelled {
             await search()
-            // If another search fails during this wait, `backoff` makes the wait shorter.
+            // Another search may run during this wait. If it fails, it cancels `sleepTask`, and this loop begins a new
+            // wait with the shorter time of `backoff`.
             while !Task.isCancelled {
                 let wait = wait
                 let sleeping = Task { try await setup.sleep(wait) }
@@ -30,7 +31,11 @@ extension Engine {
         customerState.endResolving()
     }
 
-    /// Checks denials again when the app becomes active or the network returns, until its task is canceled.
+    /// Searches again after events, until its task is canceled.
+    ///
+    /// - When the app becomes active or the network returns: if an entitlement isn't granted, or the service hasn't
+    ///   answered about a purchase yet.
+    /// - When the keychain is unlocked: if the state couldn't be read before.
     func observeEvents() async {
         for await event in setup.events() {
             switch event {
@@ -50,8 +55,14 @@ extension Engine {
     /// Whether there is a purchase that the service hasn't answered about yet.
     private var isReportMissing: Bool { setup.service != nil && !service.unsent.isEmpty }
 
-    /// The seconds until the next search: after a failure, when a right ends, or after a day. For a client with a
-    /// service, after an hour if an entitlement isn't granted.
+    /// The seconds until the next search.
+    ///
+    /// - After a failure: the wait of `backoff`, and no less than the service asked for.
+    /// - If a right has an end: until that end, but 15 minutes at most, because each search also stores the time.
+    /// - Otherwise a day; or an hour if a service decides, an entitlement isn't granted, and the app doesn't only
+    ///   collect evidence (`Tenure.listening`).
+    ///
+    /// Without a failure, the wait is no longer than the service asked for.
     var wait: Double {
         if backoff.failures > 0 {
             return max(backoff.wait(chance: setup.chance()), service.retryWait ?? 0)

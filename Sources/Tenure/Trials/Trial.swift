@@ -21,8 +21,9 @@ extension Tenure {
             }
         }
 
-        /// Begins a session. It lasts until the app releases the returned object, and for a day at most. During the
-        /// session, `allows(_:)` returns true.
+        /// Begins a session, during which `allows(_:)` returns true. It ends when the app releases the returned object
+        /// or calls `end()`. In a trial of sessions, it also ends after a day. In a trial of days, it also ends when
+        /// the trial is over.
         ///
         /// - Throws: `trialOver` if no session is left; `noTrial` if the policy has no trial; `service` or `notStored`
         ///   if the session couldn't be counted, in which case it doesn't begin.
@@ -40,17 +41,22 @@ extension Tenure {
 }
 
 extension Tenure {
-    /// A session of a trial. It ends when its last reference is released.
+    /// A session of a trial. It ends at `ends`, or before that when the app calls `end()` or releases the last
+    /// reference to it.
     public final class TrialSession: Sendable {
         /// The name of the entitlement, for which `allows` returns true during the session.
         public let entitlement: String
         /// Whether the customer has the entitlement. If so, don't show this session as a trial.
         public let isOwner: Bool
-        /// The number of sessions of the trial; nil for a trial of days, and for owners.
+        /// The number of sessions of the trial. Nil for a trial of days, and if no trial session was needed (see
+        /// `ends`).
         public let sessions: Int?
-        /// The number of sessions left after this session; nil for a trial of days, and for owners.
+        /// The number of sessions left after this session. Nil for a trial of days, and if no trial session was needed
+        /// (see `ends`).
         public let sessionsLeft: Int?
-        /// The time when this session, or the trial of days, is over; nil for owners.
+        /// The time when this session no longer makes `allows` return true: a day after its start, or at the end of a
+        /// trial of days. Nil if no trial session was needed: for owners, and if an undetermined decision allows the
+        /// entitlement.
         public let ends: Date?
 
         private let id = UUID()

@@ -8,8 +8,8 @@ struct AppsCommand: AsyncParsableCommand {
         commandName: "apps",
         abstract: "List the apps of a running service, and read its configuration again.",
         discussion: """
-            For a service with several apps. The commands need the admin key that is configured outside of `apps`, at \
-            the top level. Docs/service.md explains several apps.
+            For a service with several apps. The commands need the admin key at the top level of the configuration, \
+            not the key of an app. Docs/service.md explains several apps.
             """,
         subcommands: [AppsListCommand.self, AppsReloadCommand.self]
     )

@@ -36,7 +36,7 @@ struct ContentPublishCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The published folder. Created if it doesn't exist.", valueName: "folder"))
     var to: String
 
-    @Option(help: "A whole number, higher than that of every earlier catalog. Without it, the seconds since 1970.")
+    @Option(help: "A whole number, higher than that of every earlier catalog. Default: the time in seconds since 1970.")
     var counter: Int64?
 
     @Option(

@@ -110,7 +110,8 @@ final class LocalStoreFolder: Sendable {
 struct ScenarioOnDisk {
     let path: String
 
-    /// Throws `PolicyFileError` with every mistake, or if the file can't be read.
+    /// Reads the scenario. Throws `PolicyFileError` with every mistake in the text, or `CommandError` if the file can't
+    /// be read.
     func read() throws -> Scenario {
         try ScenarioReader.read(try InputFile(path: path).bytes(limit: 1 << 20), named: path)
     }

@@ -63,7 +63,11 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         help: "The output format: \(Format.allCases.map(\.rawValue).joined(separator: ", ")). SARIF is for code hosts.")
     var format: Format?
 
-    @Flag(help: "The same as --format json: `valid`, `passed`, `mistakes` and `findings`, each with its place.")
+    @Flag(
+        help: """
+            The same as --format json: `valid` (no mistakes), `passed` (no errors that the policy doesn't acknowledge), \
+            and `mistakes` and `findings`, each with its line and column. --strict changes only the exit code.
+            """)
     var json = false
 
     @Flag(help: "Warnings fail, too.")

@@ -26,7 +26,9 @@ struct PolicySignCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The private key, from `tenure policy signing-key`.", valueName: "file"))
     var key: String
 
-    @Option(help: "A whole number, higher than that of every earlier signed policy.")
+    @Option(
+        help:
+            "A whole number, higher than that of every earlier signed policy. Default: the time in seconds since 1970.")
     var counter: Int64?
 
     @Option(help: ArgumentHelp("The file to write. Default: standard output.", valueName: "file"))

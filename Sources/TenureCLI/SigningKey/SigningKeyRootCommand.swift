@@ -5,7 +5,7 @@ import TenureServer
 struct SigningKeyRootCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "root",
-        abstract: "Create and use an offline root, on a machine without a network.",
+        abstract: "Create and use an offline root key, on a machine without a network.",
         discussion: """
             Apps pin the root instead of a signing key. It signs online keys for a limited period, and revokes them. Keep \
             its file on two media in two places: without it, the service stops issuing entitlement tokens when the \
@@ -20,7 +20,7 @@ struct SigningKeyRootCommand: AsyncParsableCommand {
 struct SigningKeyRootCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Create an offline root, and print its public key, which apps pin.",
+        abstract: "Create an offline root key, and print its public key. Apps pin this public key.",
         discussion: """
             An existing root is never replaced. In that case, only its public key is printed.
 
@@ -31,7 +31,7 @@ struct SigningKeyRootCreateCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The file of the root.")
+    @Argument(help: "The file of the offline root key.")
     var file: String
 
     func run() async throws {
@@ -55,7 +55,7 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The file of the root.")
+    @Argument(help: "The file of the offline root key.")
     var file: String
 
     @Option(help: "A file with the signing key's public key, as `tenure signing-key rotate` or `list` prints it.")
@@ -95,7 +95,7 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The file of the root.")
+    @Argument(help: "The file of the offline root key.")
     var file: String
 
     @Argument(help: "The IDs of the keys to revoke, as `tenure signing-key list` prints them.")

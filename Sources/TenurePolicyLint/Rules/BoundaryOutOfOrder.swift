@@ -3,14 +3,14 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a boundary with an instant that the list contradicts: by the place or the date of the boundary's release, or by
-/// the order of two boundaries of which only the list has a date.
+/// Finds a boundary that the release list contradicts. The instant of the boundary (`at`) doesn't fit the date or the
+/// place of its release in the list. Or two boundaries are in the wrong order, and the list dates at least one of them.
 ///
 /// If the list has the boundary's release without a date, the release began at the boundary's instant (rule A5 of
 /// Docs/decision-rules.md). But the place of the release in the list says something else.
 extension LintRule {
     static let boundaryOutOfOrder = LintRule(
-        "boundary-out-of-order", .error, "an `at` that contradicts where or when the list has the boundary's release",
+        "boundary-out-of-order", .error, "a boundary that contradicts the dates or the order of the release list",
         rationale:
             "If one year is mistyped, a free release counts as sold, or a sold release as free. Only the list shows the mistake.",
         fix: "Correct the instant, or correct or move the release in the list.",
@@ -41,7 +41,7 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Returns the name of the boundary's release, if the list has it without a date at a place that contradicts the
+    /// Returns the name of the boundary's release, if the list has it without a date, and its place contradicts the
     /// boundary's instant. Also returns whether the instant is too early, and the dated release that shows it.
     fileprivate func undatedContradiction(
         of change: EraChange

@@ -7,9 +7,9 @@ extension LintRule {
     static let buildNotListed = LintRule(
         "build-not-listed", .error, "a release of an honored era that the policy's own list lacks",
         rationale:
-            "A build that the list lacks proves nothing, so its owners depend on their purchase date. Owners without a known purchase date are undetermined.",
+            "A build that the list lacks doesn't show in which era its owners got the app, so they depend on their purchase date. Owners without a known purchase date are undetermined.",
         fix: "Add the release to the policy's list.",
-        needs: .otherReleases
+        needs: .releasesOption
     ) { subject, report in
         for platform in subject.platforms where platform.decidesByList {
             var groups: [(lost: [String], datesHelp: Bool, numbers: Set<AppVersion>)] = []

@@ -7,7 +7,7 @@ extension LintRule {
     static let eraWithoutRelease = LintRule(
         "era-without-release", .warning, "an era that has begun without a release in the policy's list",
         rationale:
-            "A build that isn't in the list proves nothing. If a list ends before the change, only the date decides about every new customer.",
+            "A build that isn't in the list doesn't show in which era the customer got the app. If the list ends before the new era begins, Tenure can judge every later customer only by date.",
         fix: "Append every release to the list, before it ships.",
         needs: .releases
     ) { subject, report in

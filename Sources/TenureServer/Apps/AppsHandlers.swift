@@ -3,8 +3,8 @@ import Hummingbird
 import TenureAPI
 import TenureCore
 
-/// The routes about all apps of the process, for the owner of the process: these routes need the admin key that is set
-/// outside of `apps`.
+/// The routes about all apps of the process, for the owner of the process. These routes need the admin key at the top
+/// level of the configuration, not a key inside its `apps` section.
 struct AppsHandlers: Sendable {
     let apps: RunningApps
     let key: AdminKey?
@@ -57,12 +57,14 @@ struct AppsHandlers: Sendable {
             default: configuration.unprefixedApp)
     }
 
-    /// Checks that the request has the admin key that is set outside of `apps`.
+    /// Checks that the request has the admin key at the top level of the configuration, not a key inside its `apps`
+    /// section.
     private func check(_ request: Request, _ context: ServiceContext) throws(Problem) {
         try apps.wrongKeys.check(
             key, in: request, from: WrongKeyLimit.name(of: context.peer), now: now(),
             else: Problem(
                 .notAuthenticated,
-                "send the admin key that is set outside of `apps`, and not an app's key, as `Authorization: Bearer …`"))
+                "send the admin key at the top level of the configuration, not the key of an app, as `Authorization: Bearer …`"
+            ))
     }
 }

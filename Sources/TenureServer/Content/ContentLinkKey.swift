@@ -12,7 +12,7 @@ struct ContentLinkKey: Sendable {
 
     /// Reads the secret in this folder of keys, or creates it.
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
-        code = try AccessTokenKey.code(for: "tenure content link", folder: folder, databaseID: databaseID)
+        code = try AccessTokenKey.messageCode(for: "tenure content link", folder: folder, databaseID: databaseID)
     }
 
     /// Returns the token of a download link.

@@ -19,19 +19,19 @@ struct AccessTokenKey: Sendable {
     /// another database is invalid and not a token for another customer.
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
         let secret = try Self.secret(in: folder)
-        code = Self.code(for: "tenure access token", secret, databaseID: databaseID)
+        code = Self.messageCode(for: "tenure access token", secret, databaseID: databaseID)
         fingerprint = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: secret), info: Array("tenure fingerprint".utf8),
             outputByteCount: 16
         ).withUnsafeBytes { Base64.urlSafe.text($0) }
     }
 
-    /// Returns the key for one purpose. A token of one purpose is invalid for all other purposes, although all keys are
-    /// derived from the same secret.
-    static func code(
+    /// Returns the MAC (HMAC-SHA256) with the key for one purpose. A token of one purpose is invalid for all other
+    /// purposes, although all keys are derived from the same secret.
+    static func messageCode(
         for purpose: String, folder: String, databaseID: [UInt8]
     ) throws(ServiceError) -> MessageCode {
-        code(for: purpose, try secret(in: folder), databaseID: databaseID)
+        messageCode(for: purpose, try secret(in: folder), databaseID: databaseID)
     }
 
     private static func secret(in folder: String) throws(ServiceError) -> [UInt8] {
@@ -48,7 +48,7 @@ struct AccessTokenKey: Sendable {
         return secret
     }
 
-    private static func code(for purpose: String, _ secret: [UInt8], databaseID: [UInt8]) -> MessageCode {
+    private static func messageCode(for purpose: String, _ secret: [UInt8], databaseID: [UInt8]) -> MessageCode {
         MessageCode(
             key: HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: SymmetricKey(data: secret), salt: databaseID, info: Array(purpose.utf8),

@@ -24,8 +24,11 @@ package protocol Database: Sendable {
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
-    /// Returns the customer with this row ID, without `sentEntitlements`. If this customer was merged into another one,
-    /// returns that customer, who has another row ID. Returns nil if there is no such customer.
+    /// Returns the customer with this row ID. If this customer was merged into another one, returns that customer, who
+    /// has another row ID. Returns nil if there is no such customer.
+    ///
+    /// `sentEntitlements` (what webhooks last reported) may be missing, because requests that only look up a customer
+    /// don't need it.
     ///
     /// Every request looks up a customer, so databases run look-ups on separate connections.
     func lookUp(_ id: Int64) async throws(StoreError) -> Customer?
@@ -64,12 +67,6 @@ package protocol Database: Sendable {
 }
 
 extension Database {
-    package func writeAlone<Value: Sendable>(
-        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value {
-        try await write(locking: [], body)
-    }
-
     package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? {
         try await read { session throws(StoreError) in try DatabaseTransaction(session).customer(id) }
     }

@@ -31,6 +31,7 @@ extension DatabaseTransaction {
         _ other: Customer, into customer: Customer, because cause: MergeReason, of user: String? = nil,
         actor: String?, reason: String? = nil
     ) throws(StoreError) {
+        // A merged member isn't compared for webhooks anymore; its survivor is.
         try session.execute(
             "UPDATE customers SET merged_into = $1, next_comparison = NULL WHERE id = $2",
             [.integer(customer.id), .integer(other.id)])

@@ -17,7 +17,8 @@ extension DatabaseTransaction {
             names.append(try row.text(0))
         }
         guard !names.isEmpty else { return }
-        // The message about an erasure contains no user's ID.
+        // The message about an erasure contains no user's ID. It also doesn't refer to the customer: messages about a
+        // hidden customer aren't delivered, and the erasure removes them.
         let users = try customer.map { customer throws(StoreError) in
             message.kind == .customerErased ? [] : try self.users(of: customer.id)
         }

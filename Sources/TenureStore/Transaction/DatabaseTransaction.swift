@@ -21,7 +21,8 @@ package struct DatabaseTransaction {
     var knownFacts: [Int64: EncodedFacts] = [:]
     /// The customer's facts after a change, encoded before this transaction.
     var preparedFacts: EncodedFacts?
-    /// What a change needs of large customers, computed before this transaction.
+    /// Results about customers with many purchases, computed outside transactions. If a result is missing, the
+    /// transaction ends without a change, and runs again after the result was computed.
     var largeFacts: LargeFacts?
     /// How many entries of each kind an erasure hid in earlier transactions.
     var hiddenBefore: [String: Int] = [:]

@@ -127,7 +127,7 @@ import Testing
             Calculator.evidence([proof]), under: try Calculator.policy(honors: [honor]), at: date(now))
     }
 
-    @Test func `boughtSince includes its instant and boughtBefore doesn't, with a tolerance of two seconds`() throws {
+    @Test func `boughtSince and boughtBefore allow purchases up to two seconds outside their limits`() throws {
         let honor = Honor(era: "paid", boughtSince: date("2014-06-10"), boughtBefore: date("2014-07-10"))
         for (bought, outcome) in [
             ("2014-06-09T23:59:57Z", Decision.Outcome.denied), ("2014-06-09T23:59:58Z", .granted),

@@ -57,12 +57,12 @@ struct GroupingTests {
         return count
     }
 
-    @Test func `one Apple Account is one customer of a rehearsal, even under several exported IDs`() async throws {
+    @Test func `one Apple Account is one customer of a rehearsal, even if its lines have several IDs`() async throws {
         let (first, second) = try (appTransaction("1"), appTransaction("1"))
         #expect(try await customers([first, "{\"id\":\"a\",\"appTransaction\":\"\(second)\"}"]) == 1)
     }
 
-    @Test func `a customer with several exported IDs is reported with the smallest of these IDs`() async throws {
+    @Test func `a customer with several IDs in the input is reported with the smallest of these IDs`() async throws {
         let lines = try ["b", "a", "c"].map { "{\"id\":\"\($0)\",\"appTransaction\":\"\(try appTransaction("1"))\"}" }
         for order in [lines, lines.reversed()] {
             let tally = try await Corpora.rehearse(order.map { Array($0.utf8) }).outcome.tally
@@ -79,7 +79,7 @@ struct GroupingTests {
         #expect(try await customers(ids) == 2)
     }
 
-    @Test func `evidence lines with one exported ID are one customer, even lines with only a receipt or a purchase`()
+    @Test func `evidence lines with the same ID are one customer, even lines with only a receipt or a purchase`()
         async throws
     {
         let lines = [
@@ -102,7 +102,9 @@ struct GroupingTests {
         #expect(badLines.map(\.fault.part) == ["transactions[0]"])
     }
 
-    @Test func `an exported ID of ten Apple Accounts joins the accounts into one customer`() async throws {
+    @Test func `an ID in the input with ten Apple Accounts, the most that is allowed, joins them into one customer`()
+        async throws
+    {
         let lines = try (1...10).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
         #expect(try await customers(lines) == 1)
         #expect(try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome.anonymousIDs.isEmpty)
@@ -149,7 +151,7 @@ struct GroupingTests {
         #expect(outcome.counts.partlyRejectedLines == 5000 && outcome.counts.linesWithRejections == 5000)
     }
 
-    @Test func `an exported ID of more than ten Apple Accounts joins no lines`() async throws {
+    @Test func `an ID in the input with more than ten Apple Accounts joins no lines`() async throws {
         var lines = try (1...11).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
         // A purchase in two lines, and a purchase in a line with the first account.
         lines.append("{\"id\":\"x\",\"transactions\":[\"\(try transaction("8", of: nil))\"]}")
@@ -208,7 +210,7 @@ struct GroupingTests {
         }
     }
 
-    @Test func `a customer with a hundred evidence lines is reported with the exported ID of one line`() async throws {
+    @Test func `a customer with a hundred evidence lines is reported with the ID of one line`() async throws {
         // The policy takes something from this customer, so the report has them as an example.
         let instant = try #require(Date(written: "2014-12-25"))
         let app = try appTransaction(
