@@ -127,7 +127,7 @@ import Testing
                 try #require(.now - began < .seconds(30))
                 try await Task.sleep(for: .milliseconds(20))
             }
-            for pool in pools { #expect(pool.use.open == 0) }
+            for pool in pools { #expect(pool.usage.open == 0) }
         }
         for pool in pools { await pool.close() }
     }
