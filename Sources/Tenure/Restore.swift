@@ -31,8 +31,9 @@ extension Tenure {
     /// sign-in, apart from a purchase. The call never throws. A sign-in that fails or is canceled removes no
     /// entitlement.
     ///
-    /// The call waits for the sign-in for at most `Options.restoreTimeout`, and then up to 2 seconds while it reads
-    /// StoreKit again. If no sign-in is allowed, it waits until StoreKit and the service were asked again.
+    /// The call waits at most `Options.restoreTimeout` for the sign-in and the search after it. If they haven't ended by
+    /// then, the call searches again for up to 2 seconds. If no sign-in is allowed, it waits until StoreKit and the
+    /// service were asked again.
     @discardableResult
     public func restore() async -> RestoreResult {
         let signIn = await engine.restore()

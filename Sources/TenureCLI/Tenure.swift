@@ -47,7 +47,7 @@ import TenureCore
         } catch let error where error is ExitCode || error is CleanExit || error is ValidationError {
             finish(error)
         } catch {
-            Terminal.standardError.write("error: \(describe(error).hidingCredentials.escapedLinesForDisplay)")
+            Terminal.standardError.write(error: error)
             Foundation.exit(ExitCode.error.rawValue)
         }
     }

@@ -66,7 +66,7 @@ import Testing
                 "tenure.yaml:1:9: each app of `apps` has its own `policy`"
             ),
             ("apps: []", "tenure.yaml:1:7: `apps` isn't a mapping"),
-            ("apps: {}", "tenure.yaml:1:7: `apps` isn't a mapping"),
+            ("apps: {}", "tenure.yaml:1:7: `apps` is empty; write each app's name, with its settings below it"),
             (
                 "apps: { Notes: { policy: notes.yaml, database: notes.sqlite } }",
                 "the name `Notes` can't be part of a path"

@@ -182,23 +182,53 @@ import Testing
         #expect(try await root("sign", offline.url("none.json").path, "--key", next).status == 1)
     }
 
-    @Test func `a service warns at its start if the signing period ends within thirty days`()
-        async throws
-    {
+    /// A service that has created its key and ended, and a folder with the key's public part in `key.json`.
+    private func stoppedService() async throws -> (testBed: SoakTestBed, offline: Folder) {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
         #expect(await service.end(by: SIGTERM) == 0)
-        let file = testBed.folder.url("root.json").path
-        let pinned = try testBed.folder.write(
-            try await Command.run("signing-key", "root", "create", file).output, to: "root-public.json")
+        let offline = try Folder()
         let listed = try await run("list", in: testBed.folder).output
-        let key = try testBed.folder.write(String(listed.split(separator: "\n").last ?? ""), to: "key.json")
-        let signed = try await Command.run("signing-key", "root", "sign", file, "--key", key, "--days", "29")
-        let statement = try testBed.folder.write(signed.output, to: "statement.jwt")
-        #expect(try await run("install", statement, "--root", pinned, in: testBed.folder).status == 0)
+        try offline.write(String(listed.split(separator: "\n").last ?? ""), to: "key.json")
+        return (testBed, offline)
+    }
+
+    /// Creates an offline root that signs the key in `key.json`. Returns the root's public key and the statement.
+    private func createRoot(
+        _ name: String, in offline: Folder, _ options: String...
+    ) async throws -> (publicKey: String, statement: String) {
+        let (file, key) = (offline.url(name).path, offline.url("key.json").path)
+        let created = try await Command.run("signing-key", "root", "create", file)
+        let signed = try await Command.run(["signing-key", "root", "sign", file, "--key", key] + options)
+        try #require(created.status == 0 && signed.status == 0, "\(created.errors)\(signed.errors)")
+        return (created.output, signed.output.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// Installs a statement with its root, from `statement.jwt` and `public.json` in the folder `offline`.
+    private func install(
+        _ root: (publicKey: String, statement: String), from offline: Folder, in folder: Folder
+    ) async throws {
+        let pinned = try offline.write(root.publicKey, to: "public.json")
+        let statement = try offline.write(root.statement, to: "statement.jwt")
+        let installed = try await run("install", statement, "--root", pinned, in: folder)
+        try #require(installed.status == 0, "\(installed.errors)")
+    }
+
+    @Test func `a service warns at its start if the signing period ends within thirty days`()
+        async throws
+    {
+        let (testBed, offline) = try await stoppedService()
+        let root = try await createRoot("root.json", in: offline, "--days", "29")
+        try await install(root, from: offline, in: testBed.folder)
         let warned = try testBed.launch(logLevel: "warning")
         #expect(try await warned.says("the signing period ends on "))
         #expect(await warned.end(by: SIGTERM) == 0)
+    }
+
+    /// Returns the text of a new offline root's file with another counter.
+    private func root(_ text: String, counter: Int64) -> String {
+        text.replacingOccurrences(
+            of: #""counter" ?: ?0"#, with: "\"counter\":\(counter)", options: .regularExpression)
     }
 
     @Test func `a damaged offline root is refused by each command, and stays as it is`() async throws {
@@ -209,71 +239,69 @@ import Testing
         let key = try folder.write(
             try await Command.run("signing-key", "root", "create", folder.url("other.json").path).output,
             to: "key.json")
-        let counters = [
-            ("-1", false), ("\(Int64.max)", false), ("\(Int64.max - 1)", true), ("\(Int64.max - 2)", true), ("0", true),
+        let cases = [
+            ("half of it", String(whole.prefix(whole.count / 2))), ("nothing", "{}"),
+            ("no key", whole.replacingOccurrences(of: "BEGIN PRIVATE", with: "BEGIN PUBLIC")),
+            ("a negative counter", root(whole, counter: -1)), ("a high counter", root(whole, counter: .max)),
         ]
-        var cases = [("half of it", String(whole.prefix(whole.count / 2)), false), ("nothing", "{}", false)]
-        cases.append(("no key", whole.replacingOccurrences(of: "BEGIN PRIVATE", with: "BEGIN PUBLIC"), false))
-        for (counter, isReadable) in counters {
-            let text = whole.replacingOccurrences(
-                of: #""counter" ?: ?0"#, with: "\"counter\":\(counter)", options: .regularExpression)
-            cases.append(("counter \(counter)", text, isReadable))
-        }
-        for (name, text, isReadable) in cases {
+        for (name, text) in cases {
             try folder.writeSecret(text, to: "root.json")
-            for arguments in [["create", file], ["sign", file, "--key", key]] {
+            let id = String(repeating: "k", count: 43)
+            for arguments in [["create", file], ["sign", file, "--key", key], ["revoke", file, id]] {
                 let result = try await Command.run(["signing-key", "root"] + arguments)
-                #expect(result.status == (isReadable ? 0 : 1), "\(name), \(arguments[0]): \(result.errors)")
-                #expect(result.errors.contains("restore it from your backup") == !isReadable, "\(result.errors)")
-                #expect(!isReadable || !result.output.isEmpty)
+                #expect(result.status == 1 && result.output.isEmpty, "\(name), \(arguments[0]): \(result.errors)")
+                #expect(result.errors.contains("restore it from your backup"), "\(result.errors)")
             }
             #expect(try folder.text("root.json") == text, "\(name)")
-            // A list needs a higher counter that the file can have, too.
-            func counter(in text: String) -> Int64? {
-                text.firstMatch(of: /counter" ?: ?(-?\d+)/).flatMap { Int64($0.1) }
-            }
-            let number = counter(in: text)
-            let isRevocable = isReadable && number != Int64.max - 1
-            let id = String(repeating: "k", count: 43)
-            let revoked = try await Command.run("signing-key", "root", "revoke", file, id)
-            #expect(revoked.status == (isRevocable ? 0 : 1), "\(name): \(revoked.errors)")
-            #expect(revoked.errors.contains("restore it from your backup") == !isRevocable, "\(revoked.errors)")
-            #expect(revoked.output.isEmpty == !isRevocable)
-            let after = try folder.text("root.json")
-            if isRevocable, let number {
-                #expect(after.contains(id) && counter(in: after) == number + 1, "\(name)")
-                // The root can still sign.
-                #expect(try await Command.run("signing-key", "root", "sign", file, "--key", key).status == 0, "\(name)")
-            } else {
-                #expect(after == text, "\(name)")
-            }
         }
     }
 
-    @Test func `a service doesn't start with a damaged offline root in its key file, and commands leave the file`()
+    @Test(arguments: [(0 as Int64, true), (Int64.max - 2, true), (Int64.max - 1, false)])
+    func `a revocation is refused if the root's file couldn't have the next counter`(
+        counter: Int64, isRevocable: Bool
+    ) async throws {
+        let folder = try Folder()
+        let file = folder.url("root.json").path
+        let key = try folder.write(
+            try await Command.run("signing-key", "root", "create", folder.url("other.json").path).output,
+            to: "key.json")
+        try #require(try await Command.run("signing-key", "root", "create", file).status == 0)
+        let text = root(try folder.text("root.json"), counter: counter)
+        try folder.writeSecret(text, to: "root.json")
+        for arguments in [["create", file], ["sign", file, "--key", key]] {
+            let result = try await Command.run(["signing-key", "root"] + arguments)
+            #expect(result.status == 0 && !result.output.isEmpty, "\(arguments[0]): \(result.errors)")
+        }
+        #expect(try folder.text("root.json") == text)
+
+        let id = String(repeating: "k", count: 43)
+        let revoked = try await Command.run("signing-key", "root", "revoke", file, id)
+        #expect(revoked.status == (isRevocable ? 0 : 1), "\(revoked.errors)")
+        #expect(revoked.errors.contains("restore it from your backup") == !isRevocable, "\(revoked.errors)")
+        #expect(revoked.output.isEmpty == !isRevocable)
+        let after = try folder.text("root.json")
+        if isRevocable {
+            let next = after.firstMatch(of: /counter" ?: ?(-?\d+)/).flatMap { Int64($0.1) }
+            #expect(after.contains(id) && next == counter + 1)
+        } else {
+            #expect(after == text)
+        }
+        // The root can still sign.
+        #expect(try await Command.run("signing-key", "root", "sign", file, "--key", key).status == 0)
+    }
+
+    @Test
+    func `a service doesn't start with a damaged offline root in its key file, and no command changes the file`()
         async throws
     {
-        let testBed = try SoakTestBed()
-        let (service, _) = try await testBed.start()
-        #expect(await service.end(by: SIGTERM) == 0)
-        let offline = try Folder()
-        let listed = try await run("list", in: testBed.folder).output
-        let key = try offline.write(String(listed.split(separator: "\n").last ?? ""), to: "key.json")
-        /// Creates a root that signs the key in use. Returns the root's public key and the statement.
-        func root(_ name: String) async throws -> (publicKey: String, statement: String) {
-            let file = offline.url(name).path
-            let created = try await Command.run("signing-key", "root", "create", file)
-            let signed = try await Command.run("signing-key", "root", "sign", file, "--key", key)
-            try #require(created.status == 0 && signed.status == 0, "\(created.errors)\(signed.errors)")
-            return (created.output, signed.output.trimmingCharacters(in: .whitespacesAndNewlines))
-        }
-        let (ours, other) = (try await root("root.json"), try await root("other.json"))
-        let pinned = try offline.write(ours.publicKey, to: "public.json")
-        let statement = try offline.write(ours.statement, to: "statement.jwt")
+        let (testBed, offline) = try await stoppedService()
+        let ours = try await createRoot("root.json", in: offline)
+        let other = try await createRoot("other.json", in: offline)
+        try await install(ours, from: offline, in: testBed.folder)
+        let statement = offline.url("statement.jwt").path
         let id = String(repeating: "k", count: 43)
         let list = try await Command.run("signing-key", "root", "revoke", offline.url("root.json").path, id)
         let revocations = try offline.write(list.output, to: "revocations.jwt")
-        try #require(try await run("install", statement, "--root", pinned, in: testBed.folder).status == 0)
         try #require(try await run("install", revocations, in: testBed.folder).status == 0)
 
         let sound = try testBed.folder.text("signing-key.json")

@@ -132,8 +132,9 @@ struct InteropTests {
                         isSound: false))
             }
         }
-        let server = try minter.mint(payload: minter.payload(of: .appTransaction).serverVariant)
-        cases.append(Case(name: "server variant", kind: .appTransaction, jws: server, anchors: anchors, isSound: true))
+        let server = try minter.mint(payload: minter.payload(of: .appTransaction).signedForServer)
+        cases.append(
+            Case(name: "signed for a server", kind: .appTransaction, jws: server, anchors: anchors, isSound: true))
         let past = JWSMinter(authority: authority, signedAt: now.addingTimeInterval(-86400 * 365 * 10))
         cases.append(
             Case(

@@ -16,7 +16,7 @@ package struct CountedDatabase: Database {
         package var bytes = 0
         /// Rows that were inserted, changed or deleted.
         package var changedRows = 0
-        /// How often the facts of a customer were read.
+        /// How many times the facts of a customer were read.
         package var factsRead = 0
         /// How many keys were locked.
         package var keys = 0

@@ -180,8 +180,8 @@ func `an invalid or unused port of the local App Store is refused`(_ arguments: 
     #expect(result.errors.contains("Error: `--local-store-port` "))
 }
 
-@Test(arguments: ["subscription-life", "app-refund", "lost-notifications"])
-func `a separate service uses the local App Store's clock and Server API`(_ name: String) async throws {
+/// Plays an example scenario against a separate service, with the local App Store's clock and Server API.
+private func playWithSeparateService(_ name: String) async throws {
     let folder = try Folder()
     let place = folder.url("scenario").path
     let localStorePort = "\(try await freePort())"
@@ -202,4 +202,13 @@ func `a separate service uses the local App Store's clock and Server API`(_ name
         "\(examples)/\(name).yaml")
     #expect(result.status == 0, "\(result.output)\(result.errors)\(service.errors)")
     #expect(await service.end(by: SIGTERM) == 0)
+}
+
+@Test(arguments: ["subscription-life", "app-refund"])
+func `a separate service uses the local App Store's clock and Server API`(_ name: String) async throws {
+    try await playWithSeparateService(name)
+}
+
+@Test func `a separate service gets lost notifications again when a scenario says catchesUp`() async throws {
+    try await playWithSeparateService("lost-notifications")
 }

@@ -274,7 +274,7 @@ import Testing
             #expect(before.entitlements["everything"]?.outcome == .granted)
             func appData(revoked: Date?, _ secondsAgo: Double) throws -> String {
                 let minter = Self.minter(secondsAgo)
-                var app = try minter.payload(of: .appTransaction).serverVariant
+                var app = try minter.payload(of: .appTransaction).signedForServer
                 app["revocationDate"] = revoked.map { .instant($0) }
                 var data = JSONObject()
                 data["appAppleId"] = .integer(828_838_134)

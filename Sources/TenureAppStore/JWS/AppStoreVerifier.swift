@@ -64,7 +64,7 @@ public struct AppStoreVerifier: Sendable {
         now: Date?
     ) throws(Rejection) -> Verified<AppTransactionPayload> {
         let verified: Verified<AppTransactionPayload> = try verify(jws, now: now)
-        if source == .client, verified.payload.isServerVariant {
+        if source == .client, verified.payload.isSignedForServer {
             throw Rejection(.wrongKind, "the app transaction is the server's variant, which is bound to no device")
         }
         return verified

@@ -4,7 +4,7 @@ extension Verified<AppTransactionPayload> {
     /// The evidence about the app itself.
     public var proof: AppProof {
         AppProof(
-            kind: payload.isServerVariant ? .serverAppTransaction : .appTransaction,
+            kind: payload.isSignedForServer ? .serverAppTransaction : .appTransaction,
             signedDate: signedDate,
             id: payload.appTransactionID.map { .appTransaction($0) },
             originalPlatform: payload.originalPlatform.flatMap { Platform(appStoreName: $0.rawValue) },

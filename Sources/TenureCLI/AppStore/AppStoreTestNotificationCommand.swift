@@ -56,8 +56,7 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
                 ).run(in: environment)
             } catch {
                 // The failure of one app says nothing about the others.
-                let detail = describe(error).hidingCredentials.escapedLinesForDisplay
-                Terminal.standardError.write("error: \(name)\(detail)")
+                Terminal.standardError.write(error: error, of: name)
                 haveArrived = false
                 continue
             }

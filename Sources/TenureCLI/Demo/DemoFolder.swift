@@ -41,7 +41,6 @@ struct DemoFolder {
 
     /// Returns the test authority. The authority is created at the first start and kept, so that artifacts of earlier
     /// starts stay valid.
-    /// Reads the folder's test authority, or creates it if it is missing.
     func authority() throws -> TestAuthority { try TestAuthority(keptIn: URL(fileURLWithPath: authorityPath)) }
 
     /// The policy of an invented app, which was sold until October 1, 2026, and is free since then.

@@ -68,7 +68,8 @@ struct RehearseCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            The evidence may lack purchases: a customer who might have bought something is undetermined, not denied.
+            The evidence may lack purchases: an entitlement that a customer might have bought is undetermined, not \
+            denied.
             """)
     var incomplete = false
 

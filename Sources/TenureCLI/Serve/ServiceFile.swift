@@ -83,8 +83,8 @@ struct ServiceFile {
     private func readApps(_ mapping: Node.Mapping, into values: inout SettingValues) {
         guard let node = mapping["apps"] else { return }
         guard let apps = node.mapping, !apps.isEmpty else {
-            values.addMistake(
-                "\(place(node)): `apps` isn't a mapping; write each app's name, with its settings below it")
+            let problem = node.mapping == nil ? "isn't a mapping" : "is empty"
+            values.addMistake("\(place(node)): `apps` \(problem); write each app's name, with its settings below it")
             return
         }
         for name in ["policy", "database", "keys", "webhooks"] {

@@ -29,6 +29,11 @@ struct Terminal {
         write(bytes: Array(Self.visible(line, keepingStyles: hasColor).utf8) + [UInt8(ascii: "\n")])
     }
 
+    /// Writes an error after a prefix, without the passwords in its message.
+    func write(error: any Error, of prefix: String = "") {
+        write("error: \(prefix)\(describe(error).hidingCredentials.escapedLinesForDisplay)")
+    }
+
     /// Writes JSON, with JSON's escapes for hidden characters.
     func write(json bytes: [UInt8]) {
         write(bytes: Array(String(decoding: bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])

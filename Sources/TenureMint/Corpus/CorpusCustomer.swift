@@ -97,7 +97,7 @@ struct CorpusCustomer {
         ]
         if kind != .noProof { object["originalPurchaseDate"] = .instant(date) }
         if kind != .noVersion, kind != .noProof { object["originalApplicationVersion"] = .string(build) }
-        if kind != .serverVariant {
+        if kind != .signedForServer {
             object["deviceVerification"] = .string(verification(number))
             object["deviceVerificationNonce"] = .string(nonce(number))
         }

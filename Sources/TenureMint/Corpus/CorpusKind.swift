@@ -47,7 +47,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
 
     // Other formats of valid lines.
     /// An app transaction as the App Store Server API returns it, which isn't bound to a device.
-    case serverVariant
+    case signedForServer
     /// A JWS in quotes, or with blanks around it.
     case quotedLine, blanksAround
     /// A valid app transaction, and a transaction with a changed signature.
@@ -88,7 +88,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         let doubt = Answer.granted("inDoubt")
         let bought = Answer.granted("product")
         switch self {
-        case .earlyBuyer, .macBuyer, .duplicate, .secondDevice, .linkedReceipt, .serverVariant, .quotedLine,
+        case .earlyBuyer, .macBuyer, .duplicate, .secondDevice, .linkedReceipt, .signedForServer, .quotedLine,
             .blanksAround, .partlyBad:
             return Expectation(everything: (honored, honored), cloud: (outside, noHonors))
         case .recentBuyer, .macLateBuyer:

@@ -22,7 +22,7 @@ struct CorpusTemplate {
         (.receipt, 8), (.refundedApp, 4), (.boughtAgain, 2), (.licenseEnded, 1), (.license, 1),
         (.expiredSubscription, 12), (.gracePeriod, 3), (.billingRetry, 3), (.refundedPurchase, 3), (.consumable, 3),
         (.familyShared, 4), (.purchasesOnly, 3), (.renewalOnly, 1), (.duplicate, 6), (.secondDevice, 8),
-        (.linkedReceipt, 2), (.sameUser, 1), (.serverVariant, 3), (.quotedLine, 3), (.blanksAround, 3),
+        (.linkedReceipt, 2), (.sameUser, 1), (.signedForServer, 3), (.quotedLine, 3), (.blanksAround, 3),
         (.partlyBad, 2), (.emptyLine, 3), (.brokenJSON, 2), (.notUTF8, 1), (.nothingSigned, 1), (.wrongShape, 1),
         (.severalAccounts, 1), (.hugeLine, 1), (.oversized, 1), (.garbage, 1), (.otherApp, 2), (.otherAppleID, 1),
         (.sandbox, 6), (.sandboxReceipt, 1), (.xcode, 2), (.expiredChain, 2), (.foreignRoot, 2), (.badSignature, 2),

@@ -143,7 +143,7 @@ extension JWSMinter {
 
 extension JSONObject {
     /// The app transaction as the App Store signs it for a server, which isn't bound to a device.
-    package var serverVariant: JSONObject {
+    package var signedForServer: JSONObject {
         let deviceFields = [
             "applicationVersion", "versionExternalIdentifier", "deviceVerification", "deviceVerificationNonce",
         ]

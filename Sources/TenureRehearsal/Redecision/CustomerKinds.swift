@@ -27,10 +27,6 @@ struct CustomerKinds: Sendable {
     /// The slots of the hash table: indexes in `all`, or -1 for an empty slot. At least half of the slots are empty.
     private var slots: [Int32] = Array(repeating: -1, count: 1024)
 
-    /// The usual maximum number of entries. Customers with other keys are evaluated one by one, which takes more time
-    /// but no memory.
-    static let maximumCount = 40_000
-
     var count: Int { all.count }
 
     /// Returns the index of the entry with this key; nil if there is no such entry.

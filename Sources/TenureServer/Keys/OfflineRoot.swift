@@ -70,8 +70,7 @@ package struct OfflineRoot: Sendable {
         return try RootRevocations.sign(contents.revoked, counter: contents.counter, by: key, at: now)
     }
 
-    /// The counters that a file can have. The last list of a damaged file may seem to have the highest integer, to which
-    /// no list could follow.
+    /// The valid counters of a file. `Int64.max` is invalid, because the next list needs a higher counter.
     private static let counters = 0..<Int64.max
 
     /// The error for a damaged file.

@@ -56,8 +56,8 @@ extension SigningKeyFile {
     /// Revokes a key, so that its tokens are rejected.
     ///
     /// Apps that pinned the revoked key, or an older key of the chain, can't trust the key in use anymore: the chain
-    /// leads from their key through the revoked key. So these keys leave the chain. If the revoked key is in use, a new
-    /// key replaces it, and no key vouches for the new key.
+    /// leads from their key through the revoked key. So these keys leave the chain. If the revoked key is in use, it is
+    /// replaced by the key that waits for the offline root, or by a new key. No key vouches for this key.
     ///
     /// - Returns: The IDs of the keys that left the chain. Apps that pinned only these keys need an update.
     @discardableResult

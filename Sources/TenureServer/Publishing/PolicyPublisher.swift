@@ -99,8 +99,9 @@ struct PolicyPublisher: Sendable {
     /// Publishes a policy, if the request allows as many customers to lose and gain something as the policy affects.
     ///
     /// Throws a problem if the request allows fewer customers, if the policy has errors or is in effect already, or if
-    /// another policy was published meanwhile. Refusals because of errors, and because too many customers would lose or
-    /// gain something, are written to the audit trail.
+    /// another policy was published meanwhile. Refusals because of errors, and because the new evaluation finds more
+    /// customers than the request allows, are written to the audit trail. A number below the rehearsal's number is
+    /// refused without an entry.
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {

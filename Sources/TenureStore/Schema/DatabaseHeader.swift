@@ -7,9 +7,9 @@ package struct DatabaseHeader: Sendable, Hashable {
     package let bundleID: String?
     /// The version of the schema; see `Migration.version`.
     package let version: Int
-    /// The version of the oldest release that may write.
+    /// The oldest schema version with which a release may write.
     let oldestWriter: Int
-    /// The version of the oldest release that may read.
+    /// The oldest schema version with which a release may read.
     let oldestReader: Int
     /// Where the content was moved, without a password; nil if services may write.
     package let movedTo: String?

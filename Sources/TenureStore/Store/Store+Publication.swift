@@ -7,8 +7,8 @@ extension Store {
     /// call `finishPublication`, which ends and restores the promises.
     ///
     /// Impacts on large customers are computed while other transactions write. If another publication took effect since
-    /// the rehearsal, the result is `overtaken`. If more than `limit` customers changed since the evaluation or since
-    /// `markPromises`, or an earlier publication isn't finished, the result is `behind`.
+    /// the rehearsal, the result is `overtaken`. If more than `limit` customers changed since the evaluation, more than
+    /// `limit` still have promises to mark, or an earlier publication isn't finished, the result is `behind`.
     package func publish(
         _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int = .max,
         evaluating evaluate: @escaping @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact

@@ -19,7 +19,7 @@ struct Population: Sendable {
     var unseen: Set<Int> = []
     /// Customers who opened the app once, so that the service knows when they got it.
     private(set) var opened: Set<Int> = []
-    /// How often each operation happened; impossible ones don't count.
+    /// How many times each operation happened; impossible ones don't count.
     var happened: [String: Int] = [:]
 
     /// The number of days for which the service runs.

@@ -29,7 +29,7 @@ struct PopulationRun {
         let compared: Int
         /// One line for each wrong answer.
         let differences: [String]
-        /// How often each operation happened.
+        /// How many times each operation happened.
         let happened: [String: Int]
     }
 

@@ -166,8 +166,8 @@ import Testing
         }
     }
 
-    @Test func `the server variant of an app transaction is accepted only from the App Store Server API`() throws {
-        let payload = try Minted.minter.payload(of: .appTransaction).serverVariant
+    @Test func `an app transaction signed for a server is accepted only from the App Store Server API`() throws {
+        let payload = try Minted.minter.payload(of: .appTransaction).signedForServer
         let jws = try Minted.minter.mint(payload: payload)
         let verifier = try Minted.verifier()
         #expect(rejection { try verifier.verifyAppTransaction(jws, now: nil) }?.code == .wrongKind)

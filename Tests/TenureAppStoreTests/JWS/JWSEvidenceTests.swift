@@ -112,7 +112,7 @@ import Testing
 
     /// `appData` of a notification, with an app transaction.
     private func appData(bundleID: String = "com.example.calculator") throws -> JSONValue {
-        let app = try minter.mint(payload: minter.payload(of: .appTransaction).serverVariant)
+        let app = try minter.mint(payload: minter.payload(of: .appTransaction).signedForServer)
         var data = JSONObject()
         data["appAppleId"] = .integer(828_838_134)
         data["bundleId"] = .string(bundleID)

@@ -170,7 +170,7 @@ import Testing
             let connection = try asking.connection
             let artifact = try await connection.appTransaction(
                 of: .appTransaction(ServerSigned.customer), in: .production)
-            #expect(artifact.payload.isServerVariant)
+            #expect(artifact.payload.isSignedForServer)
             #expect(artifact.payload.originalApplicationVersion == "37")
             #expect(!artifact.isOnDevice)
             #expect(artifact.realm.isTest)

@@ -118,7 +118,7 @@ enum ServerSigned {
         _ environment: AppStoreEnvironment = .production, _ fields: [String: JSONValue] = [:]
     ) throws -> String {
         let minter = Calculator.minter(environment)
-        var payload = try minter.payload(of: .appTransaction).serverVariant
+        var payload = try minter.payload(of: .appTransaction).signedForServer
         for (name, value) in fields { payload[name] = value }
         return String(decoding: try minter.mint(payload: payload), as: UTF8.self)
     }

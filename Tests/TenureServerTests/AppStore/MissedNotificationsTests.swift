@@ -35,7 +35,7 @@ import Testing
         ([.forged, .ofWrongSetting], false), ([.ofWrongSetting, .accepted], false),
         ([.accepted, .ofWrongSetting, .forged], false), ([.forged, .accepted], true), ([.accepted, .forged], true),
     ])
-    func `a wrong setting stops the metric of fetched notifications, whatever else is refused later`(
+    func `the metric of fetched notifications stops at one that a wrong setting refuses, but not at a forged one`(
         history: [Missed], advances: Bool
     ) async throws {
         let log = LogLines()
@@ -52,8 +52,9 @@ import Testing
                     answering: { _ in .init(status: 200, body: Array(page.utf8)) }
                 ) { client, jobs in
                     let notifications = try #require(jobs).notifications
-                    try await notifications.store.write(locking: [.progress("notifications Production")]) {
-                        try $0.setStoredValue(named: "notifications Production", to: String(before))
+                    let progressName = MissedNotifications.progressName(for: .production)
+                    try await notifications.store.write(locking: [.progress(progressName)]) {
+                        try $0.setStoredValue(named: progressName, to: String(before))
                     }
                     #expect(await notifications.fetch(in: .production) == nil)
                     let metrics = String(buffer: try await client.get("/metrics").body)

@@ -98,9 +98,10 @@ import Testing
             let text = lines.map { $0.dropFirst(6) }.joined(separator: " ")
             #expect(text.hasPrefix(setting.summary))
             #expect(text.hasSuffix("may be repeated)") == setting.kind.isList, "\(text)")
+            for line in lines { #expect(line.count <= width, "\(line)") }
             for (line, next) in zip(lines, lines.dropFirst()) {
                 let word = next.dropFirst(6).prefix { $0 != " " }
-                #expect(line.count <= width && line.count + 1 + word.count > width, "\(line)")
+                #expect(line.count + 1 + word.count > width, "\(line)")
             }
         }
         #expect(help.isEmpty)

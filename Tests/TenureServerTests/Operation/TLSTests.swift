@@ -32,8 +32,8 @@ import Testing
         return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
     }
 
-    /// Returns the status of a response, and the response, for a client that trusts only one root.
-    private func status(
+    /// Returns the status and the body of a response, separated by a newline. The client trusts only one root.
+    private func response(
         port: Int, trusting root: String, to newest: TLSVersion? = nil, suite: NIOTLSCipher? = nil,
         path: String = "/health/live"
     ) async throws -> String {
@@ -77,10 +77,10 @@ import Testing
         try await withFolder { folder in
             let files = try files(folder)
             try await withServer(folder, files) { port in
-                #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
-                #expect(try await status(port: port, trusting: Self.root(of: files), to: .tlsv12).hasPrefix("200"))
+                #expect(try await response(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+                #expect(try await response(port: port, trusting: Self.root(of: files), to: .tlsv12).hasPrefix("200"))
                 await #expect(throws: (any Error).self) {
-                    try await status(port: port, trusting: Self.root(of: files), to: .tlsv11)
+                    try await response(port: port, trusting: Self.root(of: files), to: .tlsv11)
                 }
                 let plain = try RawConnection(port: port)
                 plain.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -99,14 +99,15 @@ import Testing
                     NIOTLSCipher.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
                     .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
                 ] {
-                    let status = try await status(port: port, trusting: Self.root(of: files), to: .tlsv12, suite: suite)
-                    #expect(status.hasPrefix("200"), "\(suite)")
+                    let answer = try await response(
+                        port: port, trusting: Self.root(of: files), to: .tlsv12, suite: suite)
+                    #expect(answer.hasPrefix("200"), "\(suite)")
                 }
                 for suite in [
                     NIOTLSCipher.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, .TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA,
                 ] {
                     await #expect(throws: (any Error).self, "\(suite)") {
-                        try await status(port: port, trusting: Self.root(of: files), to: .tlsv12, suite: suite)
+                        try await response(port: port, trusting: Self.root(of: files), to: .tlsv12, suite: suite)
                     }
                 }
             }
@@ -123,9 +124,9 @@ import Testing
         }
         let service = try start(in: folder, files, "--log-format", "json")
         let port = try #require(try await service.port(), "\(service.errors)")
-        #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+        #expect(try await response(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
         // An alert on this metric reminds the operator before the certificate expires.
-        let metrics = try await status(port: port, trusting: Self.root(of: files), path: "/metrics")
+        let metrics = try await response(port: port, trusting: Self.root(of: files), path: "/metrics")
         let line = metrics.split(separator: "\n").first { $0.hasPrefix("tenure_certificate_expires_seconds ") }
         let expiry = try #require(try files.contents(now: Date()).chain.first?.expiry)
         #expect(line?.split(separator: " ").last.flatMap { Double($0) } == expiry.timeIntervalSince1970, "\(metrics)")
@@ -133,20 +134,20 @@ import Testing
         try put(other.certificate, at: files.certificate)
         service.signal(SIGHUP)
         #expect(try await service.says("the new TLS certificate is invalid"))
-        #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+        #expect(try await response(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
 
         // At a reload, too, a key that others can read is rejected.
         try put(other.key, at: files.key)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: files.key)
         service.signal(SIGHUP)
         #expect(try await service.says("chmod 600"))
-        #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+        #expect(try await response(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
 
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: files.key)
         service.signal(SIGHUP)
         #expect(try await service.says("reloaded the TLS certificate"))
-        #expect(try await status(port: port, trusting: Self.root(of: other)).hasPrefix("200"))
-        await #expect(throws: (any Error).self) { try await status(port: port, trusting: Self.root(of: files)) }
+        #expect(try await response(port: port, trusting: Self.root(of: other)).hasPrefix("200"))
+        await #expect(throws: (any Error).self) { try await response(port: port, trusting: Self.root(of: files)) }
         service.signal(SIGTERM)
         #expect(await service.ended() == 0)
     }
@@ -172,7 +173,7 @@ import Testing
         let path = try folder.write(configuration("tenure.sqlite"), to: "tenure.yaml")
         let service = try RunningCommand(["serve", "--config", path])
         let port = try #require(try await service.port(), "\(service.errors)")
-        #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+        #expect(try await response(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
         for (source, target) in [(other.certificate, files.certificate), (other.key, files.key)] {
             try Data(contentsOf: URL(fileURLWithPath: source)).write(to: URL(fileURLWithPath: target))
         }
@@ -181,7 +182,7 @@ import Testing
         try folder.write(configuration("other.sqlite"), to: "tenure.yaml")
         service.signal(SIGHUP)
         #expect(try await service.says("no app changed"), "\(service.errors)")
-        #expect(try await status(port: port, trusting: Self.root(of: other)).hasPrefix("200"))
+        #expect(try await response(port: port, trusting: Self.root(of: other)).hasPrefix("200"))
         #expect(await service.end(by: SIGTERM) == 0)
     }
 

@@ -1,7 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import StoreContract
 import TenureAPI
 import TenureCore
@@ -12,30 +10,13 @@ import Testing
 
 /// Customers who come while a policy is being published.
 @Suite struct `customers who come during a publication` {
-    /// Runs a service on a database that can run code before a transaction.
-    private func withCounts(
-        _ body: @escaping @Sendable (AdminClient, CountedDatabase.Counts) async throws -> Void
-    ) async throws {
-        try await withFolder { folder in
-            let store = Store(CountedDatabase(try SQLiteDatabase(path: folder + "/record.sqlite")))
-            var configuration = try Calculator.configuration(folder)
-            configuration.adminKey = AdminClient.adminKey
-            let service = try await TenureService(configuration, store: store)
-            let application = try service.application(logger: Calculator.logger) { _ in }
-            try await application.test(.router) {
-                try await body(AdminClient(client: Client(http: $0), key: AdminClient.adminKey), store.counts)
-            }
-            try? await store.close()
-        }
-    }
-
     // The first transaction that writes begins the rehearsal. The second transaction reads which customers came since.
     // The third transaction publishes.
     @Test(arguments: [2, 3])
     func `a publication is refused if it would take a right from a customer who arrives meanwhile`(
         _ transaction: Int
     ) async throws {
-        try await withCounts { admin, counts in
+        try await withCountedService { admin, counts, _ in
             let harsh = try Policy.harsh(acknowledging: try await admin.lostRights(in: try .harsh()))
             let late = Locked<CustomerResponse?>(nil)
             counts.reset {
@@ -54,7 +35,7 @@ import Testing
     func `a publication is refused if it would give a right to a customer who arrives meanwhile`(
         _ transaction: Int
     ) async throws {
-        try await withCounts { admin, counts in
+        try await withCountedService { admin, counts, _ in
             let late = Locked<CustomerResponse?>(nil)
             counts.reset {
                 guard $0 == transaction else { return }

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
 import HummingbirdTesting
 import StoreContract
 import TenureAPI
@@ -11,26 +10,8 @@ import Testing
 
 @testable import TenureServer
 
-/// A publication that another publication, or many changed customers, overtake.
-@Suite struct `a publication that is overtaken` {
-    /// Runs a service on a database that can run code before a transaction.
-    private func withCounts(
-        _ body: @escaping @Sendable (AdminClient, CountedDatabase.Counts, ServiceConfiguration) async throws -> Void
-    ) async throws {
-        try await withFolder { folder in
-            var configuration = try Calculator.configuration(folder)
-            configuration.adminKey = AdminClient.adminKey
-            let store = Store(CountedDatabase(try SQLiteDatabase(path: configuration.databasePath)))
-            let service = try await TenureService(configuration, store: store)
-            let application = try service.application(logger: Calculator.logger) { _ in }
-            try await application.test(.router) { [configuration] in
-                let admin = AdminClient(client: Client(http: $0), key: AdminClient.adminKey)
-                try await body(admin, store.counts, configuration)
-            }
-            try? await store.close()
-        }
-    }
-
+/// A publication while another publication takes effect, or many customers change.
+@Suite struct `a publication while other transactions write` {
     /// Publishes a policy with another process of the service.
     private func publish(_ policy: Policy, in configuration: ServiceConfiguration) async throws {
         let other = try await TenureService(configuration)
@@ -49,7 +30,7 @@ import Testing
     func `a publication that another publication overtakes is refused, and ends no promise`(
         _ transaction: Int
     ) async throws {
-        try await withCounts { admin, counts, configuration in
+        try await withCountedService { admin, counts, configuration in
             let owner = try await admin.owner()
             let harsh = try Policy.harsh(acknowledging: try await admin.lostRights(in: try .harsh()))
             let between = try Calculator.policy(testEnvironments: .undetermined)
@@ -110,7 +91,7 @@ import Testing
     func `a publication is refused as busy if more than 200 customers change before each attempt`(
         count: Int, attempts: Int, isPublished: Bool
     ) async throws {
-        try await withCounts { admin, counts, configuration in
+        try await withCountedService { admin, counts, configuration in
             _ = try await admin.owner()
             let other = try Store(SQLiteDatabase(path: configuration.databasePath))
             counts.reset { number in

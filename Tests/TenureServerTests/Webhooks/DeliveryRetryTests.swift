@@ -107,7 +107,8 @@ import Testing
             let abandoned = try #require(try entries().last)
             #expect((abandoned["message"] as? String)?.hasPrefix("webhook message abandoned; ") == true, "\(abandoned)")
             #expect(abandoned["event"] as? String == event && abandoned["retryIn"] == nil)
-            #expect(try entries().count > 10)
+            #expect(receiver.received.count > 10)
+            #expect(try entries().count { $0["endpoint"] as? String == "app" } == receiver.received.count)
         }
         try await receiver.close()
     }

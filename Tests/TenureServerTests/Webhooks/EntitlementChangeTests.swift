@@ -64,7 +64,8 @@ import Testing
             data["environment"] = .string("Production")
             data["signedAppTransactionInfo"] = .string(
                 String(
-                    decoding: try minter.mint(payload: minter.payload(of: .appTransaction).serverVariant), as: UTF8.self
+                    decoding: try minter.mint(payload: minter.payload(of: .appTransaction).signedForServer),
+                    as: UTF8.self
                 ))
             let notification = try minter.notification("RESCIND_CONSENT", uuid: "u1", part: "appData", data)
             for _ in 0..<2 { #expect(try await client.notify(notification).status == .ok) }
@@ -231,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func `a webhook message about an entitlement that the policy no longer has has all fields of a decision`()
+    @Test func `a webhook message about an entitlement removed from the policy has all fields of a decision`()
         async throws
     {
         try await withFolder { folder in

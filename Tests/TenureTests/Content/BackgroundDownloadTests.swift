@@ -87,10 +87,6 @@ import Testing
         }
     }
 
-    private func wait(until isTrue: () async -> Bool) async throws {
-        while await !isTrue() { try await Task.sleep(nanoseconds: 5_000_000) }
-    }
-
     @Test func `background downloads continue while the app isn't running, and a relaunch installs them`() async throws
     {
         let app = try App()

@@ -45,7 +45,7 @@ import Testing
         #expect(RangeLabel(label.text.replacingOccurrences(of: "5", with: "-5")) == nil)
     }
 
-    @Test func `a server is asked for no more background downloads after it answered one with the whole file`()
+    @Test func `a server that answered a background download with the whole file counts as serving no ranges`()
         async throws
     {
         let folder = try Folder()

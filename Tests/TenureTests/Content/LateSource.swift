@@ -17,7 +17,7 @@ final class LateSource: Tenure.ContentSource {
         get { state.withLock { $0.isReady } }
         set { state.withLock { $0.isReady = newValue } }
     }
-    /// How often it was asked for its catalog.
+    /// How many times it was asked for its catalog.
     var lists: Int { state.withLock { $0.lists } }
 
     func list() throws -> [Tenure.ContentListing] {

@@ -93,7 +93,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `a pack that the system removes while the app runs is available once the app opens a file of the pack`()
+    @Test func `opening a pack that the system removed throws notInstalled, and the pack can be downloaded again`()
         async throws
     {
         let testBed = try ContentTestBed(Self.files)
@@ -103,6 +103,8 @@ import Testing
         try FileManager.default.removeItem(atPath: testBed.folder.path + "/device/content/packs/piano")
         await #expect(throws: Tenure.AssetPackError.notInstalled("piano")) { try await piano.url(for: "index.json") }
         guard case .available = piano.state else { return #expect(Bool(false), "\(piano.state)") }
+        try await piano.download()
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
     @Test func `pack bytes that changed on the disk while the app was closed are fetched again`() async throws {

@@ -16,10 +16,6 @@ import Testing
         if case .installed = state { true } else { false }
     }
 
-    private func wait(until isTrue: () async -> Bool) async throws {
-        while await !isTrue() { try await Task.sleep(nanoseconds: 5_000_000) }
-    }
-
     /// Changes the list as another process does.
     private func change(_ testBed: ContentTestBed, _ change: (inout [PackRequest]) -> Void) throws {
         _ = try SharedRequests(store: PackStore(location: testBed.location)).update(change)

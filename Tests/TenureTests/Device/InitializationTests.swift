@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a client with a service accepts only a persona's token, and a client without a service accepts none`()
+    @Test func `a persona's token works only with a service, and a described persona only without one`()
         async throws
     {
         let service = try #require(URL(string: "http://127.0.0.1:9"))

@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func `transactions with content are finished after the content arrives, and other transactions at once`()
-        async
+        async throws
     {
         let purchases = [
             InventedApp.purchase(), InventedApp.purchase(InventedApp.yearly, id: "9", type: .nonConsumable),
@@ -159,13 +159,15 @@ import Testing
         await tenure.refresh()
         #expect(await tenure.allows("everything"))
         // The first search may still be finishing transaction 9, and then the second search leaves it alone.
-        for _ in 0..<1000 where device.store.now.finished.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
+        try await wait { !device.store.now.finished.isEmpty }
         #expect(device.store.now.finished == ["9"])
         await tenure.contentArrived(for: InventedApp.everything)
+        try await wait { device.store.now.finished.count == 2 }
         #expect(device.store.now.finished == ["9", "410000000000001"])
     }
 
-    @Test func `transactions of later periods are finished at once after the subscription's content has arrived`() async
+    @Test func `transactions of later periods are finished at once after the subscription's content has arrived`()
+        async throws
     {
         let first = InventedApp.subscription(until: InventedApp.now.addingTimeInterval(InventedApp.day))
         let device = Device(
@@ -179,6 +181,7 @@ import Testing
         await tenure.refresh()
         #expect(device.store.now.finished.isEmpty)
         await tenure.contentArrived(for: InventedApp.yearly)
+        try await wait { !device.store.now.finished.isEmpty }
         #expect(device.store.now.finished == ["410000000000002"])
         let renewed = Purchase(
             transactionID: "410000000000003", originalTransactionID: "410000000000002", productID: InventedApp.yearly,
@@ -188,7 +191,7 @@ import Testing
         device.store.deliverUpdate(
             AppStoreTransaction(
                 jws: "renewed", environment: .production, appTransactionID: nil, purchase: renewed))
-        for _ in 0..<1000 where device.store.now.finished.count < 2 { try? await Task.sleep(for: .milliseconds(10)) }
+        try await wait { device.store.now.finished.count == 2 }
         #expect(device.store.now.finished == ["410000000000002", "410000000000003"])
     }
 

@@ -222,9 +222,13 @@ import Testing
         #expect(await !device.start().allows("everything"))
     }
 
-    @Test(arguments: 0..<3)
+    enum NewerArtifact: CaseIterable {
+        case appTransaction, transaction, renewalInfo
+    }
+
+    @Test(arguments: NewerArtifact.allCases)
     func `after a wrong clock, the local state accepts the corrected clock once a newer artifact arrives`(
-        _ artifact: Int
+        _ artifact: NewerArtifact
     ) async {
         let end = InventedApp.now.addingTimeInterval(300 * InventedApp.day)
         let device = subscriber(until: end)
@@ -236,11 +240,11 @@ import Testing
         let later = InventedApp.now.addingTimeInterval(60)
         device.store.change { state in
             switch artifact {
-            case 0: state.app = InventedApp.newcomer(signed: later)
-            case 1:
+            case .appTransaction: state.app = InventedApp.newcomer(signed: later)
+            case .transaction:
                 state.transactions.append(
                     InventedApp.purchase(ServedStore.coins, id: "410000000000003", type: .consumable, signed: later))
-            default: state.renewals = [Self.renewal(signed: later)]
+            case .renewalInfo: state.renewals = [Self.renewal(signed: later)]
             }
         }
         device.time.now = later

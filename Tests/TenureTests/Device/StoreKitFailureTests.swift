@@ -30,7 +30,7 @@ private let failures: [FakeStore.Behavior] = [.throwsAnError, .hangs, .answersUn
     }
 
     @Test func `a transaction that StoreKit can't finish doesn't keep the next transaction from being finished`()
-        async
+        async throws
     {
         let purchases = [InventedApp.purchase(), InventedApp.purchase(InventedApp.yearly, id: "410000000000002")]
         let store = FakeStore {
@@ -42,10 +42,14 @@ private let failures: [FakeStore.Behavior] = [.throwsAnError, .hangs, .answersUn
         let tenure = Device(store).start()
         await tenure.refresh()
         // The first search may still be finishing the transaction, and then the second search leaves it alone.
-        for _ in 0..<1000 where store.now.finished.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
+        try await wait { !store.now.finished.isEmpty }
         #expect(store.now.finished == ["410000000000002"])
         store.change { $0.unfinishable = [] }
-        await tenure.refresh()
+        // The first search may still be failing to finish the transaction, and then the next search leaves it alone.
+        try await wait {
+            await tenure.refresh()
+            return store.now.finished.count == 2
+        }
         #expect(store.now.finished == ["410000000000002", "410000000000001"])
     }
 

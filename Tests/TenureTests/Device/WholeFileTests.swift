@@ -1,56 +1,46 @@
+import CommandRunner
 import Foundation
 import TenureFiles
 import Testing
 
 @Suite struct `Files that are read and written as a whole` {
-    private func withFolder(_ body: (_ folder: String) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString).path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try body(folder)
-    }
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
 
     @Test func `a file isn't reported as written, and leaves no temporary file, if a folder has its name`() throws {
-        try withFolder { folder in
-            let path = folder + "/state"
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-            let failure = #expect(throws: FileFailure.self) { try WholeFile(path: path).write([1], replacing: true) }
-            #expect(failure?.operation == "rename a temporary file to")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["state"])
-        }
+        let path = folder.path + "/state"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let failure = #expect(throws: FileFailure.self) { try WholeFile(path: path).write([1], replacing: true) }
+        #expect(failure?.operation == "rename a temporary file to")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["state"])
     }
 
     @Test func `a file that must not be replaced keeps its contents`() throws {
-        try withFolder { folder in
-            let file = WholeFile(path: folder + "/state")
-            for (bytes, replacing, expected) in [([1, 2], false, [1, 2]), ([3], false, [1, 2]), ([3], true, [3])]
-                as [([UInt8], Bool, [UInt8])]
-            {
-                try file.write(bytes, replacing: replacing)
-                let read = try file.read(maximumSize: 10)
-                #expect(read == expected)
-            }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["state"])
+        let file = WholeFile(path: folder.path + "/state")
+        for (bytes, replacing, expected) in [([1, 2], false, [1, 2]), ([3], false, [1, 2]), ([3], true, [3])]
+            as [([UInt8], Bool, [UInt8])]
+        {
+            try file.write(bytes, replacing: replacing)
+            let read = try file.read(maximumSize: 10)
+            #expect(read == expected)
         }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["state"])
     }
 
     @Test func `a folder can't be read as a file, and a missing file is nil`() throws {
-        try withFolder { folder in
-            let failure = #expect(throws: FileFailure.self) { try WholeFile(path: folder).read(maximumSize: 10) }
-            #expect(failure?.operation == "read")
-            let missing = try WholeFile(path: folder + "/state").read(maximumSize: 10)
-            #expect(missing == nil)
-        }
+        let failure = #expect(throws: FileFailure.self) { try WholeFile(path: folder.path).read(maximumSize: 10) }
+        #expect(failure?.operation == "read")
+        let missing = try WholeFile(path: folder.path + "/state").read(maximumSize: 10)
+        #expect(missing == nil)
     }
 
     @Test func `a file larger than the maximum size is read with one byte more than the maximum`() throws {
-        try withFolder { folder in
-            let file = WholeFile(path: folder + "/state")
-            try file.write([1, 2, 3, 4, 5], replacing: true)
-            for (maximum, count) in [(6, 5), (5, 5), (4, 5), (3, 4), (0, 1)] {
-                let read = try file.read(maximumSize: maximum)
-                #expect(read?.count == count, "\(maximum) bytes")
-            }
+        let file = WholeFile(path: folder.path + "/state")
+        try file.write([1, 2, 3, 4, 5], replacing: true)
+        for (maximum, count) in [(6, 5), (5, 5), (4, 5), (3, 4), (0, 1)] {
+            let read = try file.read(maximumSize: maximum)
+            #expect(read?.count == count, "\(maximum) bytes")
         }
     }
 }

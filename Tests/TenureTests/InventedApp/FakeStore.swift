@@ -33,7 +33,7 @@ final class FakeStore: AppStoreAccess {
         var finished: [String] = []
         var receipt: Data?
         var deviceIdentifier: String?
-        /// How often it was read.
+        /// How many times it was read.
         var deviceIdentifierReads = 0
         var appBehavior = Behavior.answers
         var transactionsBehavior = Behavior.answers
@@ -52,7 +52,7 @@ final class FakeStore: AppStoreAccess {
         var listedProducts: [[String]] = []
         /// The number of calls that may show a sign-in.
         var prompts = 0
-        /// How often the device or the app's files were read.
+        /// How many times the device or the app's files were read.
         var installationReads = 0
     }
 

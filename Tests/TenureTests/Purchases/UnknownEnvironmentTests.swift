@@ -8,7 +8,7 @@ import Testing
 @testable import StoreKit
 @testable import Tenure
 
-@Suite struct `A purchase of an environment` {
+@Suite struct `A purchase from an unknown environment` {
     // Apple may add environments, and StoreKit would verify their transactions.
     @Test(arguments: [("Preview", false), ("production", false), ("Production", true)])
     func `a verified purchase of an unknown environment throws, and grants nothing`(

@@ -257,9 +257,7 @@ import Testing
             service.line.condition = .up
             device.time.now += 10
             occur.yield(.networkReturned)
-            for _ in 0..<1000 where service.lastAnswer?.purchases.isEmpty != false {
-                try await Task.sleep(for: .milliseconds(5))
-            }
+            try await wait { service.lastAnswer?.purchases.isEmpty == false }
             #expect(service.lastAnswer?.purchases.count == 1)
         }
     }

@@ -69,5 +69,5 @@ public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
 
     /// Whether the payload is from the App Store Server API. Such a payload isn't bound to a device, so it proves
     /// nothing about its sender.
-    public var isServerVariant: Bool { deviceVerification == nil || deviceVerificationNonce == nil }
+    public var isSignedForServer: Bool { deviceVerification == nil || deviceVerificationNonce == nil }
 }
