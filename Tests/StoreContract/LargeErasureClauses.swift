@@ -241,7 +241,8 @@ extension StoreClause {
                 }
                 for write in counted.counts.writes {
                     try expect(write.statements <= 20 * ordinary.statements, "\(kind): \(write.statements) statements")
-                    try expect(write.values <= 20 * ordinary.values, "\(kind): \(write.values) values")
+                    // An ordinary sync names single identities, so it binds few values.
+                    try expect(write.values <= 25 * ordinary.values, "\(kind): \(write.values) values")
                     try expect(write.bytes <= 20 * ordinary.bytes, "\(kind): \(write.bytes) bytes")
                 }
                 for id in large {
