@@ -42,8 +42,8 @@ extension Tenure {
         public var appStoreTimeout: Double = 8
         /// The timeout of one request to the service, in seconds.
         public var serviceTimeout: Double = 15
-        /// How long `restore()` waits for the sign-in and the search after it, in seconds. The sign-in itself has no time
-        /// limit.
+        /// How long `restore()` waits for the sign-in and the search after it, in seconds. The sign-in itself has no
+        /// time limit.
         public var restoreTimeout: Double = 60
         /// A test customer for builds from Xcode and TestFlight. Copies from the App Store ignore the persona.
         public var persona: Persona?

@@ -12,8 +12,8 @@ extension Tenure {
             case canceled
             /// The App Store reported an error.
             case failed(String)
-            /// The customer hasn't signed in yet. The sign-in stays open. If the customer signs in later, `updates`
-            /// yields the change.
+            /// The sign-in, or the search after it, hasn't ended within `Options.restoreTimeout`. Both continue, and
+            /// `updates` yields any change.
             case waiting
             /// This process may not show a sign-in: it is an extension, or a copy that isn't from the App Store.
             case notAllowed(String)
@@ -31,8 +31,8 @@ extension Tenure {
     /// sign-in, apart from a purchase. The call never throws. A sign-in that fails or is canceled removes no
     /// entitlement.
     ///
-    /// The call waits at most `Options.restoreTimeout` for the sign-in and the search after it. If they haven't ended by
-    /// then, the call searches again for up to 2 seconds. If no sign-in is allowed, it waits until StoreKit and the
+    /// The call waits at most `Options.restoreTimeout` for the sign-in and the search after it. If they haven't ended
+    /// by then, the call searches again for up to 2 seconds. If no sign-in is allowed, it waits until StoreKit and the
     /// service were asked again.
     @discardableResult
     public func restore() async -> RestoreResult {

@@ -9,7 +9,7 @@ extension Engine {
         while !Task.isCancelled {
             await search()
             // Another search may run during this wait. If it fails, it cancels `sleepTask`, and this loop begins a new
-            // wait with the shorter time of `backoff`.
+            // wait, computed with the new `backoff`.
             while !Task.isCancelled {
                 let wait = wait
                 let sleeping = Task { try await setup.sleep(wait) }
@@ -34,7 +34,7 @@ extension Engine {
     /// Searches again after events, until its task is canceled.
     ///
     /// - When the app becomes active or the network returns: if an entitlement isn't granted, or the service hasn't
-    ///   answered about a purchase yet.
+    ///   answered about a purchase yet. At most once in ten seconds.
     /// - When the keychain is unlocked: if the state couldn't be read before.
     func observeEvents() async {
         for await event in setup.events() {

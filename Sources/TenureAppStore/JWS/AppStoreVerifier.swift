@@ -65,7 +65,7 @@ public struct AppStoreVerifier: Sendable {
     ) throws(Rejection) -> Verified<AppTransactionPayload> {
         let verified: Verified<AppTransactionPayload> = try verify(jws, now: now)
         if source == .client, verified.payload.isSignedForServer {
-            throw Rejection(.wrongKind, "the app transaction is the server's variant, which is bound to no device")
+            throw Rejection(.wrongKind, "the app transaction was signed for a server, so it isn't bound to a device")
         }
         return verified
     }

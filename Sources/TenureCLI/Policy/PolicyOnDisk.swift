@@ -27,8 +27,8 @@ struct PolicyOnDisk {
         return files
     }
 
-    /// Reads the policy. Throws `PolicyFileError` with every mistake in the text, or `CommandError` if the file can't be
-    /// read.
+    /// Reads the policy. Throws `PolicyFileError` with every mistake in the text, or `CommandError` if the file can't
+    /// be read.
     func read() throws -> Policy {
         try PolicyFile.read(try bytes(), named: path, releaseList: releaseList)
     }

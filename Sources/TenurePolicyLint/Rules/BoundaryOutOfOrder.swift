@@ -4,7 +4,8 @@ import TenureJSON
 import TenurePolicyFile
 
 /// Finds a boundary that the release list contradicts. The instant of the boundary (`at`) doesn't fit the date or the
-/// place of its release in the list. Or two boundaries are in the wrong order, and the list dates at least one of them.
+/// place of its release in the list. Or two boundaries are in the wrong order, and at least one of their dates is only
+/// in the list.
 ///
 /// If the list has the boundary's release without a date, the release began at the boundary's instant (rule A5 of
 /// Docs/decision-rules.md). But the place of the release in the list says something else.

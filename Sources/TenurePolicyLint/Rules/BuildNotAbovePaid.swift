@@ -3,9 +3,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a release of a later era with a lower number than a release of an earlier era. Everyone who installs this
-/// release is treated as a customer of the earlier era permanently, because the original build never changes, unless the
-/// release list decides. An equal number is found by the rule `build-reused`.
+/// Finds a release of a later era with a lower number than a release of an earlier era. Unless the release list
+/// decides, everyone who installs this release is treated as a customer of the earlier era permanently, because the
+/// original build never changes. An equal number is found by the rule `build-reused`.
 extension LintRule {
     static let buildNotAbovePaid = LintRule(
         "build-not-above-paid", .error, "a release of a later era with a lower number than a release of an earlier era",

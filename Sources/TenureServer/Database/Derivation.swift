@@ -111,7 +111,7 @@ struct Derivation: Sendable {
     private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout ProvenFacts) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
-            // From a client, the service rejects the App Store server's variant of an app transaction, which has no
+            // From a client, the service rejects an app transaction that was signed for a server, which has no
             // device hash. A stored app transaction was accepted when it was received, so it's verified as if the App
             // Store's server had sent it.
             let verified = try verifier.verifyAppTransaction(artifact.bytes, from: .appStoreServer, now: receivedAt)

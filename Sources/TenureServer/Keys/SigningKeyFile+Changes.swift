@@ -57,7 +57,7 @@ extension SigningKeyFile {
     ///
     /// Apps that pinned the revoked key, or an older key of the chain, can't trust the key in use anymore: the chain
     /// leads from their key through the revoked key. So these keys leave the chain. If the revoked key is in use, it is
-    /// replaced by the key that waits for the offline root, or by a new key. No key vouches for this key.
+    /// replaced by the key that waits for the offline root, or by a new key. No key vouches for the replacement.
     ///
     /// - Returns: The IDs of the keys that left the chain. Apps that pinned only these keys need an update.
     @discardableResult

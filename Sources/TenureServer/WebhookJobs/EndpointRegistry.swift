@@ -51,8 +51,8 @@ struct EndpointRegistry: Service {
 
 /// Finds endpoints without a recent heartbeat.
 ///
-/// The type counts how many times this process read the same heartbeat, and uses no clock. So neither a database outage nor
-/// differing clocks make an endpoint silent.
+/// The type counts how many times this process read the same heartbeat, and uses no clock. So neither a database outage
+/// nor differing clocks make an endpoint silent.
 struct EndpointSilence {
     /// The number of reads with the same heartbeat, a minute apart, after which an endpoint is silent.
     static let maximum = 10

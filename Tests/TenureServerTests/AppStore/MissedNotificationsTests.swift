@@ -35,7 +35,7 @@ import Testing
         ([.forged, .ofWrongSetting], false), ([.ofWrongSetting, .accepted], false),
         ([.accepted, .ofWrongSetting, .forged], false), ([.forged, .accepted], true), ([.accepted, .forged], true),
     ])
-    func `the metric of fetched notifications stops at one that a wrong setting refuses, but not at a forged one`(
+    func `the metric of fetched notifications advances if one is forged, but not if a wrong setting refuses one`(
         history: [Missed], advances: Bool
     ) async throws {
         let log = LogLines()

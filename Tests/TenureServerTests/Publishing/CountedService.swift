@@ -5,7 +5,7 @@ import TenureStore
 
 @testable import TenureServer
 
-/// Runs a service on a database that can run code before a transaction.
+/// Runs a service on a database that counts its transactions, and can run code before each one that writes.
 func withCountedService(
     _ body: @escaping @Sendable (AdminClient, CountedDatabase.Counts, ServiceConfiguration) async throws -> Void
 ) async throws {
