@@ -14,8 +14,8 @@ extension DatabaseTransaction {
         var facts = CustomerFacts()
     }
 
-    /// Derives and writes the facts of the customers with these row IDs. The service soon
-    /// compares their entitlements with the last webhook message about each of them.
+    /// Derives and writes the facts of the customers with these row IDs. The service soon compares their entitlements
+    /// with the last webhook message about each of them.
     ///
     /// - Parameter former: the customer before the split.
     func restore(
