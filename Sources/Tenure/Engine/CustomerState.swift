@@ -16,8 +16,9 @@ final class CustomerState: Sendable {
         var floor: Date
         /// How many times a newly signed artifact has shown that the clock had been wrong.
         var clockCorrections = 0
-        /// Whether a search has finished since the app started.
-        var hasFinishedSearch = false
+        /// How many searches have ended since the app started.
+        var finishedSearches = 0
+        var hasFinishedSearch: Bool { finishedSearches > 0 }
         /// When the last search ended, by the device's clock. Nil until the first search has ended.
         var checkedAt: Date?
         /// How many times another account was signed in.
@@ -43,7 +44,7 @@ final class CustomerState: Sendable {
         case no
         /// A known denial that should be checked again.
         case stale
-        /// The right has ended since the App Store was last read, but a subscription may have been renewed.
+        /// The right has ended since the last search finished, but a subscription may have been renewed.
         case ended
         /// The first search is still running, or the stored state wasn't read yet.
         case resolving
@@ -56,8 +57,9 @@ final class CustomerState: Sendable {
         var ends: [String: Double] = [:]
         /// The latest time observed, in seconds since the reference date.
         var floor: Double
-        /// Rights that have ended. They get no grace period, even if the clock is turned back afterward.
-        var endedRights: Set<String> = []
+        /// Rights that have ended, with the number of searches that had finished when the end was noticed. The rights
+        /// get no grace period, even if the clock is turned back afterward.
+        var endedRights: [String: Int] = [:]
         /// The end of each running trial session.
         var sessions: [String: [UUID: Double]] = [:]
         /// Whether callers have stopped waiting for the first search, because it takes longer than a timeout.
@@ -111,12 +113,15 @@ final class CustomerState: Sendable {
             let now = state.floor
             if let end = state.ends[entitlement] {
                 if now < end { return .yes }
-                state.endedRights.insert(entitlement)
+                state.noteEnd(of: entitlement)
                 return state.snapshot.hasFinishedSearch ? .ended : .resolving
             }
             if state.snapshot.allowsEverything || state.hasSession(of: entitlement) { return .yes }
             guard !state.isResolving else { return .resolving }
             if state.hasGrace(entitlement) { return .yes }
+            // A search publishes answers after each source. Until it finishes, a denial may be premature.
+            let searches = state.snapshot.finishedSearches
+            if searches > 0, state.endedRights[entitlement] == searches { return .ended }
             guard let checked = state.snapshot.checkedAt?.timeIntervalSinceReferenceDate,
                 abs(clock - checked) < Self.denialLifetime
             else { return .stale }
@@ -158,9 +163,10 @@ final class CustomerState: Sendable {
             // later time: a caller may have observed a later clock meanwhile.
             let isClockCorrected = snapshot.clockCorrections > state.snapshot.clockCorrections
             state.floor = isClockCorrected ? floor : max(state.floor, floor)
-            if snapshot.accountChanges != state.snapshot.accountChanges { state.endedRights = [] }
-            for name in state.endedRights where isClockCorrected || (ends[name] ?? 0) > state.floor {
-                state.endedRights.remove(name)
+            for (name, end) in state.ends where end <= state.floor { state.noteEnd(of: name) }
+            if snapshot.accountChanges != state.snapshot.accountChanges { state.endedRights = [:] }
+            for name in state.endedRights.keys where isClockCorrected || (ends[name] ?? 0) > state.floor {
+                state.endedRights[name] = nil
             }
             state.snapshot = snapshot
             state.ends = ends
@@ -261,6 +267,11 @@ extension CustomerState.State {
         if clock > floor { floor = clock }
     }
 
+    /// Records that a right has ended, unless that is recorded already.
+    mutating func noteEnd(of right: String) {
+        if endedRights[right] == nil { endedRights[right] = snapshot.finishedSearches }
+    }
+
     var isResolving: Bool { !hasStoppedWaiting && !snapshot.hasFinishedSearch }
 
     /// Whether the names of all entitlements are known, so that a name without an answer is misspelled.
@@ -273,9 +284,8 @@ extension CustomerState.State {
 
     /// Whether the grace period covers an entitlement that isn't granted.
     func hasGrace(_ entitlement: String) -> Bool {
-        guard !snapshot.hasNoGrace, !endedRights.contains(entitlement), !snapshot.denials.contains(entitlement) else {
-            return false
-        }
+        guard !snapshot.hasNoGrace, endedRights[entitlement] == nil, !snapshot.denials.contains(entitlement)
+        else { return false }
         if let end = ends[entitlement], end <= floor { return false }
         if let answer = snapshot.customer.answers[entitlement] ?? snapshot.productAnswers[entitlement] {
             guard answer.outcome == .undetermined, !answer.isUnknownName else { return false }
@@ -301,7 +311,8 @@ extension CustomerState.State {
         access.isAllowedByDefault =
             snapshot.allowsEverything
             || !snapshot.hasNoGrace && isGraceRunning && !knowsAllNames
-        let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(endedRights).union(snapshot.denials)
+        let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(endedRights.keys)
+            .union(snapshot.denials)
         access.exceptions = names.filter { allows($0) != access.isAllowedByDefault }
         var customer = snapshot.customer
         (customer.access, customer.isResolving) = (access, isResolving)

@@ -123,6 +123,7 @@ actor Engine {
         await policyRefresh
         await productsRefresh
         device.facts.checkedAt = setup.clock()
+        device.facts.finishedSearches += 1
         device.noteOutcomes()
         device.stored.copyTrialsToBestName()
         device.save()

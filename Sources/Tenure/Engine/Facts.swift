@@ -19,7 +19,9 @@ struct Facts {
     /// The time when the last search ended, by the device's clock. In a search, the engine asks the App Store, and the
     /// service if there is one. Nil until the first search since the app started has ended.
     var checkedAt: Date?
-    var hasFinishedSearch: Bool { checkedAt != nil }
+    /// How many searches have ended since the app started.
+    var finishedSearches = 0
+    var hasFinishedSearch: Bool { finishedSearches > 0 }
     /// How many times the clock was found to have been wrong.
     var clockCorrections = 0
     /// The number of times that another account replaced the known account.

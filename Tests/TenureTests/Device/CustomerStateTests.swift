@@ -11,7 +11,7 @@ import Testing
 
     private func snapshot(_ answer: Tenure.Answer) -> CustomerState.Snapshot {
         var snapshot = CustomerState.Snapshot(
-            customer: Tenure.Customer(answers: ["pro": answer]), floor: start, hasFinishedSearch: true)
+            customer: Tenure.Customer(answers: ["pro": answer]), floor: start, finishedSearches: 1)
         snapshot.graceEnds = start.addingTimeInterval(86_400)
         return snapshot
     }
@@ -55,7 +55,7 @@ import Testing
         let clock = clock
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
         let state = CustomerState(
-            .init(customer: Tenure.Customer(answers: [:]), floor: start, hasFinishedSearch: true),
+            .init(customer: Tenure.Customer(answers: [:]), floor: start, finishedSearches: 1),
             clock: { clock.withLock { $0 } }
         ) { end in
             for await _ in gate { break }
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `updates of a customer report the beginning and the end of a trial session`() async {
-        let state = state(.init(customer: Tenure.Customer(answers: [:]), floor: start, hasFinishedSearch: true))
+        let state = state(.init(customer: Tenure.Customer(answers: [:]), floor: start, finishedSearches: 1))
         var values = state.watch().makeAsyncIterator()
         #expect(await values.next()?.allows("pro") == false)
         let id = UUID()

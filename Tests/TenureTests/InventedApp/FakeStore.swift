@@ -40,6 +40,8 @@ final class FakeStore: AppStoreAccess {
         var renewalsBehavior = Behavior.answers
         var restoreBehavior = Behavior.answers
         var finishBehavior = Behavior.answers
+        /// Whether calls that list purchases wait until a test lets them continue.
+        var isListingPaused = false
         /// The transactions that can't be finished.
         var unfinishable: Set<String> = []
         /// Whether calls that the library makes by itself never return.
@@ -118,6 +120,7 @@ final class FakeStore: AppStoreAccess {
             state.listCalls += 1
             state.listedProducts.append(productIDs)
         }
+        while now.isListingPaused { try await Task.sleep(nanoseconds: 1_000_000) }
         return try await list(now.transactionsBehavior, now.transactions)
     }
 

@@ -79,6 +79,32 @@ import Testing
         #expect(await !waiting.allows("everything"))
     }
 
+    @Test func `while purchases are read, allows waits for a renewed subscription instead of returning false`()
+        async throws
+    {
+        let end = InventedApp.now.addingTimeInterval(30)
+        let device = Device(
+            FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
+            })
+        let tenure = device.start()
+        #expect(await tenure.settled().has("cloud"))
+        device.store.change {
+            $0.transactions.append(InventedApp.subscription(until: end.addingTimeInterval(86_400), id: "2"))
+            $0.isListingPaused = true
+        }
+        device.time.now = end
+        let refresh = Task { await tenure.refresh() }
+        // The app transaction was read again, the purchases weren't.
+        for await customer in tenure.updates where !customer.has("cloud") { break }
+        let answer = Task { await tenure.allows("cloud") }
+        try await Task.sleep(nanoseconds: 100_000_000)
+        device.store.change { $0.isListingPaused = false }
+        #expect(await answer.value)
+        _ = await refresh.value
+    }
+
     @Test(arguments: [(300, 301), (864_000, 900)] as [(Double, Double)])
     func `the client reads StoreKit again just after the first of several rights ends, or in a quarter of an hour`(
         end: Double, wait: Double

@@ -24,7 +24,7 @@ extension ContentLibrary {
         return engine.customerState.allows(unlock.right)
     }
 
-    /// Whether the right to a pack has ended since the last search.
+    /// Whether the right to a pack has ended since the last search finished.
     func hasEnded(_ name: String) -> Bool {
         guard let unlock = unlock(of: name) else { return false }
         return engine.customerState.access(to: unlock.right) == .ended
