@@ -82,7 +82,7 @@ import Testing
             #expect(bought.offerType == .introductory)
             #expect(bought.offerID == nil)
             #expect(bought.offerPaymentModeStringRepresentation == "FREE_TRIAL")
-            #expect(bought.offerPeriodStringRepresentation == "P7D")
+            #expect(bought.offerPeriodStringRepresentation == "P1W")
             #expect(bought.environmentStringRepresentation == "Sandbox")
             #expect(bought.reasonStringRepresentation == "PURCHASE")
             #expect(bought.storefrontCountryCode == "USA")

@@ -160,7 +160,10 @@ extension AppStoreState {
         payload["offerType"] = .integer(offer.type.rawValue)
         payload["offerIdentifier"] = offer.id.map(JSONValue.string)
         payload["offerDiscountType"] = .string(offer.discount.rawValue)
-        payload["offerPeriod"] = .string(offer.period.iso8601)
+        // Apple writes weeks as `P1W` and `P2W`.
+        let (period, weeks) = (offer.period, offer.period.days / 7)
+        let isWeeks = period.months == 0 && weeks * 7 == period.days
+        payload["offerPeriod"] = .string(isWeeks ? "P\(weeks)W" : period.iso8601)
     }
 
     /// Adds a nonce, and the hash of the nonce and the device ID. Only the device with this ID can check the hash.
