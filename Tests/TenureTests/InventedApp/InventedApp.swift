@@ -126,11 +126,21 @@ final class Device: Sendable {
         setup.sleep = { try await time.sleep($0) }
         setup.waitUntil = { try await time.waitUntil($0) }
         setup.chance = { 1 }
+        setup.extendTimeouts()
         // Only a StoreKit that never answers makes the client wait for the whole timeout.
-        setup.options.appStoreTimeout = store.now.hangs ? 1 : 60
+        if store.now.hangs { setup.options.appStoreTimeout = 1 }
         configure(&setup)
         change(&setup)
         return Tenure(setup)
+    }
+}
+
+extension Setup {
+    /// Extends the timeouts, because a busy machine answers late.
+    mutating func extendTimeouts() {
+        options.appStoreTimeout = 60
+        resolvingTimeout = 60
+        recheckTimeout = 60
     }
 }
 

@@ -33,8 +33,7 @@ struct ServedApp: Sendable {
         var setup = Setup(access: StoreKitAccess(), storage: storage, policy: policy.map { .policy($0) })
         service.connect(&setup)
         setup.options.whileUndetermined = .deny
-        setup.options.appStoreTimeout = 60
-        setup.recheckTimeout = 60
+        setup.extendTimeouts()
         setup.clock = { time.now }
         setup.waitUntil = { try await time.waitUntil($0) }
         change(&setup)

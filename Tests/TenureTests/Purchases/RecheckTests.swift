@@ -46,8 +46,7 @@ private struct AccessWithoutUpdates: AppStoreAccess {
                 var setup = Setup(
                     access: AccessWithoutUpdates(), storage: MemoryStateStorage(),
                     policy: .policy(InventedApp.policy(whileUndetermined: .deny)))
-                setup.options.appStoreTimeout = 60
-                setup.recheckTimeout = 60
+                setup.extendTimeouts()
                 setup.clock = { time.now }
                 setup.events = { events }
                 let tenure = Tenure(setup)

@@ -61,7 +61,8 @@ private func playOnDevice(
         showsNoMore: showsNoMore,
         setUp: { setup in
             setup.policy = .policy(policy)
-            setup.options.appStoreTimeout = behavior.waits ? 0.2 : 60
+            setup.extendTimeouts()
+            if behavior.waits { setup.options.appStoreTimeout = 0.2 }
         }
     ).play()
 }
@@ -78,7 +79,8 @@ private func playWithService(
             sender: { payload, _, _ in await service.receive(payload) },
             setUp: { setup in
                 service.connect(&setup)
-                setup.options.appStoreTimeout = behavior.waits ? 0.2 : 60
+                setup.extendTimeouts()
+                if behavior.waits { setup.options.appStoreTimeout = 0.2 }
             }
         ).play()
         played.notified = service.notified.withLock { $0 }

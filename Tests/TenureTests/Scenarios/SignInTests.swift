@@ -32,6 +32,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         try await device.run {
             try await body(device) {
                 var setup = Setup(access: StoreKitAccess(), storage: storage, policy: .policy(policy))
+                setup.extendTimeouts()
                 setup.clock = { time.now }
                 setup.sleep = { try await time.sleep($0) }
                 return Tenure(setup)
