@@ -7,7 +7,7 @@ extension Tenure {
         /// The time at which Tenure finishes a transaction. Until then, the App Store delivers it again at each start.
         ///
         /// Without a call of the app, Tenure finishes only transactions of products in the policy or in the service's
-        /// catalog, and none of consumables. After the app has delivered the product of any other transaction, it calls
+        /// catalog, and none of consumables. For every other transaction, the app delivers the product. Then it calls
         /// `contentArrived(for:)`, so that Tenure finishes the transaction, or `Transaction.finish()`.
         public enum Finishing: Sendable, Hashable {
             /// As soon as the transaction is stored on the device, or acknowledged by the service.
