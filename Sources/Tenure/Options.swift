@@ -6,9 +6,9 @@ extension Tenure {
     public struct Options: Sendable {
         /// The time at which Tenure finishes a transaction. Until then, the App Store delivers it again at each start.
         ///
-        /// Tenure finishes only transactions of products in the policy or in the service's catalog, and never of
-        /// consumables. The app finishes all other transactions itself after it has delivered the
-        /// product: with `contentArrived(for:)` or `Transaction.finish()`.
+        /// Without a call of the app, Tenure finishes only transactions of products in the policy or in the service's
+        /// catalog, and none of consumables. For every other transaction, the app delivers the product. Then it calls
+        /// `contentArrived(for:)`, so that Tenure finishes the transaction, or `Transaction.finish()`.
         public enum Finishing: Sendable, Hashable {
             /// As soon as the transaction is stored on the device, or acknowledged by the service.
             case whenRecorded

@@ -183,7 +183,11 @@ private let extending: JSONObject = [
         let all = try await ask()
         #expect(all.count == state.notifications.count && !all.isEmpty)
         // Notifications of the first and of the last instant are included.
-        #expect(try await ask { $0["startDate"] = .instant(state.now) }.count == all.count)
+        let later = try await ask {
+            $0["startDate"] = .instant(state.now)
+            $0["endDate"] = .instant(state.now.addingTimeInterval(1))
+        }
+        #expect(later.count == all.count)
         for case .object(let item) in all {
             #expect(item.list("sendAttempts").isEmpty)
             #expect(item.text("signedPayload")?.isEmpty == false)

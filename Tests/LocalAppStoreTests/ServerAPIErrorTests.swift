@@ -113,6 +113,7 @@ private func wrongQuestions(_ state: AppStoreState) throws -> [InvalidRequest] {
         wrong(.invalidSort, "\(history)?sort=UP"),
         wrong(.invalidRequestRevision, "v2/refund/lookup/\(id)?revision=x"),
         wrong(.startDateAfterEndDate, "\(history)?startDate=2&endDate=1"),
+        wrong(.startDateAfterEndDate, "\(history)?startDate=2&endDate=2"),
         wrong(.invalidStartDate, "\(history)?startDate=x"), wrong(.invalidEndDate, "\(history)?endDate=x"),
         wrong(.invalidStartDate, "\(history)?startDate=-1"),
         wrong(.invalidEndDate, "\(history)?endDate=8640000000000001"),
@@ -146,6 +147,7 @@ private func wrongNotificationRequests(_ state: AppStoreState) -> [InvalidReques
         wrong(.invalidStartDate) { $0["startDate"] = nil },
         wrong(.invalidEndDate) { $0["endDate"] = .string("x") },
         wrong(.startDateAfterEndDate) { $0["endDate"] = .instant(state.now.addingTimeInterval(-90_000)) },
+        wrong(.startDateAfterEndDate) { $0["startDate"] = .instant(state.now) },
         wrong(.invalidNotificationType) { $0["notificationType"] = .string("X") },
         wrong(.multipleFiltersSupplied) {
             $0["notificationType"] = .string("SUBSCRIBED")

@@ -80,7 +80,9 @@ import Testing
         try findingsInSamplePolicy(edits, list: list, at: now).map(\.description)
     }
 
-    @Test func `a marketing version is recognized by its shape, and a build by the release list`() throws {
+    @Test func `a marketing version under build is found by its shape, and a build under version by the release list`()
+        throws
+    {
         let byShape = try messages([("\"120\"", "\"2.0\"")])
         #expect(
             byShape.contains { $0.hasPrefix("policy.yaml:7:21: warning: `2.0` looks like a marketing version") })

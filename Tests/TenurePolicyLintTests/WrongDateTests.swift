@@ -146,7 +146,7 @@ import Testing
         let found = try findings(eras("2016-12-08T01:00:00Z"), list, own: true, honored: "paid, paidAgain")
         let order = try #require(found.first { $0.code == "boundary-out-of-order" })
         #expect(order.place == "eras/paidAgain/begins/iOS")
-        #expect(order.message.contains("on 2014-01-26 by the list and `at`, and `promo` on 2016-12-08T01:00:00Z"))
+        #expect(order.message.contains("on iOS: `paidAgain` on 2014-01-26, `promo` on 2016-12-08T01:00:00Z"))
         #expect(
             try !findings(eras("2013-12-08T01:00:00Z"), list, own: true, honored: "paid, paidAgain")
                 .contains { $0.code == "boundary-out-of-order" })

@@ -101,7 +101,7 @@ private struct HistoryFilter {
     init(_ request: ServerAPIRequest) throws(ServerAPIError) {
         begin = try request.milliseconds(request.single("startDate"), .invalidStartDate)
         end = try request.milliseconds(request.single("endDate"), .invalidEndDate)
-        if let begin, let end, begin > end { throw .startDateAfterEndDate }
+        if let begin, let end, begin >= end { throw .startDateAfterEndDate }
         products = Set(request.query("productId"))
         guard !products.contains("") else { throw .invalidProductID }
         groups = Set(request.query("subscriptionGroupIdentifier"))

@@ -114,7 +114,7 @@ private struct NotificationFilter {
         }
         guard let end = try request.milliseconds(body.number("endDate"), .invalidEndDate) else { throw .invalidEndDate }
         guard begin >= oldest else { throw .startDateTooFarInPast }
-        guard begin <= end else { throw .startDateAfterEndDate }
+        guard begin < end else { throw .startDateAfterEndDate }
         (self.begin, self.end) = (begin, end)
         type = try Self.text(body["notificationType"]) { NotificationType(rawValue: $0) != nil }
         subtype = try Self.text(body["notificationSubtype"]) { NotificationSubtype(rawValue: $0) != nil }

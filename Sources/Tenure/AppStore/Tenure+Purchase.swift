@@ -7,8 +7,8 @@ extension Tenure {
     public enum PurchaseResult: Sendable {
         /// The purchase is verified and recorded. The customer already has the entitlements that it grants.
         ///
-        /// Tenure finishes the transaction as `Options.finishing` says. The app itself finishes consumables, and
-        /// products that are neither in the policy nor in the service's catalog.
+        /// Tenure finishes the transaction as `Options.finishing` says. The app itself finishes transactions of
+        /// consumables, and of products that are neither in the policy nor in the service's catalog.
         case purchased(Transaction, Customer)
         /// The purchase waits for approval, such as a parent's. When it is approved, `updates` yields the change.
         case pending

@@ -58,8 +58,13 @@ final class PurchaseFinisher {
             && (!stored.refusedTransactions.contains(id) || stored.deliveredTransactions.contains(id))
     }
 
-    /// Whether Tenure may finish the transaction. Tenure doesn't finish products that other code in the app sells and
-    /// delivers. Nor does it finish consumables: a consumable that is finished before its delivery is lost permanently.
+    /// Whether Tenure may finish the transaction. If the app has reported its delivery, Tenure may.
+    ///
+    /// Otherwise Tenure doesn't finish:
+    /// - consumables and purchases of unknown type: a consumable that is finished before its delivery is lost
+    ///   permanently
+    /// - purchases of products that other code in the app sells and delivers
+    /// - purchases of products in `Finishing.afterContent`: their content isn't delivered yet
     private func mayFinish(_ transaction: AppStoreTransaction, _ ownProducts: Set<String>) -> Bool {
         let purchase = transaction.purchase
         let isDelivered = device.stored.account.deliveredTransactions.contains(purchase.transactionID)

@@ -21,7 +21,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "admin, support, link, read or policy.")
+    @Option(help: "What the key permits: admin, support, link, read or policy.")
     var scope: StoredAdminKey.Scope
 
     @Option(help: "The name that the audit trail shows.")

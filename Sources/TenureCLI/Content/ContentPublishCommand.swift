@@ -47,7 +47,10 @@ struct ContentPublishCommand: AsyncParsableCommand {
             valueName: "key"))
     var previousKey: [PublicKeyArgument] = []
 
-    @Flag(help: "Replace the catalog without verifying it. Packs lose versions with another `minimumAppVersion`.")
+    @Flag(
+        help:
+            "Replace the existing catalog without verifying it. Its versions for every other `minimumAppVersion` are removed."
+    )
     var replace = false
 
     func validate() throws { try checkCounter(counter) }

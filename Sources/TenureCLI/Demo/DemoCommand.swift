@@ -34,7 +34,7 @@ struct DemoCommand: AsyncParsableCommand {
         try folder.prepare()
         let authority = try folder.authority()
         var configuration = ServiceConfiguration(
-            databasePath: folder.database, policy: try ServiceConfiguration.readPolicy(at: folder.policy))
+            databasePath: folder.databasePath, policy: try ServiceConfiguration.readPolicy(at: folder.policyPath))
         configuration.port = port
         let anchors = try authority.anchors
         configuration.anchors = [.production: anchors, .sandbox: anchors]
@@ -70,7 +70,7 @@ struct DemoCommand: AsyncParsableCommand {
 private func publish(_ policy: Policy, of folder: DemoFolder, by client: ServiceClient) async {
     let terminal = Terminal.standardOutput
     let text = String(decoding: PolicyFile.compile(policy), as: UTF8.self)
-    var request = PublishRequest(policy: text, reason: "\(folder.policy) was changed")
+    var request = PublishRequest(policy: text, reason: "\(folder.policyPath) was changed")
     do {
         // Policies that grant more are published without a question, because these customers are invented.
         let rehearsal: RehearsalAnswer = try await client.post(
@@ -80,15 +80,15 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
             request.rehearsal = rehearsal.id
         }
         let publication: PublicationAnswer = try await client.post("/v1/admin/policies", request)
-        terminal.write("\(folder.policy) was changed, and is in effect as version \(publication.version)\n")
+        terminal.write("\(folder.policyPath) was changed, and is in effect as version \(publication.version)\n")
     } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "alreadyCurrent" {
         return
     } catch let refusal as ServiceClient.Refusal {
-        terminal.write("\(folder.policy) was changed, but wasn't published: \(refusal.problem.detail)")
+        terminal.write("\(folder.policyPath) was changed, but wasn't published: \(refusal.problem.detail)")
         guard refusal.problem.reason == "takesRights" else { return }
         terminal.write(
             """
-            To see which customers it affects: `tenure policy publish \(folder.policy) --rehearse --key-file \(folder.adminKeyPath) --service \(client.url)`
+            To see which customers it affects: `tenure policy publish \(folder.policyPath) --rehearse --key-file \(folder.adminKeyPath) --service \(client.url)`
 
             """)
     } catch {
@@ -128,14 +128,14 @@ private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFol
     if let example {
         terminal.write(
             """
-            The asset packs are described in \(folder.content). \(example.customer) downloads `\(example.pack)` with this link, for a day:
+            The asset packs are described in \(folder.contentPath). \(example.customer) downloads `\(example.pack)` with this link, for a day:
               curl -C - -o \(example.pack).tar "http://127.0.0.1:\(port)\(example.link)"
               tar -tf \(example.pack).tar
             """)
     }
     terminal.write(
         """
-        The policy is \(folder.policy): change it, start again, and compare the answers.
+        The policy is \(folder.policyPath): change it, start again, and compare the answers.
         The admin key is in \(folder.adminKeyPath): `tenure policy versions --key-file \(folder.adminKeyPath) --service http://127.0.0.1:\(port)`
         The authority is \(folder.authorityPath): `tenure mint app-transaction --authority \(folder.authorityPath)` signs more customers.
         Ctrl-C stops the service; the next run finds these customers again.

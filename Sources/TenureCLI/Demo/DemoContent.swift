@@ -13,7 +13,7 @@ enum DemoContent {
         for (name, frequency) in [("a3", 220.0), ("a4", 440), ("a5", 880)] {
             try Data(tone(frequency)).write(to: URL(fileURLWithPath: "\(samples)/\(name).wav"))
         }
-        try OutputFile(path: folder.content).write(Array(description.utf8))
+        try OutputFile(path: folder.contentPath).write(Array(description.utf8))
     }
 
     private static let description = """
@@ -26,11 +26,11 @@ enum DemoContent {
     /// Publishes the packs that `content.yaml` in the folder describes.
     static func publish(_ folder: DemoFolder, for policy: Policy) throws -> ContentSettings {
         let key = try PolicySigningKey.read(folder.policySigningKeyPath, makingIfMissing: true)
-        let bytes = try InputFile(path: folder.content).bytes(limit: PolicyFile.maximumSize)
-        let content = try ContentFile.read(bytes, named: folder.content, policy: policy)
-        _ = try ContentPublisher(folder: folder.published, key: key).publish(
+        let bytes = try InputFile(path: folder.contentPath).bytes(limit: PolicyFile.maximumSize)
+        let content = try ContentFile.read(bytes, named: folder.contentPath, policy: policy)
+        _ = try ContentPublisher(folder: folder.publishedPacksPath, key: key).publish(
             bundleID: content.bundleID, packs: content.packs)
-        return ContentSettings(folder: folder.published)
+        return ContentSettings(folder: folder.publishedPacksPath)
     }
 
     /// A second of a tone: a WAV file with one channel, 8 bits and 8,000 samples a second.

@@ -23,29 +23,30 @@ struct DemoCustomer: Sendable {
             deviceVerificationID: deviceVerificationID.uuidString)
     }
 
-    /// The same customers in every run.
+    /// Returns the customers, who are the same in every run.
     static func all(of app: Policy.App, signedBy authority: TestAuthority, now: Date) throws -> [DemoCustomer] {
         var minter = DemoMinter(app: app, authority: authority, now: now)
         return try [
             minter.customer(
-                "Ada", "bought the app in May 2014, as build 37, on her iPhone", build: "37",
+                "Ada", "bought the app in May 2014, as build 37, on her iPhone", version: "37",
                 bought: "2014-05-01T10:00:00Z"),
             minter.customer(
-                "Boris", "bought version 1.9 on his Mac in March 2026", build: "1.9", bought: "2026-03-05T10:00:00Z",
+                "Boris", "bought version 1.9 on his Mac in March 2026", version: "1.9", bought: "2026-03-05T10:00:00Z",
                 platform: "macOS"),
             minter.customer(
-                "Chen", "paid the old price two hours after the change, and got the new build", build: "120",
+                "Chen", "paid the old price two hours after the change, and got the new build", version: "120",
                 bought: "2026-10-01T18:00:00Z"),
-            minter.customer("Dana", "got the free app last week", build: "121", bought: "2026-11-14T10:00:00Z"),
             minter.customer(
-                "Emre", "got the free app too, and subscribed", build: "121", bought: "2026-11-14T11:00:00Z",
+                "Dana", "got the free app in November 2026", version: "121", bought: "2026-11-14T10:00:00Z"),
+            minter.customer(
+                "Emre", "got the free app too, and subscribed", version: "121", bought: "2026-11-14T11:00:00Z",
                 subscribes: true),
             minter.customer(
-                "Fay", "bought the app in 2024 and got a refund", build: "88", bought: "2024-02-01T10:00:00Z",
+                "Fay", "bought the app in 2024 and got a refund", version: "88", bought: "2024-02-01T10:00:00Z",
                 refunded: "2024-02-03T10:00:00Z"),
             minter.ownerOfOldReceipt("Gus", "has only a receipt of 2012, which contains no version"),
             minter.customer(
-                "Hana", "tests the app in TestFlight, where every version is \"1.0\"", build: "1.0",
+                "Hana", "tests the app in TestFlight, where every version is \"1.0\"", version: "1.0",
                 bought: "2013-08-01T07:00:00Z",
                 environment: .sandbox),
         ]
@@ -60,8 +61,10 @@ private struct DemoMinter {
     var count: UInt8 = 0
 
     /// Creates a customer with an app transaction, and with a subscription if `subscribes` is true.
+    ///
+    /// - Parameter version: the original version of the app, which is a build on iOS.
     mutating func customer(
-        _ name: String, _ story: String, build: String, bought: String, platform: String = "iOS",
+        _ name: String, _ story: String, version: String, bought: String, platform: String = "iOS",
         subscribes: Bool = false, refunded: String? = nil, environment: AppStoreEnvironment = .production
     ) throws -> DemoCustomer {
         let app = nextApp(in: environment)
@@ -69,7 +72,7 @@ private struct DemoMinter {
         let id = "7040000000000000\(10 + count)"
         var fields = try minter.payload(of: .appTransaction)
         for (field, value) in [
-            ("appTransactionId", id), ("originalApplicationVersion", build), ("originalPurchaseDate", bought),
+            ("appTransactionId", id), ("originalApplicationVersion", version), ("originalPurchaseDate", bought),
             ("originalPlatform", platform), ("revocationDate", refunded ?? ""),
         ] {
             fields = try JWSKind.appTransaction.setting(field, to: value, in: fields)

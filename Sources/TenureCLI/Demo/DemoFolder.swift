@@ -6,13 +6,14 @@ import TenureServer
 struct DemoFolder {
     let path: String
 
-    var policy: String { path + "/policy.yaml" }
-    var database: String { path + "/tenure.sqlite" }
+    var policyPath: String { path + "/policy.yaml" }
+    var databasePath: String { path + "/tenure.sqlite" }
     var adminKeyPath: String { path + "/admin-key" }
     var authorityPath: String { path + "/authority" }
     /// The file that describes the asset packs.
-    var content: String { path + "/content.yaml" }
-    var published: String { path + "/published" }
+    var contentPath: String { path + "/content.yaml" }
+    /// The folder of the published asset packs, from which the service sends them.
+    var publishedPacksPath: String { path + "/published" }
     var policySigningKeyPath: String { path + "/policy-key.pem" }
 
     /// Throws if the folder can't be written.
@@ -23,13 +24,15 @@ struct DemoFolder {
             throw CommandError(
                 "the folder `\(path)` can't be written; make it writable, or choose another one with --folder")
         }
-        guard files.fileExists(atPath: policy) || !files.fileExists(atPath: database) else {
+        guard files.fileExists(atPath: policyPath) || !files.fileExists(atPath: databasePath) else {
             throw CommandError(
-                "`\(database)` isn't the database of a demonstration (there is no `\(policy)`); choose another folder with --folder"
+                "`\(databasePath)` isn't the database of a demonstration (there is no `\(policyPath)`); choose another folder with --folder"
             )
         }
-        if !files.fileExists(atPath: policy) { try OutputFile(path: policy).write(Array(Self.samplePolicy.utf8)) }
-        if !files.fileExists(atPath: content) { try DemoContent.write(to: self) }
+        if !files.fileExists(atPath: policyPath) {
+            try OutputFile(path: policyPath).write(Array(Self.samplePolicy.utf8))
+        }
+        if !files.fileExists(atPath: contentPath) { try DemoContent.write(to: self) }
     }
 
     /// Returns the admin key, with which users of the demo can try the admin API. The key is created at the first

@@ -26,7 +26,7 @@ struct InspectCommand: AsyncParsableCommand {
 
     @OptionGroup var trust: TrustOptions
 
-    @Option(help: ArgumentHelp("Reject artifacts of other apps.", valueName: "id"))
+    @Option(help: ArgumentHelp("The app's bundle ID. Artifacts of other apps are rejected.", valueName: "id"))
     var bundleID: String?
 
     @Option(

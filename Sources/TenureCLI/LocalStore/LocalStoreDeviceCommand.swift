@@ -9,8 +9,9 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
         commandName: "device",
         abstract: "Print what a customer's device would send, from a running local App Store.",
         discussion: """
-            --out writes the app transaction, transactions and renewal infos, one JWS per line, as `tenure decide` reads \
-            them. The receipt is a file beside it with the suffix `.receipt`. Without --out, everything is JSON.
+            --out writes a file with the app transaction, transactions and renewal infos, one JWS per line, as \
+            `tenure decide` reads them. The receipt goes into a second file, with the suffix `.receipt`. Without --out, \
+            the command prints everything as JSON.
 
             Example:
               tenure local-store device Ada --out ada.jws && tenure decide \\

@@ -75,7 +75,7 @@ struct MintOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A JSON object to sign instead of the usual fields.", valueName: "file"))
     var payload: String?
 
-    @Option(help: ArgumentHelp("Where to write; without it, standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to write; without this option, standard output.", valueName: "file"))
     var out: String?
 
     @OptionGroup var replacing: ReplaceOption

@@ -36,10 +36,10 @@ struct MintCorpusCommand: AsyncParsableCommand {
     @Option(help: "The same seed gives the same lines.")
     var seed: UInt64 = 1
 
-    @Option(help: ArgumentHelp("Where to write; - for standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to write the lines to; - for standard output.", valueName: "file"))
     var out: String
 
-    @Option(help: ArgumentHelp("Where to write the expected results of a rehearsal, as JSON.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to write the expected results of a rehearsal to, as JSON.", valueName: "file"))
     var truth: String?
 
     @OptionGroup var replacing: ReplaceOption

@@ -23,7 +23,10 @@ struct PersonaOptions: ParsableArguments {
     @Option(help: "The platform on which the customer acquired the app: iOS, macOS, tvOS, watchOS or visionOS.")
     var platform: String?
 
-    @Option(help: "When the personas expire (2026-12-31, 2026-12-31T18:00:00Z). Default: after 30 days.")
+    @Option(
+        help:
+            "When the personas expire (2026-12-31, 2026-12-31T18:00:00Z). A day means 00:00 UTC. Default: after 30 days."
+    )
     var expires: Instant?
 
     @Flag(help: "Revoke valid personas of the same name, and replace them.")

@@ -45,7 +45,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The field in a column of --releases: platform, version, build, releasedAt or model. Repeatable. Other columns are then ignored, platforms may have App Store Connect's names, and `model` may be a price.",
+            "For a list from another system: which field a column of --releases has (platform, version, build, releasedAt or model). Repeatable. With this option, other columns are ignored, App Store Connect's platforms (MAC_OS) are accepted, and `model` may be a price: 0 means free.",
             valueName: "column=field"))
     var map: [String] = []
 

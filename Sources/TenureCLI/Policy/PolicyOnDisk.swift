@@ -9,8 +9,8 @@ struct PolicyOnDisk {
         try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
     }
 
-    /// The policy's bytes; nil for standard input and pipes, which can be read only once.
-    var repeatableBytes: [UInt8]? {
+    /// The policy's bytes, if the policy can be read again; nil for standard input and pipes, and if it can't be read.
+    var bytesIfRereadable: [UInt8]? {
         path == "-"
             ? nil : try? InputFile(path: path).bytes(limit: PolicyFile.maximumSize, acceptsPipe: false)
     }
@@ -18,7 +18,7 @@ struct PolicyOnDisk {
     /// The paths of the policy and of its release list. The list has only the policy's path if the policy can't be
     /// read, or if it is standard input or a pipe, which can be read only once.
     var files: [String] {
-        guard let bytes = repeatableBytes else { return [path] }
+        guard let bytes = bytesIfRereadable else { return [path] }
         var files = [path]
         _ = PolicyFile.draft(bytes, named: path) { relative in
             files.append(beside(relative))

@@ -9,8 +9,8 @@ struct PolicyPublishCommand: AsyncParsableCommand {
         commandName: "publish",
         abstract: "Rehearse a policy over all customers of a service, then publish it.",
         discussion: """
-            Shows how many customers gain and lose entitlements, and what `tenure policy check` finds. It publishes only a \
-            policy without errors. If a customer would lose or gain something, it refuses and prints the options that \
+            Shows how many customers gain and lose entitlements, and what `tenure policy check` finds. Publishes only a \
+            policy without errors. If a customer would lose or gain something, refuses and prints the options that \
             allow it. The new policy decides from each customer's next request on. Docs/publishing.md explains publishing.
 
             Exit codes:
@@ -28,7 +28,8 @@ struct PolicyPublishCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The policy, in YAML or JSON. Its release list is included. - for standard input.")
+    @Argument(
+        help: "The policy, in YAML or JSON; - for standard input. A release list that it names is published with it.")
     var file: String
 
     @OptionGroup var publishing: PublishingOptions

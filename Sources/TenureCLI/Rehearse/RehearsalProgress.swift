@@ -6,6 +6,7 @@ import TenureRehearsal
 final class RehearsalProgress: Sendable {
     private let start: ContinuousClock.Instant
     private let state: Locked<State>
+    /// What is counted: `customers` or `lines`.
     private let unit: String
     private let isOnTerminal = isatty(STDERR_FILENO) == 1
 

@@ -160,9 +160,11 @@ struct RehearseCommand: AsyncParsableCommand {
         return FilePlan(reading: inputs, writing: [report, rejected])
     }
 
+    /// Returns what the policy check finds in the new policy. Empty if the policy came through standard input or a pipe,
+    /// which can be read only once.
     private func findings(against old: Policy?) throws -> [LintFinding] {
         let file = PolicyOnDisk(path: policy)
-        guard let bytes = file.repeatableBytes else { return [] }
+        guard let bytes = file.bytesIfRereadable else { return [] }
         let draft = PolicyFile.draft(bytes, named: policy, releaseList: file.releaseList)
         return Linter.findings(in: draft, against: old, at: at?.date ?? Date())
     }

@@ -20,14 +20,14 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Run scenarios with a policy, and check their expectations.",
         discussion: """
-            A local App Store performs the scenario's operations and signs everything. A service runs beside it, as \
-            `tenure serve` runs it. It uses the store instead of Apple's, and the store's clock. Customers sync, \
-            notifications arrive and histories are fetched over HTTP, on this machine. Docs/scenarios.md describes the \
-            file.
+            A local App Store performs the scenario's operations and signs everything. The command also runs a service, \
+            like `tenure serve`. The service connects to the local App Store instead of Apple's App Store, and uses the \
+            local App Store's clock. Customers sync, notifications arrive and histories are fetched over HTTP, on this \
+            machine. Docs/scenarios.md describes the file.
 
             --service names a running service, which has its own policy. It must trust the test authority in --folder or \
             --authority. If it was started with the settings that `tenure scenario settings` prints for the folder and \
-            --local-store-port, it fetches histories from the store and uses the store's clock. Otherwise it knows only \
+            --local-store-port, it fetches histories from the local App Store and uses its clock. Otherwise it knows only \
             what it receives and uses real time, so the expectations must be true at the real time.
 
             Exit codes: 0 all as expected, 2 something differs, 1 error, 64 wrong usage.

@@ -6,8 +6,9 @@ struct SigningKeyCommand: AsyncParsableCommand {
         commandName: "signing-key",
         abstract: "List, rotate and revoke the keys that sign entitlement tokens.",
         discussion: """
-            Run these commands on a machine with the service's folder of keys. Running services follow within a second. \
-            Docs/signing-keys.md explains when to use which.
+            Run `list`, `rotate`, `revoke` and `install` on a machine with the service's folder of keys. Running services \
+            read changed keys within a second. Run `root` on a machine without a network. Docs/signing-keys.md explains \
+            when to use which command.
             """,
         subcommands: [
             SigningKeyListCommand.self, SigningKeyRotateCommand.self, SigningKeyRevokeCommand.self,
@@ -16,7 +17,7 @@ struct SigningKeyCommand: AsyncParsableCommand {
     )
 }
 
-/// The option that all commands on a service's signing keys share.
+/// The option that all subcommands of `signing-key` share, except `root`.
 struct KeysFolderOption: ParsableArguments {
     @Option(help: "The service's folder of keys, which contains `signing-key.json`.")
     var keys = "."

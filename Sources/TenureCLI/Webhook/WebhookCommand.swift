@@ -122,7 +122,7 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The ID of one message.", valueName: "id"))
     var event: String?
 
-    @Option(help: ArgumentHelp("All messages since a day or an instant.", valueName: "date"))
+    @Option(help: ArgumentHelp("All messages since this instant. A day means 00:00 UTC.", valueName: "date"))
     var since: Instant?
 
     func validate() throws {

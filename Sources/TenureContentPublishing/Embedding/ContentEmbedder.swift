@@ -131,7 +131,7 @@ package struct ContentEmbedder: Sendable {
             guard let name else {
                 throw .foreignFiles(folder: self.folder, name: "\(prefix)(a name that isn't UTF-8)")
             }
-            if FolderListing.isOfMacOS(name) { continue }
+            if FolderListing.isMadeByMacOS(name) { continue }
             let path = prefix + name.precomposedStringWithCanonicalMapping
             guard writtenPaths.contains(path) else { throw .foreignFiles(folder: self.folder, name: prefix + name) }
             if FileState(path: "\(folder)/\(name)")?.kind == .folder {

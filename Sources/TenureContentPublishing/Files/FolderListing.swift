@@ -27,5 +27,5 @@ enum FolderListing {
     }
 
     /// Whether macOS creates files of this name in folders that a person opens or copies. Such files aren't content.
-    static func isOfMacOS(_ name: String) -> Bool { name == ".DS_Store" || name.hasPrefix("._") }
+    static func isMadeByMacOS(_ name: String) -> Bool { name == ".DS_Store" || name.hasPrefix("._") }
 }

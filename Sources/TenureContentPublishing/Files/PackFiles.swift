@@ -110,7 +110,7 @@ private struct PackScan {
                 report(prefix, "has a name that isn't UTF-8; rename the file")
                 continue
             }
-            if FolderListing.isOfMacOS(name) { continue }
+            if FolderListing.isMadeByMacOS(name) { continue }
             read("\(folder)/\(name)", named: prefix + name.precomposedStringWithCanonicalMapping)
         }
     }

@@ -2,7 +2,7 @@ import SwiftASN1
 package import TenureAppStore
 import X509
 
-/// A chain of root, intermediate and signer, like Apple's, or with one defect.
+/// A chain of root, intermediate and signer, like Apple's, or with one `ChainDefect`.
 package struct AuthorityChain: Sendable {
     /// The self-signed certificate that verifiers trust.
     package let root: IssuedCertificate
@@ -17,7 +17,8 @@ package struct AuthorityChain: Sendable {
     var certificates: [[UInt8]] { issued.map(\.der) }
 }
 
-/// The defects of a chain. The root is the authority's own, unless the defect is in the root.
+/// The defects of a chain, and one unusual but valid variant (`leafExpiredSince`). The root is the authority's own,
+/// unless the defect is in the root.
 ///
 /// The raw values are names for `tenure mint --defect`, except `rootExpiredAtSigning`: only a verifier that trusts the
 /// expired root rejects that chain as expired.
@@ -40,8 +41,7 @@ package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     /// The leaf has a key of another algorithm: in the chain for JWS, P-384 instead of P-256; in the chain for
     /// receipts, P-256 instead of RSA.
     case foreignKey
-    /// The leaf was valid at the signing date, and expired a minute later. Verifiers accept this chain, so this isn't a
-    /// defect.
+    /// The leaf was valid at the signing date, and expired a minute later. Verifiers accept this chain.
     case leafExpiredSince
 
     /// The code with which a verifier rejects the chain; nil if the verifier accepts the chain.

@@ -7,14 +7,14 @@ import TenurePolicyFile
 /// place of its release in the list. Or two boundaries are in the wrong order, and at least one of their dates is only
 /// in the list.
 ///
-/// If the list has the boundary's release without a date, the release began at the boundary's instant (rule A5 of
-/// Docs/decision-rules.md). But the place of the release in the list says something else.
+/// A release without a date in the list is assumed to have begun at the boundary's instant (rule A5 of
+/// Docs/decision-rules.md). This rule reports such a release if its dated neighbors in the list exclude that instant.
 extension LintRule {
     static let boundaryOutOfOrder = LintRule(
         "boundary-out-of-order", .error, "a boundary that contradicts the dates or the order of the release list",
         rationale:
             "If one year is mistyped, a free release counts as sold, or a sold release as free. Only the list shows the mistake.",
-        fix: "Correct the instant, or correct or move the release in the list.",
+        fix: "Correct `at` in the policy. Or, in the release list, correct the date of the release or move its row.",
         needs: .releases
     ) { subject, report in
         for change in subject.writtenChanges {
@@ -34,7 +34,7 @@ extension LintRule {
             } else if let (mine, others) = subject.contradictedOrder(of: change) {
                 report.add(
                     at: change.path, severity: change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` follows `\(change.before.name.shortened)`, but begins before it on \(change.platform.platform.rawValue): on \(mine.text) by the list and `at`, and `\(change.before.name.shortened)` on \(others.text)",
+                    "`\(change.after.name.shortened)` follows `\(change.before.name.shortened)`, but begins earlier on \(change.platform.platform.rawValue): `\(change.after.name.shortened)` on \(mine.text), `\(change.before.name.shortened)` on \(others.text) (dates from `at` and the release list)",
                     fix: "correct the beginning of either era, or the release's date in the list")
             }
         }

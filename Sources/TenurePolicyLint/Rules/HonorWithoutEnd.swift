@@ -6,7 +6,7 @@ extension LintRule {
     static let honorWithoutEnd = LintRule(
         "honor-without-end", .error, "an honor of limited length in an era without a dated end",
         rationale:
-            "A year counts from the end of the era. Without that date, it's unknown whether the year is over.",
+            "The length of an honor (`for`, such as a year) counts from the end of the era. Without the date of that end, it's unknown whether the honor is over.",
         fix: "Add `at` to the next era on every platform, or write `until` instead of `for`."
     ) { subject, report in
         for (entitlement, honor, index, path) in subject.currentHonors {

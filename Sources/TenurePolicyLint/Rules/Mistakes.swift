@@ -5,7 +5,8 @@ import TenurePolicyFile
 extension LintRule {
     static let mistake = LintRule(
         "mistake", .error, "something that keeps the file from being a policy",
-        rationale: "If a part of the file were guessed, that guess would decide what customers have.",
+        rationale:
+            "Tenure refuses a file that it can't read completely. If it guessed what a part means, a wrong guess would change what customers may use.",
         fix: "Do what the message says; Docs/policy-file.md has every key.")
 
     /// Finds an acknowledgment without its finding. Such an acknowledgment would hide a later finding at the same
@@ -14,7 +15,9 @@ extension LintRule {
         "acknowledgment-without-finding", .error, "an acknowledgment of a finding that doesn't exist",
         rationale:
             "A list of exceptions that is never cleaned up grows until it hides the finding that matters.",
-        fix: "Remove the acknowledgment, or correct its `at`. Mistakes can't be acknowledged.")
+        fix:
+            "Remove the acknowledgment, or correct its `at`: the place that the check prints below the finding. A finding without a place is a mistake in the file, and can't be acknowledged."
+    )
 
     /// Finds a version that isn't made of numbers. Versions are compared as numbers. A well-known tutorial compared
     /// `"2"` with `"13"` as texts, and locked out early buyers.

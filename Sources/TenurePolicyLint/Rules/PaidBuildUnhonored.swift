@@ -1,14 +1,16 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds builds that were sold for a price, but belong to an era that gives their buyers nothing.
+/// Finds releases that were sold, but count as releases of another era, so that their buyers lose at least one
+/// entitlement.
 ///
-/// The release list has the price model of each release. The era is determined by the version alone, as for customers
-/// without a known purchase date. If the version proves nothing, the era is determined by the date.
+/// The release list says which releases were sold. The version alone determines the era, as for customers without a
+/// known purchase date. The date determines the era if the version proves nothing, or if the list dates the release
+/// before any paid era began: an early date takes precedence (rule C1 of Docs/decision-rules.md).
 extension LintRule {
     static let paidBuildUnhonored = LintRule(
         "paid-build-unhonored", .error,
-        "paid releases with buyers who count as customers of an era that gives them nothing",
+        "paid releases with buyers who count as customers of another era, and lose an entitlement",
         rationale:
             "One developer set a boundary below the last paid builds. Everyone who had bought these builds was locked out on the day of the change.",
         fix: "Begin the next era with its own first release, or honor the era in which the paid releases were sold.",

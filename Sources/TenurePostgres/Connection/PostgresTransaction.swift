@@ -63,7 +63,7 @@ extension PostgresConnection {
         return value
     }
 
-    /// Lets the statements of the open transaction take as long as they need.
+    /// Lets each statement of the open transaction take up to a day, and wait up to 10 seconds for a lock.
     func allowLongStatements() throws(PostgresFailure) {
         answerTimeout = .seconds(24 * 3600)
         _ = try rows(

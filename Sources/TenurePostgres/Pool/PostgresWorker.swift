@@ -9,9 +9,9 @@ final class PostgresWorker: @unchecked Sendable {
     let queue: DispatchQueue
     var connection: PostgresConnection?
     /// The servers, database and role to which the worker is connected.
-    var home: PostgresCluster?
-    /// The time when the worker connected to `home`.
-    var since = ContinuousClock.now
+    var cluster: PostgresCluster?
+    /// The time when the worker connected to `cluster`.
+    var connectedAt = ContinuousClock.now
     /// The time when the worker became idle.
     var idleSince = ContinuousClock.now
 

@@ -194,10 +194,10 @@ extension PostgresWorkersState {
     /// Decides what a worker does next: run a job on its own connection, connect to another cluster, wait, or end
     /// because no app needs its connection.
     mutating func next(for worker: PostgresWorker) -> Next {
-        if let home = worker.home, !isNeeded(home) { return end(worker) }
+        if let cluster = worker.cluster, !isNeeded(cluster) { return end(worker) }
         // The lanes that are next: for the worker's own connection, and for a new connection.
-        let own = worker.home.flatMap { home in nextLane { $0.cluster === home } }
-        let other = nextLane { $0.cluster !== worker.home && canConnect(to: $0.cluster) }
+        let own = worker.cluster.flatMap { cluster in nextLane { $0.cluster === cluster } }
+        let other = nextLane { $0.cluster !== worker.cluster && canConnect(to: $0.cluster) }
         if let own, !(other.map { shouldLeave(worker, lane: own, for: $0) } ?? false) { return run(own) }
         if let other, let cluster = lanes[other]?.cluster {
             leave(worker)
@@ -206,7 +206,7 @@ extension PostgresWorkersState {
         }
         worker.idleSince = .now
         idle.append(worker)
-        guard worker.home != nil, !isWatchingIdle else { return .wait(until: nil) }
+        guard worker.cluster != nil, !isWatchingIdle else { return .wait(until: nil) }
         isWatchingIdle = true
         return .wait(until: .now + idleTimeout)
     }
@@ -228,7 +228,7 @@ extension PostgresWorkersState {
     private func shouldLeave(_ worker: PostgresWorker, lane own: Int, for other: Int) -> Bool {
         guard workerCount >= limit, idle.isEmpty, let own = lanes[own], let other = lanes[other] else { return false }
         if other.running < own.running { return true }
-        return other.running == own.running && worker.since + Self.quantum < .now
+        return other.running == own.running && worker.connectedAt + Self.quantum < .now
     }
 
     /// Takes the first job of a lane.
@@ -249,9 +249,9 @@ extension PostgresWorkersState {
 
     /// Records that the worker's connection ended.
     mutating func leave(_ worker: PostgresWorker) {
-        guard let home = worker.home else { return }
-        worker.home = nil
-        connections[ObjectIdentifier(home), default: 1] -= 1
+        guard let cluster = worker.cluster else { return }
+        worker.cluster = nil
+        connections[ObjectIdentifier(cluster), default: 1] -= 1
     }
 
     // MARK: Connecting
@@ -278,8 +278,8 @@ extension PostgresWorkersState {
         outages[id] = nil
         // The server answers, so its other databases can be tried too.
         outages = outages.filter { !$0.value.error.isRetryable }
-        worker.home = cluster
-        worker.since = .now
+        worker.cluster = cluster
+        worker.connectedAt = .now
     }
 
     /// Records that connecting failed. Returns jobs that fail now because waiting doesn't help, and when to try to
@@ -306,12 +306,12 @@ extension PostgresWorkersState {
     /// Takes idle workers that have something to do. The caller lets each of them ask for its `next` step.
     mutating func workersToWake() -> [PostgresWorker] {
         // Wake the workers with connections that no app needs anymore, so that they end.
-        var woken = idle.filter { worker in worker.home.map { !isNeeded($0) } ?? false }
+        var woken = idle.filter { worker in worker.cluster.map { !isNeeded($0) } ?? false }
         idle.removeAll { worker in woken.contains { $0 === worker } }
         // Wake one worker for each waiting job. Connected workers come first; others have to connect.
         for lane in lanes.values where !lane.queue.isEmpty {
             var count = lane.queue.count
-            while count > 0, let index = idle.lastIndex(where: { $0.home === lane.cluster }) {
+            while count > 0, let index = idle.lastIndex(where: { $0.cluster === lane.cluster }) {
                 woken.append(idle.remove(at: index))
                 count -= 1
             }
@@ -331,7 +331,7 @@ extension PostgresWorkersState {
     /// Returns an idle worker without a connection, or else a new worker, or else the worker that has been idle
     /// longest. Nil if all workers are busy.
     private mutating func takeWorker() -> PostgresWorker? {
-        if let index = idle.firstIndex(where: { $0.home == nil }) { return idle.remove(at: index) }
+        if let index = idle.firstIndex(where: { $0.cluster == nil }) { return idle.remove(at: index) }
         if workerCount < limit {
             workerCount += 1
             workersCreated += 1
@@ -343,13 +343,13 @@ extension PostgresWorkersState {
     /// Takes the workers with connections that were idle for too long. Also returns when to check again.
     mutating func takeIdle() -> (workers: [PostgresWorker], next: ContinuousClock.Instant?) {
         let now = ContinuousClock.now
-        let expired = idle.filter { $0.home != nil && $0.idleSince + idleTimeout <= now }
+        let expired = idle.filter { $0.cluster != nil && $0.idleSince + idleTimeout <= now }
         idle.removeAll { worker in expired.contains { $0 === worker } }
         for worker in expired {
             leave(worker)
             workerCount -= 1
         }
-        let next = idle.filter { $0.home != nil }.map { $0.idleSince + idleTimeout }.min()
+        let next = idle.filter { $0.cluster != nil }.map { $0.idleSince + idleTimeout }.min()
         isWatchingIdle = next != nil
         return (expired, next)
     }

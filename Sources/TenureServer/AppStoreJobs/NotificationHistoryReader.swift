@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureStore
 
 /// Fetches the notifications that the App Store sent in a period, and delivers them in order, as if they were posted
 /// now.
@@ -43,7 +44,8 @@ struct NotificationHistoryReader: Sendable {
         var summary = Summary(from: position, to: now)
         let window = max(window, Self.minimumWindow)
         var length = window
-        while position < now {
+        // The App Store rejects a window that begins and ends in the same millisecond.
+        while position.millisecondsSince1970 < now.millisecondsSince1970 {
             let end = min(position.addingTimeInterval(length), now)
             // The shortest window can't be halved, so it may have many pages. The requested length and the actual
             // length are compared, because the difference of two dates is rounded.

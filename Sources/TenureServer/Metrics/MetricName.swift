@@ -32,32 +32,37 @@ enum MetricName: String, CaseIterable {
     var help: String {
         switch self {
         case .start: "Start of the process, in seconds since 1970."
-        case .residentMemory: "Memory of the process in use."
+        case .residentMemory: "Memory that the process uses, in bytes."
         case .requestsInFlight: "Requests in progress."
-        case .requests: "Answered requests."
-        case .requestDuration: "Seconds from the head of a request until its response is ready to be sent."
+        case .requests: "Answered requests, by method, route and status."
+        case .requestDuration:
+            "Seconds from the head of a request until its response is ready to be sent, by method and route."
         case .artifactsCounted: "Artifacts in syncs that were verified and accepted."
         case .artifactsRejected: "Artifacts in syncs that were rejected, by error code."
         case .decisions: "Decisions in responses to clients, by outcome and deciding reason."
         case .notifications: "App Store Server Notifications that were stored for the first time, by type."
-        case .webhookAttempts: "Attempts to deliver a webhook, by result."
-        case .webhooksWaiting: "Webhook deliveries that have neither arrived nor been given up."
-        case .oldestWebhook: "When the oldest waiting webhook delivery was queued, in seconds since 1970."
-        case .slowClients: "Connections closed because the client was too slow."
-        case .closedForRoom: "Connections closed because there were too many."
+        case .webhookAttempts: "Attempts to deliver a webhook, by endpoint and result."
+        case .webhooksWaiting: "Webhook deliveries that have neither arrived nor been given up, by endpoint."
+        case .oldestWebhook: "When the oldest waiting webhook delivery was queued, in seconds since 1970, by endpoint."
+        case .slowClients:
+            "Connections closed because the client sent its request or read the response too slowly, by phase."
+        case .closedForRoom: "Connections closed because there were too many, by phase."
         case .bodiesDropped: "Request bodies dropped to make room for others."
         case .downloads: "Downloads of content that began."
         case .downloadsInProgress: "Downloads of content in progress."
         case .downloadBytes: "Bytes of content that were sent."
-        case .downloadsRejected: "Downloads rejected because there were too many."
-        case .databaseBytes: "Size of the SQLite database's files."
-        case .databaseConnections: "This process's open connections to the app's PostgreSQL database."
-        case .databaseConnectionLimit: "The most connections that this process opens to the database server."
-        case .databaseOperationsWaiting: "Operations that wait for a connection to the database server."
+        case .downloadsRejected:
+            "Downloads rejected because there were too many, by reason: of one customer, or in total."
+        case .databaseBytes: "Size of the SQLite database's files in bytes, by file."
+        case .databaseConnections: "This process's open connections to the app's PostgreSQL database, by purpose."
+        case .databaseConnectionLimit:
+            "The most connections that this process opens to the database server, by purpose."
+        case .databaseOperationsWaiting: "Operations that wait for a connection to the database server, by purpose."
         case .certificateEnd: "When the TLS certificate expires, in seconds since 1970."
         case .signingPeriodEnd: "When the signing period of the signing key ends, in seconds since 1970."
         case .historiesWaiting: "Customers with a history still to fetch from the App Store."
-        case .notificationsReached: "Instant up to which no notification is missing, in seconds since 1970."
+        case .notificationsReached:
+            "Instant up to which no notification is missing, in seconds since 1970, by environment."
         }
     }
 }

@@ -95,8 +95,8 @@ private struct ComparedPiece: Sendable {
     let publication: Int64?
     /// Returns what webhooks report; nil to compare the customer again a minute later.
     let evaluate: @Sendable (Customer) -> EntitlementChange?
-    /// In a walk over all customers, the row IDs of the last compared customer before and after this piece. `after` is
-    /// nil if this piece ends the walk.
+    /// Nil outside of a walk over all customers. `before` is the row ID of the last customer of the previous piece, and
+    /// `after` that of the last customer of this piece. `after` is nil if this piece ends the walk.
     var positions: (before: Int64, after: Int64?)?
 
     /// Whether the walk over all customers continues with this piece; always true outside of a walk. False if the walk

@@ -44,8 +44,9 @@ import Testing
     }
 
     @Test(arguments: JWSDefect.allCases)
-    func `each defect of an artifact has its own reason, whether the signer is cached or not`(defect: JWSDefect) throws
-    {
+    func `a JWS with a defect is rejected with the defect's code, whether or not the signer is cached`(
+        defect: JWSDefect
+    ) throws {
         for kind in defect.kinds {
             var app = Minted.app
             if defect == .decomposedBundle { app = AppIdentity(bundleID: "com.example.caf\u{E9}") }
@@ -126,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: ChainDefect.allCases)
-    func `each defect of a JWS's certificate chain has its own reason`(defect: ChainDefect) throws {
+    func `a JWS with a defect in its certificate chain is rejected with the defect's code`(defect: ChainDefect) throws {
         for kind in AppStoreVerifier.kinds where kind != .notification {
             let (jws, anchors) = try Minted.minter.mint(kind, with: defect)
             let verifier = try Minted.verifier(anchors: anchors)

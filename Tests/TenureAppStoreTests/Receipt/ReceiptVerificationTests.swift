@@ -39,18 +39,18 @@ struct ReceiptVerificationTests {
     }
 
     @Test(arguments: ReceiptDefect.allCases)
-    func `each defect of a receipt is rejected for its own reason, and harmless deviations are accepted`(
+    func `a receipt with a defect is rejected with the defect's code, and harmless deviations are accepted`(
         _ defect: ReceiptDefect
-    )
-        throws
-    {
+    ) throws {
         let receipt = try ReceiptTestBed.minter().mint(with: defect)
         let rejection = try ReceiptTestBed.rejection(of: receipt)
         #expect(rejection?.code == defect.rejection, "\(String(describing: rejection))")
     }
 
     @Test(arguments: ChainDefect.allCases)
-    func `each defect of a receipt's certificate chain is refused for its own reason`(_ defect: ChainDefect) throws {
+    func `a receipt with a defect in its certificate chain is rejected with the defect's code`(
+        _ defect: ChainDefect
+    ) throws {
         let minted = try ReceiptTestBed.minter().mint(with: defect)
         let verifier = try ReceiptTestBed.verifier(trusting: minted.anchors)
         let rejection = try ReceiptTestBed.rejection(of: minted.receipt, by: verifier)

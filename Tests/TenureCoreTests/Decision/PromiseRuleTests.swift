@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a refund ends a promise if their purchase dates differ by two seconds at most`() throws {
+    @Test func `a refund ends a promise if the purchase dates of both differ by two seconds at most`() throws {
         let bought = AcquisitionKey(
             appTransactionID: nil, downloadID: nil, originalPurchaseDate: date("2014-05-01T10:00:00Z"))
         let promise = Promise(entitlement: "everything", acquisition: bought, policy: generous, until: nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenureRehearsal
 
-/// Reports about a part of the customers, about promises, and about placeholders instead of IDs.
+/// Reports about a part of the customers, about promises, and about `id`s that many Apple Accounts share.
 struct IncompleteReportTests {
     private func report(
         promised: Bool = false, isPartial: Bool = false, problem: RehearsalError? = nil,
@@ -64,7 +64,9 @@ struct IncompleteReportTests {
         #expect(!page(lost).contains("if promises are kept"))
     }
 
-    @Test func `a rehearsal report says which IDs are placeholders, and shows them only with --identify`() throws {
+    @Test func `a rehearsal report counts the ids that many Apple Accounts share, and names them only with --identify`()
+        throws
+    {
         let ids = (1...4).map { EvidenceRehearsal.AnonymousID(id: "none\($0)", accounts: 10 + $0) }
         let one = try report(anonymousIDs: [ids[0]])
         #expect(text(one).contains("  1 `id` is shared by 11 Apple Accounts, so it"))

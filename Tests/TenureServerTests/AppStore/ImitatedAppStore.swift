@@ -149,7 +149,7 @@ actor ImitatedAppStore {
             case .number(let from)? = asked["startDate"], case .number(let to)? = asked["endDate"],
             let start = Int64(from), let end = Int64(to)
         else { throw Fault(status: 400, code: 4_000_015) }
-        guard start <= end else { throw Fault(status: 400, code: 4_000_013) }
+        guard start < end else { throw Fault(status: 400, code: 4_000_013) }
         let oldest = now().addingTimeInterval(-180 * 86_400).timeIntervalSince1970 * 1000
         guard Double(start) >= oldest else { throw Fault(status: 400, code: 4_000_012) }
         // The newest notification comes first, because Apple documents no order.

@@ -79,6 +79,21 @@ import Testing
         }
     }
 
+    @Test func `fetching missed notifications doesn't ask for a period that begins and ends in the same millisecond`()
+        async throws
+    {
+        let all = sent([20])
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.notifications = all }
+            let ingest = Ingest()
+            let catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            // The first window takes a day, so 0.4 milliseconds are left.
+            _ = try await run(catchUp, since: 24 + 0.0004 / 3600, ingest)
+            #expect(await ingest.payloads == all.map(\.payload))
+            #expect(await asking.appStore.asked.count == 1)
+        }
+    }
+
     @Test func `fetching missed notifications begins with the oldest notifications that the App Store keeps`()
         async throws
     {

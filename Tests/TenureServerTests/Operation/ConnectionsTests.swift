@@ -86,7 +86,9 @@ import Testing
         #expect(!server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `at the limit of connections, a connection in a new response stays open, unless it is pipelined`() {
+    @Test
+    func `at the limit of connections, a response that has just begun isn't cut off, unless its request was pipelined`()
+    {
         let server = Server(limit: 3)
         let pipelined = server.open("pipelined", at: 0, in: .response)
         server.connections.enter(.working, pipelined, at: 9 * Self.second)

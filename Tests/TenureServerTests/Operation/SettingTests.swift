@@ -87,7 +87,9 @@ import Testing
     }
 
     @Test(arguments: [60, 78, 100])
-    func `the help fills its lines up to the width, and says which settings may be repeated`(width: Int) throws {
+    func `the help of settings fills its lines up to the width, and says which settings may be repeated`(width: Int)
+        throws
+    {
         var help = Setting.help(width: width).split(separator: "\n", omittingEmptySubsequences: false)[...]
         for setting in Setting.all where setting.kind != .structure {
             let head = try #require(help.first)

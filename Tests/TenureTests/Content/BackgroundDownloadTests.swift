@@ -54,7 +54,7 @@ import Testing
 
         func send(_ event: DeviceEvent) { device.withLock { for listener in $0 { listener.yield(event) } } }
 
-        /// Leaves the foreground, and waits until the downloads are handed over. Then the server sends the rest.
+        /// Leaves the foreground, and waits until the system has the downloads. Then the server sends the rest.
         func leave(orders: Int) async throws {
             let requests = testBed.server.ranges.count
             send(.appEnteredBackground)
@@ -215,7 +215,8 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `a failed background download is handed over again, even if the app sees the failure first`()
+    @Test
+    func `a failed background download is handed over to the system again, even if the app sees the failure first`()
         async throws
     {
         let app = try App()
@@ -240,7 +241,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `a refused background download is handed over again after a relaunch, with a new link`()
+    @Test func `a refused background download is handed over to the system again after a relaunch, with a new link`()
         async throws
     {
         let app = try App()
@@ -384,7 +385,7 @@ import Testing
         #expect(app.testBed.server.sent < 40_000_000 + 3_000_000)
     }
 
-    @Test func `a range that has arrived isn't requested again when the ranges before it are handed over again`()
+    @Test func `a range that has arrived isn't requested again when the system gets the ranges before it again`()
         async throws
     {
         let app = try App()

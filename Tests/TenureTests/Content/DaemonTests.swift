@@ -170,7 +170,8 @@ import Testing
         Issue.record("not installed after four relaunches")
     }
 
-    @Test func `if the server ignores ranges, downloads aren't handed over again, and finish in the opened app`()
+    @Test
+    func `if the server ignores ranges, the system doesn't get downloads again, and they finish in the opened app`()
         async throws
     {
         let scene = try await Scene()

@@ -69,7 +69,9 @@ enum RepositoryFolder {
         #expect(refusal(String(repeating: " ", count: 1 << 20) + text)?.contains("at most 1048576") == true)
     }
 
-    @Test func `a release list that isn't included is refused, and no file is opened`() throws {
+    @Test func `a compiled policy that names a file with its release list is refused, and the file isn't opened`()
+        throws
+    {
         let text = """
             {"app":{"bundleID":"com.example.calculator"},"eras":[{"name":"paid","model":"paid"}],
             "releases":"/etc/hostname","entitlements":{"everything":{"honors":["paid"]}}}

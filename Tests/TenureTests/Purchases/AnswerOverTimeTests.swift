@@ -215,7 +215,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `Restoring over HTTP` {
+@Suite(.timeLimit(.minutes(2))) struct `Restoring with StoreKit on the local App Store` {
     @Test func `restoring reads StoreKit even if the customer cancels the sign-in`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func `restoring over HTTP stops waiting after its timeout, and a late sign-in unlocks the entitlement`()
+    @Test func `restoring stops waiting after its timeout, and a late sign-in unlocks the entitlement`()
         async throws
     {
         try await ServedStore.run { served in

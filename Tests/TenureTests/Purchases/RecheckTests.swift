@@ -5,7 +5,8 @@ import Testing
 
 @testable import Tenure
 
-/// StoreKit over HTTP without `Transaction.updates`, so that only a new read finds purchases on other devices.
+/// StoreKit on the local App Store without `Transaction.updates`, so that only a new read finds purchases on other
+/// devices.
 private struct AccessWithoutUpdates: AppStoreAccess {
     private let access = StoreKitAccess()
 
@@ -32,7 +33,7 @@ private struct AccessWithoutUpdates: AppStoreAccess {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `A known denial over HTTP` {
+@Suite(.timeLimit(.minutes(2))) struct `A known denial with StoreKit on the local App Store` {
     /// Dana's app, with a clock that the test sets.
     private func withApp(
         _ body:
@@ -72,7 +73,7 @@ private struct AccessWithoutUpdates: AppStoreAccess {
     }
 
     @Test(arguments: [DeviceEvent.appBecameActive, .networkReturned])
-    func `a denial over HTTP is checked again when the app becomes active or the network returns`(
+    func `a known denial is checked with StoreKit again when the app becomes active or the network returns`(
         _ event: DeviceEvent
     ) async throws {
         try await withApp { _, time, occur, tenure in
@@ -83,7 +84,7 @@ private struct AccessWithoutUpdates: AppStoreAccess {
         }
     }
 
-    @Test func `refresh checks a known denial again at once over HTTP`() async throws {
+    @Test func `refresh checks a known denial again at once, with StoreKit on the local App Store`() async throws {
         try await withApp { _, _, _, tenure in
             #expect(await !tenure.allows("everything"))
             #expect(await tenure.refresh().allows("everything"))

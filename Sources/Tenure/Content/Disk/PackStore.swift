@@ -14,7 +14,7 @@ import TenureJSON
 /// packs/NAME/installed.json       the version in use, and its folder
 /// packs/NAME/DIGEST.json          manifests
 /// packs/NAME/versions/FOLDER/…    the files of a version
-/// packs/NAME/users/FOLDER.PID     processes that use URLs of a version: see `VersionUse`
+/// packs/NAME/users/FOLDER.PID     markers of processes that use a version: see `VersionUse`
 /// packs/NAME/partial/             see `PartialPack`
 /// packs/NAME/old/                 a partial version, until the newer version has taken its files
 /// packs/NAME/removed-…            files and folders that are being removed

@@ -1,31 +1,33 @@
 import Foundation
 import TenureCore
 
-/// Records which processes have returned URLs of a version to the app. While one of these processes runs, the version's
-/// files stay on the disk.
+/// Records which processes have given the app URLs of files in an installed version of an asset pack. While one of these
+/// processes runs, the files of this version stay on the disk.
+///
+/// A version is identified by the name of its folder. For each use there is a marker, which is a file: see `PackStore`.
 enum VersionUse {
-    /// The versions that this process uses. The files on the disk aren't enough: an earlier process may have had the
-    /// same process ID.
-    private static let versionsInUse = Locked<Set<String>>([])
+    /// The paths of the markers that this process wrote. The markers on the disk aren't enough: an earlier process may
+    /// have had the same process ID.
+    private static let markerPaths = Locked<Set<String>>([])
 
     /// Records that this process uses a version.
     static func note(_ version: String, inFolder folder: String, at now: Date) {
         let users = folder + "/users"
         let name = "\(users)/\(version).\(getpid())"
-        guard versionsInUse.withLock({ $0.insert(name).inserted }) else { return }
+        guard markerPaths.withLock({ $0.insert(name).inserted }) else { return }
         try? Disk.makeFolder(users)
         try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
     }
 
-    /// Renews the files that record the uses of this process. A file that wasn't renewed for a week is ignored: its
-    /// process may have ended, and another process may have the same process ID.
+    /// Renews the markers of this process. A marker that wasn't renewed for a week is ignored: its process may have
+    /// ended, and another process may have the same process ID.
     static func renew(at now: Date) {
-        for name in versionsInUse.withLock({ $0 }) where Disk.exists(name) {
+        for name in markerPaths.withLock({ $0 }) where Disk.exists(name) {
             try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
         }
     }
 
-    /// Whether a running process uses a version. Removes the files of processes that no longer use it.
+    /// Whether a running process uses a version. Removes the markers of processes that no longer use it.
     static func isUsed(_ version: String, inFolder folder: String, at now: Date = Date()) -> Bool {
         let users = folder + "/users"
         var isUsed = false
@@ -36,9 +38,9 @@ enum VersionUse {
                 Double(String(decoding: $0, as: UTF8.self))
             }
             let isRecent = recordedAt.map { abs(now.timeIntervalSince1970 - $0) < maximumUseDuration } ?? false
-            // For this process, don't rely on the dates of files: the clock may have been changed.
+            // For this process, don't rely on the dates of markers: the clock may have been changed.
             if process == getpid()
-                ? versionsInUse.withLock({ $0.contains(path) }) : process > 0 && isRecent && isRunning(process)
+                ? markerPaths.withLock({ $0.contains(path) }) : process > 0 && isRecent && isRunning(process)
             {
                 isUsed = true
             } else {
@@ -48,7 +50,7 @@ enum VersionUse {
         return isUsed
     }
 
-    /// The time in seconds after which a file that wasn't renewed is ignored.
+    /// The time in seconds after which a marker that wasn't renewed is ignored.
     private static let maximumUseDuration: TimeInterval = 7 * 86_400
 
     static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }
