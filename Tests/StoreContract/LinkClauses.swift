@@ -44,9 +44,7 @@ extension StoreClause {
         StoreClause("with transfer newest, an acquisition moves to its latest user with its promise, and causes events")
         {
             store in
-            let policy = try unwrap(
-                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
-                    .first?.version, "a version")
+            let policy = try await store.record(policy: [1], sha256: [1])
             let one = try await store.bring("1", purchases: ["a"])
             let two = try await store.bring("2", promisedUnder: policy)
             let three = try await store.bring("3", purchases: ["c"])
