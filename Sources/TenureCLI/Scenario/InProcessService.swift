@@ -150,9 +150,7 @@ actor InProcessService: EntitlementService {
     // MARK: Requests of scenarios
 
     func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
-        let outcomes = try await client.openApp(device)
-        try await client.settle()
-        return outcomes
+        try await client.openApp(device)
     }
 
     func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
