@@ -92,13 +92,11 @@ actor InProcessService: EntitlementService {
     }
 
     private func configuration(_ folder: ScenarioFolder, localStorePort: Int) throws -> ServiceConfiguration {
-        let settings = try ServiceSettings(
+        var configuration = try ServiceSettings(
             arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/tenure.sqlite"]
                 + folder.settings(localStorePort: localStorePort).flatMap { [$0.option, $0.value] },
-            environment: [:])
-        guard settings.mistakes.isEmpty, var configuration = settings.configuration else {
-            throw CommandError(settings.mistakes.joined(separator: "\n"))
-        }
+            environment: [:]
+        ).validConfiguration()
         change(&configuration)
         return configuration
     }
