@@ -301,7 +301,7 @@ let package = Package(
         .executableTarget(
             name: "ContentProcess", dependencies: ["Tenure", "TenureCore", "TenureHTTP", "TestTransport"],
             path: "Tests/ContentProcess"),
-        // A transport that fails or is slow where a test wants it.
+        // A transport that fails or is slow where a test wants it, and a listener for the servers of tests.
         .target(
             name: "TestTransport", dependencies: ["TenureCore", "TenureHTTP"], path: "Tests/TestTransport"),
         .testTarget(
@@ -332,7 +332,7 @@ let package = Package(
                 "CommandRunner",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
-        .testTarget(name: "TenureHTTPTests", dependencies: ["TenureHTTP"]),
+        .testTarget(name: "TenureHTTPTests", dependencies: ["TenureHTTP", "TestTransport"]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureJSON", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
@@ -379,7 +379,7 @@ let package = Package(
             dependencies: [
                 "CommandRunner", "TenureCLI", "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint", "TenureStore",
                 "TenureServer", "TenureRehearsal", "TenureAPI", "TenurePolicyFile", "LocalAppStore", "PostgresServer",
-                "TenurePostgres", "CalculatorSeller",
+                "TenurePostgres", "CalculatorSeller", "TestTransport",
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),

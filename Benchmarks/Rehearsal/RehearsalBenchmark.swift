@@ -59,10 +59,9 @@ struct RehearsalBenchmark: Sendable {
         let store = Store(try SQLiteDatabase(path: path))
         let compiled = PolicyFile.compile(policy)
         // The benchmark doesn't look up the policy by its digest, so the digest is zeros.
-        let policies = try await store.write(at: now, locking: [.policies]) {
+        let version = try await store.write(at: now, locking: [.policies]) {
             try $0.record(policy: compiled, sha256: Array(repeating: 0, count: 32))
         }
-        let version = policies.last?.version ?? 1
         var next = Int(try await store.read { try $0.highestCustomerRowID() }) + 1
         while next <= count {
             let last = min(next + 9_999, count)

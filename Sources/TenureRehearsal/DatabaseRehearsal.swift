@@ -62,7 +62,7 @@ package struct DatabaseRehearsal: Sendable {
             instants: CriticalInstants(of: [comparison.new] + [comparison.old].compactMap(\.self) + policies.values),
             maximumKinds: maximumKinds)
         var tally = Tally(for: comparison)
-        var kinds = CountedKinds(maximumKinds: maximumKinds)
+        var kinds = CountedKinds()
         var skipped = 0
         var state = EvidenceRehearsal.Progress()
         var pagedThrough: Int64 = 0
@@ -91,7 +91,7 @@ package struct DatabaseRehearsal: Sendable {
         try await inOrder(makeNext: nextPage, evaluatePage) { result in
             let (outcome, page) = try result.get()
             tally.add(outcome.tally)
-            kinds.add(outcome.newKinds, times: outcome.times, in: &tally)
+            kinds.add(outcome.newKinds, times: outcome.times, upTo: maximumKinds, in: &tally)
             skipped += outcome.skippedCustomers
             decidedThrough = page.through
             state.lines = tally.customers + kinds.customers + skipped

@@ -1,4 +1,5 @@
 import Foundation
+import TestTransport
 
 /// A server on a free loopback port that reads one JSON request, sends one response, and hangs up.
 struct OneAnswer {

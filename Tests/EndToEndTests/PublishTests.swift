@@ -2,6 +2,7 @@ import CommandRunner
 import Foundation
 import PostgresServer
 import TenureCore
+import TestTransport
 import Testing
 
 /// A policy with a wrong boundary is published, found and rolled back.

@@ -8,7 +8,7 @@ extension StoreClause {
             _ = try await store.update {
                 $0.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)
             }
-            _ = try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
+            _ = try await store.record(policy: [1], sha256: [1])
             try expect(try await store.outbox().isEmpty, "an empty outbox")
             _ = try await store.update { $0.completePurchases() }
             try expect(try await store.due(at: .distantFuture).isEmpty, "no customer is due")

@@ -40,6 +40,11 @@ enum Sample {
 }
 
 extension Store {
+    /// Stores a policy, and returns its version.
+    func record(policy: [UInt8], sha256: [UInt8]) async throws -> Int64 {
+        try await write(at: Sample.now, locking: [.policies]) { try $0.record(policy: policy, sha256: sha256) }
+    }
+
     /// Updates the customer with one identity.
     func update(
         _ id: String = "704", in realm: Realm = Sample.production,

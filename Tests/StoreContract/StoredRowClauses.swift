@@ -55,9 +55,7 @@ extension StoreClause {
 
     static let promises: [StoreClause] = [
         StoreClause("a repeated promise is stored once") { store in
-            let policy = try unwrap(
-                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
-                    .first?.version, "a version")
+            let policy = try await store.record(policy: [1], sha256: [1])
             let promise = Sample.promise(policy: policy)
             let customer = try await store.update { $0.promise(promise) }
             _ = try await store.update { $0.promise(promise) }
@@ -65,12 +63,8 @@ extension StoreClause {
             try expect(try await store.lookUp(customer.id)?.facts.promises == [promise], "and in the customer's facts")
         },
         StoreClause("promises with another version, entitlement or end are stored separately") { store in
-            let one = try unwrap(
-                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
-                    .last?.version, "the first version")
-            let two = try unwrap(
-                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [2], sha256: [2]) }
-                    .last?.version, "the second version")
+            let one = try await store.record(policy: [1], sha256: [1])
+            let two = try await store.record(policy: [2], sha256: [2])
             let promises = [
                 Sample.promise(policy: one), Sample.promise(policy: two), Sample.promise("cloud", policy: one),
                 Sample.promise(policy: one, until: Sample.now.addingTimeInterval(0.25)),
@@ -101,16 +95,16 @@ extension StoreClause {
 
     static let policies: [StoreClause] = [
         StoreClause("policies have versions that count from 1 and never change") { store in
-            _ = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.record(policy: [1, 2], sha256: [1])
-            }
-            _ = try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [3], sha256: [2]) }
+            try expect(try await store.record(policy: [1, 2], sha256: [1]) == 1, "the first version")
+            try expect(try await store.record(policy: [3], sha256: [2]) == 2, "the second version")
             let again = try await store.write(at: Sample.now.addingTimeInterval(9), locking: [.policies]) {
                 try $0.record(policy: [1, 2], sha256: [1])
             }
-            try expect(again.map(\.version) == [1, 2], "two versions")
-            try expect(again.map(\.compiled) == [[1, 2], [3]], "as they were recorded")
-            try expect(again.map(\.recordedAt) == [Sample.now, Sample.now], "with the date of their first recording")
+            try expect(again == 1, "the first version again")
+            let all = try await store.read { try $0.policies() }
+            try expect(all.map(\.version) == [1, 2], "two versions")
+            try expect(all.map(\.compiled) == [[1, 2], [3]], "as they were recorded")
+            try expect(all.map(\.recordedAt) == [Sample.now, Sample.now], "with the date of their first recording")
         }
     ]
 }

@@ -5,9 +5,7 @@ import TenureStore
 extension StoreClause {
     static let undoneMerges: [StoreClause] = [
         StoreClause("undoing a merge restores both customers, with what each customer got meanwhile") { store in
-            let policy = try unwrap(
-                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
-                    .first?.version, "a version")
+            let policy = try await store.record(policy: [1], sha256: [1])
             let one = try await store.bring("1", purchases: ["a"], promisedUnder: policy)
             let two = try await store.bring("2", purchases: ["b"], promisedUnder: policy)
             let merged = try await store.change(.merge(other: two.publicID), on: one)
@@ -32,9 +30,7 @@ extension StoreClause {
             try expect(second.facts.proofs == two.facts.proofs, "the second customer has its proof")
         },
         StoreClause("a promise that was made during a merge goes to the customer with its acquisition") { store in
-            let policy = try unwrap(
-                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
-                    .first?.version, "a version")
+            let policy = try await store.record(policy: [1], sha256: [1])
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
             _ = try await store.change(.merge(other: two.publicID), on: one)
             // One device syncs, and both acquisitions get a promise.
@@ -108,10 +104,10 @@ extension StoreClause {
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
             _ = try await store.change(.merge(other: two.publicID), on: one, reason: "one person")
             _ = try await store.change(.unmerge(other: two.publicID), on: one, reason: "two after all")
-            let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
+            let events = try await store.events(of: one.id)
             try expect(events.map(\.kind) == [.merged, .unmerged], "the timeline has the merge and its undoing")
             try expect(events.map(\.detail["reason"]) == ["one person", "two after all"], "with reasons")
-            let others = try unwrap(try await store.read { try $0.rows(of: two.id) }, "the rows").events
+            let others = try await store.events(of: two.id)
             try expect(others.map(\.kind) == [.unmerged], "also in the other's timeline")
         },
         StoreClause("at most a hundred customers are merged into one customer") { store in

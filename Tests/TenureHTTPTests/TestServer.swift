@@ -1,13 +1,12 @@
 import Foundation
 import TenureCore
 import TenureHTTP
+import TestTransport
 
 #if canImport(Glibc)
     import Glibc
-    private let streamSocket = Int32(SOCK_STREAM.rawValue)
 #else
     import Darwin
-    private let streamSocket = SOCK_STREAM
 #endif
 
 /// An HTTP server on a free port of this machine. It responds to each path as a test says, late or never, and closes
@@ -29,8 +28,6 @@ final class TestServer: Sendable {
         }
     }
 
-    struct CannotListen: Error {}
-
     let url: URL
     let port: UInt16
     private let reply: @Sendable (String) -> Reply
@@ -45,21 +42,9 @@ final class TestServer: Sendable {
     /// - Parameter reply: what the server responds to a path.
     init(_ reply: @escaping @Sendable (_ path: String) -> Reply) throws {
         self.reply = reply
-        let listener = socket(AF_INET, streamSocket, 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && listen(listener, 1_024) == 0
-                    && getsockname(listener, $0, &length) == 0
-            }
-        }
-        port = UInt16(bigEndian: address.sin_port)
-        guard listener >= 0, isListening, let url = URL(string: "http://127.0.0.1:\(port)") else {
-            throw CannotListen()
-        }
+        let (listener, port) = try listenOnLoopback()
+        guard let url = URL(string: "http://127.0.0.1:\(port)") else { throw CannotListen() }
+        self.port = UInt16(port)
         self.url = url
         Thread.detachNewThread { [self] in serve(listener) }
     }

@@ -145,8 +145,9 @@ private struct NotificationFilter {
         }
     }
 
+    /// Whether the filter admits a notification between `begin` and `end`.
     func admits(_ notification: AppStoreNotification) -> Bool {
-        guard notification.app == app, notification.date >= begin, notification.date <= end else { return false }
+        guard notification.app == app else { return false }
         if let type, notification.type.rawValue != type { return false }
         if let subtype, notification.subtype?.rawValue != subtype { return false }
         if let account, notification.transaction?.account != account { return false }

@@ -54,7 +54,7 @@ extension DeviceState {
             // Another process received a newly signed artifact that showed that the clock had been wrong.
             facts.clockCorrections += 1
             post()
-        } else if stored.account != before.account || stored.trials != before.trials {
+        } else if stored.account != before.account {
             post()
         }
         // The response that another process stored is signed with a revoked key, so it was discarded. Write the state

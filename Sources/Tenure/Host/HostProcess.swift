@@ -42,10 +42,8 @@ package struct HostProcess: Sendable, Hashable {
     /// own bundle ID.
     func accepts(bundleID other: String) -> Bool {
         guard let bundleID, bundleID != other else { return true }
-        if kind == .appExtension || kind == .watchApp {
-            let apps = [containingBundleID, companionBundleID].compactMap(\.self).filter { $0 != bundleID }
-            if !apps.isEmpty { return apps.contains(other) }
-        }
+        let apps = [containingBundleID, companionBundleID].compactMap(\.self).filter { $0 != bundleID }
+        if !apps.isEmpty { return apps.contains(other) }
         return kind != .app && !other.isEmpty && bundleID.hasPrefix(other + ".") && bundleID.count > other.count + 1
     }
 

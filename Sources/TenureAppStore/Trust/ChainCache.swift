@@ -196,7 +196,7 @@ private struct Tables {
 
     /// Gives signature checks back to a budget after the certificate that they were for turned out to be valid.
     mutating func giveBack(_ checks: Double, to kind: BudgetKind, of budget: ChainCache.Budget) {
-        guard checks > 0, let allowance = allowances[kind] else { return }
+        guard let allowance = allowances[kind] else { return }
         allowances[kind]?.checksLeft = min(budget.burst, allowance.checksLeft + checks)
     }
 

@@ -42,9 +42,7 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
         }
         let settings = try ServiceSettings(
             arguments: Array(arguments), environment: ProcessInfo.processInfo.environment)
-        guard settings.mistakes.isEmpty, let configuration = settings.configuration else {
-            throw CommandError(settings.mistakes.joined(separator: "\n"))
-        }
+        let configuration = try settings.validConfiguration()
         let configurations =
             settings.apps?.apps.map { ("\($0.name): ", $0.configuration) } ?? [("", configuration)]
         var haveArrived = true

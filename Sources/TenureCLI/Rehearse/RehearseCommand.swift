@@ -97,7 +97,7 @@ struct RehearseCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The percentage of lines that may have a rejected artifact.", valueName: "percent"))
-    var allowRejected = Percentage(RehearsalReport.defaultAllowedRejected)
+    var allowRejected = Percentage(value: RehearsalReport.defaultAllowedRejected)
 
     @OptionGroup var replacing: ReplaceOption
 
@@ -179,13 +179,11 @@ struct RehearseCommand: AsyncParsableCommand {
 }
 
 /// A percentage such as `7.5` or `7.5%`.
-struct Percentage: ExpressibleByArgument {
+struct Percentage {
     let value: Double
+}
 
-    init(_ value: Double) {
-        self.value = value
-    }
-
+extension Percentage: ExpressibleByArgument {
     init?(argument: String) {
         let number = argument.hasSuffix("%") ? String(argument.dropLast()) : argument
         guard let value = Double(number), (0...100).contains(value) else { return nil }

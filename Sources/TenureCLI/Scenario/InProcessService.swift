@@ -92,13 +92,11 @@ actor InProcessService: EntitlementService {
     }
 
     private func configuration(_ folder: ScenarioFolder, localStorePort: Int) throws -> ServiceConfiguration {
-        let settings = try ServiceSettings(
+        var configuration = try ServiceSettings(
             arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/tenure.sqlite"]
                 + folder.settings(localStorePort: localStorePort).flatMap { [$0.option, $0.value] },
-            environment: [:])
-        guard settings.mistakes.isEmpty, var configuration = settings.configuration else {
-            throw CommandError(settings.mistakes.joined(separator: "\n"))
-        }
+            environment: [:]
+        ).validConfiguration()
         change(&configuration)
         return configuration
     }
@@ -150,9 +148,7 @@ actor InProcessService: EntitlementService {
     // MARK: Requests of scenarios
 
     func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
-        let outcomes = try await client.openApp(device)
-        try await client.settle()
-        return outcomes
+        try await client.openApp(device)
     }
 
     func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {

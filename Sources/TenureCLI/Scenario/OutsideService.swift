@@ -29,9 +29,7 @@ struct OutsideService: EntitlementService {
     }
 
     func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
-        let outcomes = try await client.openApp(device)
-        try await client.settle()
-        return outcomes
+        try await client.openApp(device)
     }
 
     func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {

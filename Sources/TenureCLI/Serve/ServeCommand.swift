@@ -42,9 +42,7 @@ struct ServeCommand: AsyncParsableCommand {
         let (arguments, environment) = (self.settings, ProcessInfo.processInfo.environment)
         let settings = try ServiceSettings(arguments: arguments, environment: environment)
         if settings.isCheck { return try await check(settings) }
-        guard settings.mistakes.isEmpty, let configuration = settings.configuration else {
-            throw CommandError(settings.mistakes.joined(separator: "\n"))
-        }
+        let configuration = try settings.validConfiguration()
         let logger = settings.logger
         for warning in settings.warnings { logger.warning("\(warning.hidingCredentials)") }
         let address = ServiceAddress(configuration)

@@ -73,6 +73,12 @@ struct ServiceSettings {
         self.warnings = warnings
     }
 
+    /// Returns the configuration. Throws the mistakes, if there are any.
+    func validConfiguration() throws -> ServiceConfiguration {
+        guard mistakes.isEmpty, let configuration else { throw CommandError(mistakes.joined(separator: "\n")) }
+        return configuration
+    }
+
     /// Returns the configuration of a service with several apps; nil if too little could be read.
     private static func apps(
         _ values: SettingValues, isReload: Bool, mistakes: inout [String], warnings: inout [String]

@@ -131,12 +131,10 @@ struct PolicyReader {
     /// Reads where an era begins on each platform.
     private mutating func beginnings(_ part: Part) -> [Platform: Beginning] {
         let platforms = Platform.allCases.map(\.rawValue)
-        // The messages about keys that aren't platforms of the App Store, such as `iPadOS`.
+        // `Fields` uses these messages only for keys that aren't platforms of the App Store, such as `iPadOS`.
         var explained: [String: String] = [:]
         if case .mapping(let entries) = part.node.content {
-            for entry in entries where Platform(rawValue: entry.key) == nil {
-                explained[entry.key] = PlatformName.advice(for: entry.key)
-            }
+            for entry in entries { explained[entry.key] = PlatformName.advice(for: entry.key) }
         }
         guard let fields = Fields(part, keys: platforms, explained: explained, &reading) else { return [:] }
         if case .mapping(let entries) = part.node.content, entries.isEmpty {

@@ -1,8 +1,6 @@
 /// Counts customers by kind. Customers with equal plain facts (`PlainFacts`) are of one kind. The counts of all pages
 /// are added to a tally at the end.
 struct CountedKinds: Sendable {
-    /// The maximum number of kinds.
-    let maximumKinds: Int
     /// The kinds that were found so far, with their effects.
     private(set) var knownKinds = CustomerKinds()
     /// The number of customers of each kind, in the order of `knownKinds`.
@@ -10,15 +8,16 @@ struct CountedKinds: Sendable {
     /// The number of customers of these kinds. Other customers are already in the tally.
     private(set) var customers = 0
 
-    init(maximumKinds: Int) { self.maximumKinds = maximumKinds }
-
     /// Adds the counts of a page. Kinds are never removed from `knownKinds`, so the indexes of a page stay valid.
     ///
     /// - Parameters:
     ///   - newKinds: the new kinds that the page found. Another page may have found the same kinds meanwhile.
     ///   - more: the count of each known kind by its index, followed by the counts of the page's new kinds.
+    ///   - maximumKinds: the maximum number of kinds.
     ///   - tally: gets the customers of new kinds for which there is no room.
-    mutating func add(_ newKinds: CustomerKinds, times more: [Int], in tally: inout Tally) {
+    mutating func add(
+        _ newKinds: CustomerKinds, times more: [Int], upTo maximumKinds: Int, in tally: inout Tally
+    ) {
         let firstNew = more.count - newKinds.count
         for index in 0..<firstNew where more[index] > 0 { count(more[index], at: index) }
         newKinds.forEach { index, kind, key, hash in

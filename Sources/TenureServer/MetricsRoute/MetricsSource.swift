@@ -1,6 +1,7 @@
 import CoreMetrics
 import Foundation
 import TenureCore
+import TenureFileAttributes
 import TenureStore
 
 /// What `/metrics` reports about one app: its counts, and values that are read for each response, such as the size of
@@ -51,7 +52,7 @@ struct MetricsSource: Sendable {
     /// Reads the values that are measured for each response, and not counted.
     private func read(into factory: PrometheusFactory) async {
         for (suffix, file) in [("", "database"), ("-wal", "log")] {
-            guard let database, let bytes = Self.size(of: database + suffix) else { continue }
+            guard let database, let bytes = FileState(path: database + suffix)?.size else { continue }
             factory.set(.databaseBytes, Double(bytes), [("file", file)])
         }
         if case .until(let end)? = signingKeys?.current.period {
@@ -77,10 +78,6 @@ struct MetricsSource: Sendable {
             guard let waiting else { continue }
             factory.set(.oldestWebhook, waiting.oldest.timeIntervalSince1970, [("endpoint", endpoint)])
         }
-    }
-
-    private static func size(of path: String) -> Int? {
-        ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber)?.intValue
     }
 
     /// The memory of the process in bytes. Linux reports it in pages.

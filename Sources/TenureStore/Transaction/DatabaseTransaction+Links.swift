@@ -10,15 +10,13 @@ extension DatabaseTransaction {
 
     /// The IDs of the app's users to which these members are linked.
     func users(among group: [Int64]) throws(StoreError) -> [String] {
-        var users: [String] = []
-        let found = try rows(
+        try rows(
             """
             SELECT value FROM identities
             WHERE customer IN \(DatabaseTable.batchPlaceholders) AND kind = \(Identity.Kind.userID.rawValue)
             ORDER BY value
-            """, about: group)
-        for row in found { users.append(try row.text(0)) }
-        return users
+            """, about: group
+        ).map { row throws(StoreError) in try row.text(0) }
     }
 
     /// Links a customer to a user of the app. Customers of the same user are merged into one.

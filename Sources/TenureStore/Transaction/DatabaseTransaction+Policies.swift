@@ -1,16 +1,16 @@
 /// Stores and reads the versions of the policy.
 extension DatabaseTransaction {
-    /// Stores a compiled policy, unless it is stored already. Returns all policies.
-    package func record(policy compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> [StoredPolicy] {
+    /// Returns the version of a policy. A policy that isn't stored yet is stored with the next version.
+    package func record(policy compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> Int64 {
         // Without `ON CONFLICT`, because a refused row would use up a version number.
-        let known = try session.row("SELECT 1 FROM policies WHERE sha256 = $1", [.blob(sha256)])
-        if known == nil {
-            let row = try session.row(
-                "INSERT INTO policies (sha256, compiled, recorded_at) VALUES ($1, $2, $3) RETURNING version",
-                [.blob(sha256), .blob(compiled), milliseconds])
-            guard row != nil else { throw .defect("a policy got no version") }
-        }
-        return try policies()
+        let known = try session.integers("SELECT version FROM policies WHERE sha256 = $1", [.blob(sha256)]).first
+        if let known { return known }
+        let new = try session.integers(
+            "INSERT INTO policies (sha256, compiled, recorded_at) VALUES ($1, $2, $3) RETURNING version",
+            [.blob(sha256), .blob(compiled), milliseconds]
+        ).first
+        guard let new else { throw .defect("a policy got no version") }
+        return new
     }
 
     package func policies() throws(StoreError) -> [StoredPolicy] {

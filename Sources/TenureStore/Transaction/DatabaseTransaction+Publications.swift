@@ -23,22 +23,13 @@ extension DatabaseTransaction {
     /// Returns the publication in effect. In a new database, publishes this policy.
     package func start(with compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> StoredPublication {
         if let publication = try publication() { return publication }
-        let version = try version(of: compiled, sha256: sha256)
+        let version = try record(policy: compiled, sha256: sha256)
         let id = try insert(
             RequestedPublication(
                 compiled: compiled, sha256: sha256, action: .start, at: now, actor: "service", reason: nil, base: 0),
             of: version, StoredPublication.Counts())
         try queue(Message(published: version, sha256, by: .start, former: nil), about: nil)
         return StoredPublication(id: id, version: version, action: .start, at: now.toMillisecond, actor: "service")
-    }
-
-    /// Returns the version of a policy. A policy that isn't stored yet is stored with the next version.
-    func version(of compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> Int64 {
-        let recorded = try record(policy: compiled, sha256: sha256)
-        guard let version = recorded.first(where: { $0.sha256 == sha256 })?.version else {
-            throw .defect("a policy got no version")
-        }
-        return version
     }
 
     /// Checks that a publication's evaluation is still usable, and finds the customers that changed since the
@@ -85,7 +76,7 @@ extension DatabaseTransaction {
         guard counts.losing <= request.lossAllowance else { return .tooManyLosing(counts.losing) }
         if let most = request.gainAllowance, counts.gaining > most { return .tooManyGaining(counts.gaining) }
 
-        let version = try version(of: request.compiled, sha256: request.sha256)
+        let version = try record(policy: request.compiled, sha256: request.sha256)
         let id = try insert(request, of: version, counts)
         if request.endsPromises { try evaluation.markRemaining(in: self) }
         (counts.ended, counts.restored) = try begin(

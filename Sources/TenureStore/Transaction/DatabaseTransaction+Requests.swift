@@ -1,6 +1,5 @@
 import Foundation
 import TenureCore
-import TenureJSON
 
 /// Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated request changes nothing.
 extension DatabaseTransaction {
@@ -50,11 +49,7 @@ extension DatabaseTransaction {
         guard request.request != nil else { return }
         _ = try existingOrNewSalt()
         guard let digest = try digest(ofErased: member.publicID) else { return }
-        let json = JSONWriter.object { json in
-            for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.field(name, count) }
-        }
-        try remember(
-            request, on: digest, as: "\(request.change.name) \(String(decoding: json, as: UTF8.self))")
+        try remember(request, on: digest, as: "\(request.change.name) \(counts.json)")
     }
 
     /// Stores the request, so that a repeated one changes nothing.

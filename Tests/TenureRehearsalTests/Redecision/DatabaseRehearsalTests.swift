@@ -129,15 +129,15 @@ struct DatabaseRehearsalTests {
                     place: RehearsedCustomer(id: customer.id, customer.evidence).place)
                 [UInt8(number)].withUnsafeBytes { kinds.add(kind, as: $0, hash: UInt64(number)) }
             }
-            var counted = CountedKinds(maximumKinds: limit)
+            var counted = CountedKinds()
             var tally = Tally(for: comparison)
-            counted.add(kinds, times: [2, 3, 4], in: &tally)
+            counted.add(kinds, times: [2, 3, 4], upTo: limit, in: &tally)
             #expect(counted.knownKinds.count == limit)
             #expect(tally.customers == [9, 7, 4, 0][limit] && counted.customers == 9 - tally.customers)
             // The next page knows these kinds, and finds all three again.
             let again = Array(repeating: 1, count: limit)
-            counted.add(CustomerKinds(), times: again, in: &tally)
-            counted.add(kinds, times: Array(repeating: 0, count: limit) + [1, 1, 1], in: &tally)
+            counted.add(CustomerKinds(), times: again, upTo: limit, in: &tally)
+            counted.add(kinds, times: again.map { _ in 0 } + [1, 1, 1], upTo: limit, in: &tally)
             counted.add(to: &tally)
             #expect(tally.customers == 9 + limit + 3)
         }

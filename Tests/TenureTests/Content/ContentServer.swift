@@ -1,13 +1,12 @@
 import Foundation
 import TenureCore
 import TenureHTTP
+import TestTransport
 
 #if canImport(Glibc)
     import Glibc
-    private let streamSocket = Int32(SOCK_STREAM.rawValue)
 #else
     import Darwin
-    private let streamSocket = SOCK_STREAM
 #endif
 
 /// A web server for a folder, on a free port. It counts sent bytes, and injects a test's faults into range requests.
@@ -30,8 +29,6 @@ final class ContentServer: Sendable {
         case delay(Double)
     }
 
-    struct CannotListen: Error {}
-
     private struct State: Sendable {
         var faults: [Fault] = []
         var sent = 0
@@ -52,20 +49,8 @@ final class ContentServer: Sendable {
 
     init(folder: String, faults: [Fault] = []) throws {
         self.folder = folder
-        let listener = socket(AF_INET, streamSocket, 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && listen(listener, 64) == 0
-                    && getsockname(listener, $0, &length) == 0
-            }
-        }
-        guard isListening, let url = URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))") else {
-            throw CannotListen()
-        }
+        let (listener, port) = try listenOnLoopback()
+        guard let url = URL(string: "http://127.0.0.1:\(port)") else { throw CannotListen() }
         self.url = url
         state.withLock { $0.faults = faults }
         Thread.detachNewThread { [self] in

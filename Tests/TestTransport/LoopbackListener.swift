@@ -1,9 +1,11 @@
 import Foundation
 
-struct CannotListen: Error {}
+package struct CannotListen: Error {
+    package init() {}
+}
 
 /// Returns a socket that listens on a free loopback port, and the port.
-func listenOnLoopback() throws -> (listener: Int32, port: Int) {
+package func listenOnLoopback() throws -> (listener: Int32, port: Int) {
     #if canImport(Glibc)
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     #else
@@ -15,7 +17,7 @@ func listenOnLoopback() throws -> (listener: Int32, port: Int) {
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isListening = withUnsafeMutablePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(listener, $0, length) == 0 && listen(listener, 16) == 0 && getsockname(listener, $0, &length) == 0
+            bind(listener, $0, length) == 0 && listen(listener, 1_024) == 0 && getsockname(listener, $0, &length) == 0
         }
     }
     guard isListening else { throw CannotListen() }
