@@ -308,6 +308,24 @@ import Testing
     }
 }
 
+@Suite struct PersonaRuleTests {
+    @Test func `a persona counts in Sandbox with an app transaction or a transaction, and not without an artifact`()
+        throws
+    {
+        let owner = Persona(name: "Ann", proof: Calculator.app("37", "2014-05-01"))
+        let purchase = Purchase(
+            transactionID: "1", productID: "com.example.calculator.coins", signedDate: date("2015-06-01"))
+        func outcome(_ proofs: [AppProof], _ transactions: [Purchase]) throws -> Decision.Outcome {
+            let evidence = Calculator.evidence(
+                proofs, transactions: transactions, environment: .sandbox, persona: owner)
+            return try Calculator.decide(evidence, under: Calculator.policy()).outcome
+        }
+        #expect(try outcome([Calculator.app("1.0", "2013-08-01")], []) == .granted)
+        #expect(try outcome([], [purchase]) == .granted)
+        #expect(try outcome([], []) != .granted)
+    }
+}
+
 @Suite struct SeveralAcquisitionsReasonTests {
     @Test func `a reason names the version of the acquisition that decided, whatever the order of the acquisitions`()
         throws
