@@ -27,6 +27,24 @@ import Testing
         try findings(edits, list: list, at: now).map { "\($0.code) \($0.severity.rawValue)" }
     }
 
+    // MARK: Honors of limited length
+
+    @Test func `an honor of limited length has ended only if it has ended on every platform`() throws {
+        func isOver(mac: String) throws -> Bool {
+            try findings(
+                [
+                    (
+                        "at: 2015-06-10T18:00:00Z }",
+                        "at: 2015-06-10T18:00:00Z }\n      macOS: { version: \"2.0\", at: \(mac) }"
+                    ),
+                    ("honors: [paid]", "honors: [{ era: paid, for: P1Y }]"),
+                ], at: Date(timeIntervalSince1970: 1_480_550_400)
+            ).contains { $0.message.contains("had `premium` only for a time") }
+        }
+        #expect(try isOver(mac: "2015-06-12T18:00:00Z"))
+        #expect(try !isOver(mac: "2016-06-12T18:00:00Z"))
+    }
+
     // MARK: Releases that the policy's own list lacks
 
     private static let own = [("buildNumbers: increasing", "releases: own.csv")]

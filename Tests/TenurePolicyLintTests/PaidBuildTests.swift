@@ -67,6 +67,22 @@ import Testing
         #expect(found.position.line == 6)
     }
 
+    @Test func `buyers of several paid builds lose everything if one of these builds has no date that saves them`()
+        throws
+    {
+        func message(_ list: String) throws -> String? {
+            try findings(policy("{ build: \"100\", at: 2015-06-10T18:00:00Z }"), list: list)
+                .first { $0.code == "paid-build-unhonored" }?.message
+        }
+        let dated = try #require(try message(Self.list))
+        #expect(dated.contains("builds 104 and 119"))
+        #expect(dated.contains("wherever the purchase date isn't known"))
+        let undated = try #require(
+            try message(Self.list.replacingOccurrences(of: "119,2015-02-16", with: "119,")))
+        #expect(undated.contains("builds 104 and 119"))
+        #expect(!undated.contains("wherever the purchase date isn't known"))
+    }
+
     @Test func `a boundary with only a wrong date is reported, with and without a release list`() throws {
         let early = "{ at: 2014-01-01T18:00:00Z }"
         let restarted = policy(early, "buildNumbers: restarted")

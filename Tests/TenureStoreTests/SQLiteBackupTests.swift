@@ -78,6 +78,24 @@ import Testing
         }
     }
 
+    @Test func `a restore of a copied SQLite database reads the log beside the copy`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/tenure.sqlite"
+            let first = try Store(SQLiteDatabase(path: path))
+            try await fill(first, 0..<3)
+            try await first.close()
+            let store = try Store(SQLiteDatabase(path: path))
+            try await fill(store, 3..<5)
+            // The last writes are only in the log while the database is open.
+            for suffix in ["", "-wal"] {
+                try FileManager.default.copyItem(atPath: path + suffix, toPath: folder + "/copy" + suffix)
+            }
+            try await store.close()
+            let restored = try SQLiteRestore(of: folder + "/copy", to: folder + "/restored").run()
+            #expect(restored.contents.customers == 5)
+        }
+    }
+
     @Test func `an empty file is refused as a backup and as the source of one, and the database stays`() async throws {
         try await withFolder { folder in
             let (path, empty) = (folder + "/tenure.sqlite", folder + "/empty")

@@ -44,6 +44,33 @@ import Testing
         }
     }
 
+    @Test func `on a platform that an era skipped, a changeover window covers the era before the skipped one`() throws {
+        let window = Changeover.window(from: -24 * 3600, until: 48 * 3600)
+        let policy = try Calculator.policy(eras: [
+            Era(name: "paid", model: .paid),
+            Era(
+                name: "giveaway", model: .free,
+                begins: [.macOS: .at(version: AppVersion("1.9"), date: date("2014-12-24"))], changeover: .noWindow),
+            Era(
+                name: "freemium", model: .free,
+                begins: [
+                    .iOS: .at(version: AppVersion("120"), date: Calculator.iOSChange),
+                    .macOS: .at(version: AppVersion("2.0"), date: Calculator.macChange),
+                ], changeover: window),
+        ])
+        func eras(_ indices: Int...) -> EraSet {
+            var eras = EraSet()
+            for index in indices { eras.insert(index) }
+            return eras
+        }
+        let phone = Calculator.app("120", "2015-06-10T20:00:00Z")
+        #expect(try possible(phone, under: policy).eras == eras(0, 2))
+        #expect(try Calculator.decide(Calculator.evidence([phone]), under: policy).outcome == .granted)
+        let mac = Calculator.app("2.0", "2015-06-12T20:00:00Z", platform: .macOS)
+        #expect(try possible(mac, under: policy).eras == eras(1, 2))
+        #expect(try Calculator.decide(Calculator.evidence([mac]), under: policy).outcome == .denied)
+    }
+
     @Test func `if version and date contradict each other, an earlier date or else an increasing build number decides`()
         throws
     {
@@ -70,6 +97,16 @@ import Testing
     @Test func `a refund of the app ends the era's rights at the instant of the refund`() throws {
         #expect(try outcome([refunded]).outcome == .denied)
         #expect(try outcome([refunded], at: "2014-05-31").until == date("2014-06-01"))
+    }
+
+    @Test func `after a refund, a customer who may have bought in an honored era is denied`() throws {
+        func doubtful(revoked: String?) -> AppProof {
+            Calculator.app("37", "2015-06-10T20:00:00Z", signed: "2015-06-30", revoked: revoked)
+        }
+        #expect(try outcome([doubtful(revoked: nil)], inDoubt: .undetermined).outcome == .undetermined)
+        let decision = try outcome([doubtful(revoked: "2015-06-20")], inDoubt: .undetermined)
+        #expect(decision.outcome == .denied)
+        #expect(decision.reasons.first?.code == "appRefunded")
     }
 
     @Test func `an app transaction that was signed before the refund restores no right`() throws {
@@ -268,6 +305,24 @@ import Testing
         }
         #expect(try outcome([paid, refunded]) != .granted)
         #expect(try outcome([reversed, refunded, paid]) == .granted)
+    }
+}
+
+@Suite struct PersonaRuleTests {
+    @Test func `a persona counts in Sandbox with an app transaction or a transaction, and not without an artifact`()
+        throws
+    {
+        let owner = Persona(name: "Ann", proof: Calculator.app("37", "2014-05-01"))
+        let purchase = Purchase(
+            transactionID: "1", productID: "com.example.calculator.coins", signedDate: date("2015-06-01"))
+        func outcome(_ proofs: [AppProof], _ transactions: [Purchase]) throws -> Decision.Outcome {
+            let evidence = Calculator.evidence(
+                proofs, transactions: transactions, environment: .sandbox, persona: owner)
+            return try Calculator.decide(evidence, under: Calculator.policy()).outcome
+        }
+        #expect(try outcome([Calculator.app("1.0", "2013-08-01")], []) == .granted)
+        #expect(try outcome([], [purchase]) == .granted)
+        #expect(try outcome([], []) != .granted)
     }
 }
 

@@ -88,6 +88,26 @@ import Testing
         #expect(try paths(from: -7200, until: -3600) == [["eras", 1, "changeover"]])
     }
 
+    @Test(arguments: [["everything"], ["cloud"], ["everything", "cloud"], []])
+    func `a dated era without a changeover is a mistake if any entitlement honors the era before it`(
+        honoring: [String]
+    ) throws {
+        let found = try mistakes {
+            try Policy(
+                app: Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134),
+                eras: [
+                    Era(name: "paid", model: .paid),
+                    Era(name: "freemium", model: .free, begins: [.iOS: .at(version: nil, date: date("2015-06-10"))]),
+                ],
+                entitlements: ["everything", "cloud"].map { name in
+                    Entitlement(
+                        name: name, products: [.init(id: "com.example.calculator.\(name)")],
+                        honors: honoring.contains(name) ? [Honor(era: "paid")] : nil)
+                })
+        }
+        #expect(found.map(\.code) == (honoring.isEmpty ? [] : ["no-changeover"]))
+    }
+
     @Test func `an era that begins before the previous era is a mistake in the policy`() throws {
         func eras(_ first: Beginning, _ second: Beginning) -> [Era] {
             [

@@ -19,7 +19,7 @@ import Testing
     @Test(arguments: [
         ("2", "13"), ("1.9", "1.10"), ("434", "15741"), ("5.0", "2023.2.2"), ("202402231727", "202402231728"),
         ("99999999999999999999", "100000000000000000000"), ("9", "120"), ("119.9.9.9", "120"), ("1", "1.0.1"),
-        ("0", "0.0.1"),
+        ("0", "0.0.1"), ("1.2.3.4", "1.2.3.9"), ("2", "2.0.0.1"),
     ])
     func `components of a version compare as numbers of any length`(earlier: String, later: String) throws {
         let earlier = try #require(AppVersion(earlier))

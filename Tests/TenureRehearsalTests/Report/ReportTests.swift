@@ -64,6 +64,17 @@ struct ReportTests {
         }
     }
 
+    @Test func `a rehearsal's text counts customers who lose, gain, change and don't change in this order`() throws {
+        let report = try report(identifying: false)
+        let tally = report.tally
+        let text = TextReport(report).lines.map { "\($0)" }.joined(separator: "\n")
+        let numbers =
+            "\(tally.losing) lose something, \(tally.gaining) gain something, \(tally.changed) have another outcome in all, "
+            + "\(tally.changingReason) only another reason, \(report.unchanged) don't change"
+        #expect(text.contains("  " + numbers))
+        #expect(tally.losing != tally.gaining)
+    }
+
     @Test func `a rehearsal's JSON has every number of customers that the terminal shows`() throws {
         let report = try report(identifying: false)
         let object = try #require(
