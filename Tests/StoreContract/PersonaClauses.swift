@@ -70,7 +70,13 @@ extension StoreClause {
                 try await store.write(at: later, locking: [.personas]) {
                     try $0.create([again], replacing: false, actor: "ada")
                 }.isEmpty, "created again")
-            try expect(try await store.read { try $0.personas() }.count == 3, "all are listed")
+            // An expired persona needn't be revoked first.
+            let latest = Sample.persona("early", from: later.addingTimeInterval(7200))
+            try expect(
+                try await store.write(at: latest.createdAt, locking: [.personas]) {
+                    try $0.create([latest], replacing: false, actor: "ada")
+                }.isEmpty, "created once more")
+            try expect(try await store.read { try $0.personas() }.count == 4, "all are listed")
         },
         StoreClause("the audit trail has who created and revoked a persona") { store in
             _ = try await store.write(at: Sample.now, locking: [.personas]) {

@@ -314,7 +314,8 @@ import Testing
     {
         let owner = Persona(name: "Ann", proof: Calculator.app("37", "2014-05-01"))
         let purchase = Purchase(
-            transactionID: "1", productID: "com.example.calculator.coins", signedDate: date("2015-06-01"))
+            transactionID: "1", productID: "com.example.calculator.coins", type: .consumable,
+            purchaseDate: date("2015-06-01"), signedDate: date("2015-06-01"))
         func outcome(_ proofs: [AppProof], _ transactions: [Purchase]) throws -> Decision.Outcome {
             let evidence = Calculator.evidence(
                 proofs, transactions: transactions, environment: .sandbox, persona: owner)

@@ -76,6 +76,39 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == changed)
     }
 
+    @Test func `an update fetches a reused file again if it was damaged while the app was closed`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        var first: Tenure? = testBed.device.start { $0.stallTimeout = 60 }
+        let piano = try #require(first).content["piano"]
+        try await piano.download()
+        var changed = Self.files
+        changed["a.wav"] = ContentTestBed.bytes(3_000_000, seed: 10)
+        try testBed.publish(changed)
+        await first?.content.refresh()
+        testBed.server.hold(after: 1_000_000)
+        let download = Task { try? await piano.download() }
+        _ = await piano.reaches {
+            if case .installed(_, .downloading(let progress)?) = $0 { progress.bytes > 500_000 } else { false }
+        }
+        await piano.pause()
+        download.cancel()
+        let library = piano.library
+        first = nil
+        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        // The old version has the same file under another name.
+        let path = testBed.folder.path + "/device/content/packs/piano/partial/files/d.wav"
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: 100)
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: 100)
+        try file.write(contentsOf: Data([byte ^ 1]))
+        try file.close()
+        testBed.server.hold(after: nil)
+        let tenure = testBed.device.start()
+        try await tenure.content["piano"].download()
+        #expect(try await ContentTestBed.contents(of: tenure) == changed)
+    }
+
     @Test func `a pack is installed only if its stored manifest is the manifest in the catalog`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let first = testBed.device.start()
