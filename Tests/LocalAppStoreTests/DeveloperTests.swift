@@ -42,6 +42,10 @@ private let extending: JSONObject = [
         #expect(await client.store.state.notificationNames().count { $0 == "RENEWAL_EXTENDED" } == 2)
         try await client.store.perform(AppStoreOperation(.advance, [.to: "2026-02-15"]))
         #expect(await client.store.state.notificationNames().last == "DID_RENEW")
+        // The first of the two extensions was more than 365 days ago.
+        try await client.store.perform(AppStoreOperation(.advance, [.to: "2027-01-19T23:59:59Z"]))
+        #expect(try await client.send(.put, path, extending).status == 200)
+        #expect(try await client.send(.put, path, extending).body.integer("errorCode") == 4_030_005)
     }
 }
 
@@ -193,6 +197,23 @@ private let extending: JSONObject = [
             #expect(item.text("signedPayload")?.isEmpty == false)
         }
         #expect(try await ask { $0["onlyFailures"] = .boolean(true) }.count == all.count)
+    }
+}
+
+@Test func `the notification history ends with the notifications of the end date`() async throws {
+    let state = try subscribed()
+    try await withStoreClient(state) { client async throws in
+        try await client.store.perform(AppStoreOperation(.advance, [.by: "2h"]))
+        try await client.store.perform(AppStoreOperation(.buy, [.customer: "Ada", .product: Shop.coins]))
+        let now = await client.store.state.now
+        func count(until end: Date) async throws -> Int {
+            let body: JSONObject = ["startDate": .instant(now.addingTimeInterval(-86400)), "endDate": .instant(end)]
+            return try await client.send(.post, "/inApps/v1/notifications/history", body).body
+                .list("notificationHistory").count
+        }
+        #expect(try await count(until: state.now) == state.notifications.count)
+        #expect(try await count(until: now.addingTimeInterval(-1)) == state.notifications.count)
+        #expect(try await count(until: now) == state.notifications.count + 1)
     }
 }
 

@@ -88,6 +88,18 @@ import Testing
             String(decoding: json.bytes, as: UTF8.self) == #"["a","a",["b","c"],{"k":null},{"k":null},"a",true]"#)
     }
 
+    @Test func `a value that the JSON writer repeats first in an array is separated from the next value`() {
+        var json = JSONWriter()
+        json.beginArray()
+        let text = json.repeatable { $0.value("a") }
+        json.beginArray()
+        json.repeated(text)
+        json.value("b")
+        json.endArray()
+        json.endArray()
+        #expect(String(decoding: json.bytes, as: UTF8.self) == #"["a",["a","b"]]"#)
+    }
+
     @Test func `the JSON writer writes instants like Date.rfc3339`() {
         var random = SystemRandomNumberGenerator()
         let instants =

@@ -72,6 +72,27 @@ import Testing
         #expect(found.first { $0.code == "build-not-listed" }?.severity == .error)
     }
 
+    @Test(arguments: [("boughtBefore: 2015-01-01", false), ("boughtSince: 2015-01-01", true)])
+    func `a missing build is reported only if an honor includes the dates on which its owners bought it`(
+        limit: String, isReported: Bool
+    ) throws {
+        let edits = Self.own + [("[paid]", "[{ era: paid, \(limit) }]")]
+        let found = try found(edits, list: Self.list + "iOS,1.1,110,2015-02-01,paid\n")
+        #expect(found.contains { $0.hasPrefix("build-not-listed") } == isReported, "\(found)")
+    }
+
+    @Test func `owners of paid builds above a boundary keep a right by date only if all builds came out before it`()
+        throws
+    {
+        let early = "iOS,1.9,121,2015-05-01,paid\n"
+        let late = "iOS,1.10,122,2016-02-01,paid\n"
+        for (rows, datesHelp) in [(early, true), (early + late, false), (late + early, false), (late, false)] {
+            let found = try findings(list: Self.list + rows).filter { $0.code == "paid-build-unhonored" }
+            #expect(found.count == 1, "\(rows)")
+            #expect(found.first?.message.contains("wherever the purchase date isn't known") == datesHelp, "\(rows)")
+        }
+    }
+
     /// `tenure serve` checks the policy without the list of all releases.
     @Test func `an acknowledgment of a missing build isn't reported as unused without the list of all releases`() throws
     {

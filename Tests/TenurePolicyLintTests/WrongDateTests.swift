@@ -125,6 +125,19 @@ import Testing
         #expect(separate.first { $0.code == "sold-across-change" }?.fix == "correct `at` of `freemium`")
     }
 
+    @Test func `the advice for a wrong date is to correct the date if the list has no release at the change`() throws {
+        let list = """
+            iOS,1.0,10,2013-03-01,paid
+            iOS,1.5,90,2014-02-10,paid
+            iOS,1.6,110,2015-02-16,paid
+
+            """
+        let found = try findings(freemium("{ build: \"120\", at: 2014-06-10T18:00:00Z }"), list, own: true)
+        let paid = try #require(found.first { $0.code == "paid-build-unhonored" })
+        #expect(paid.message.contains("by date it counts as `freemium`"))
+        #expect(paid.fix == "correct `at` of `freemium`, or correct the list if the app was free then")
+    }
+
     // MARK: An undated boundary
 
     @Test func `an undated boundary that the list dates before the previous era is out of order`() throws {

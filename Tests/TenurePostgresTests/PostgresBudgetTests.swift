@@ -67,6 +67,23 @@ import Testing
         #expect(try report.allowedConnections.get() > 9)
     }
 
+    @Test func `each PostgreSQL database needs one more connection for look-ups, up to eight`() async throws {
+        let server = try PostgresServer(settings: [
+            "max_connections": "50", "superuser_reserved_connections": "7",
+        ])
+        for (databases, lookups) in [(1, 2), (2, 3), (7, 8), (8, 8)] {
+            let addresses = try (1...databases).map { number in
+                // The last database has two apps.
+                try PostgresAddress(
+                    server.url(database: number == 1 ? "postgres" : "shop\(number)", "connections=\(number)"))
+            }
+            let reports = await PostgresBudget.reports(for: addresses + addresses.suffix(1))
+            #expect(reports.map(\.neededConnections) == [databases + lookups])
+            // Only administrators may use the last seven connections.
+            #expect(try reports.first?.allowedConnections.get() == 43)
+        }
+    }
+
     @Test func `apps with schemas in one PostgreSQL database share a limited number of connections`() async throws {
         let server = try PostgresServer(settings: ["max_connections": "100"])
         let observer = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)

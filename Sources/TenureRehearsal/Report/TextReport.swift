@@ -204,7 +204,9 @@ extension Int {
         let percent = Double(self) / Double(total) * 100
         if self > 0, percent < 0.01 { return "<0.01%" }
         if self < total, percent > 99.99 { return ">99.99%" }
-        return String(format: percent < 10 ? "%.2f%%" : "%.1f%%", percent)
+        // With one decimal, 99.95 would be rounded to 100.0.
+        let needsTwoDecimals = percent < 10 || self < total && percent > 99.9
+        return String(format: needsTwoDecimals ? "%.2f%%" : "%.1f%%", percent)
     }
 }
 

@@ -273,6 +273,23 @@ import Testing
     }
 }
 
+extension `tenure content prune` {
+    /// A publication was killed after it wrote its catalog under its counter, and before it replaced `catalog.jws`.
+    @Test func `tenure content prune removes the files of a catalog that was never published`() async throws {
+        let testBed = try await ContentTestBed()
+        #expect(try await testBed.publish("--counter", "1").status == 0)
+        let names = try testBed.names()
+        let catalog = try Data(contentsOf: testBed.folder.url("published/catalog.jws"))
+        try testBed.write("changed", to: "loops/beat.caf")
+        #expect(try await testBed.publish("--counter", "2").status == 0)
+        #expect(try testBed.names().count == names.count + 2)
+        try catalog.write(to: testBed.folder.url("published/catalog.jws"))
+        let result = try await Command.run("content", "prune", testBed.published)
+        #expect(result.status == 0 && result.output.contains("removed 2 files"), "\(result.output)\(result.errors)")
+        #expect(try testBed.names() == names)
+    }
+}
+
 @Suite struct `tenure content embed` {
     @Test func `tenure content embed writes files and a content.json, and replaces only a folder that it wrote`()
         async throws

@@ -127,8 +127,11 @@ struct ReportTests {
 
     @Test(arguments: [
         (0, 10, "0.00%"), (1, 100_000, "<0.01%"), (99_999, 100_000, ">99.99%"), (1, 3, "33.3%"), (1, 0, "0%"),
+        (1, 10_000, "0.01%"), (9_999, 10_000, "99.99%"), (9_996, 10_000, "99.96%"), (998, 1_000, "99.8%"),
+        (9_999, 100_000, "10.00%"), (10, 100, "10.0%"), (10, 10, "100.0%"),
     ])
-    func `a small share above zero is never shown as 0% in a rehearsal report`(count: Int, total: Int, text: String) {
+    func `a small share is never shown as 0%, and a share below all never as 100%`(count: Int, total: Int, text: String)
+    {
         #expect(count.share(of: total) == text)
     }
 
