@@ -91,7 +91,7 @@ import Testing
             .renewalInfo,
             setting: [
                 "gracePeriodExpiresDate": .integer(1_700_000_000_000), "isInBillingRetryPeriod": .boolean(true),
-                "autoRenewProductId": "com.example.calculator.monthly",
+                "autoRenewProductId": .string("com.example.calculator.monthly"),
             ])
         let renewal = try verifier.verifyRenewalInfo(jws, now: nil).renewal
         #expect(renewal.originalTransactionID == "410000000000020")
