@@ -73,6 +73,20 @@ import X509
         }
     }
 
+    @Test func `a chain that can't be checked now isn't called untrusted if other roots have its root's name`() throws {
+        let chain = Minted.authority.jws
+        let namesakes = try (0..<5).map { _ in try TestAuthority(receiptsOf: Minted.authority).jws.root.der }
+        let anchors = try TrustAnchors(der: namesakes + [chain.root.der])
+        func check(_ burst: Double) throws -> TrustedChain {
+            let cache = ChainCache(
+                trust: try TrustConfiguration(anchors: [.production: anchors]),
+                budget: .init(burst: burst, perSecond: 0))
+            return try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
+        }
+        #expect(rejection { try check(0) }?.code == .tooManyUnknownSigners)
+        #expect(throws: Never.self) { try check(8) }
+    }
+
     @Test func `forged intermediates don't block a new signer under a known intermediate`() throws {
         let cache = try cache(.init(burst: 4, perSecond: 0))
         let chain = Minted.authority.jws
