@@ -64,7 +64,7 @@ extension StoreClause {
             try expect(try await !store.present(one).facts.purchasesAreComplete, "not with a third account")
             _ = try await store.change(.unmerge(other: three.publicID), on: one)
             try expect(try await store.present(one).facts.purchasesAreComplete, "complete again without the third")
-            let events = try await store.events(of: one.id)
+            let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
             try expect(events.filter { $0.kind == .purchasesComplete }.count == 2, "one event for each account")
         },
         StoreClause("a purchase that signed data connects with an account leaves the account's purchases complete") {

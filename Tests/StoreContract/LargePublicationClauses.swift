@@ -90,7 +90,7 @@ extension StoreClause {
             let (start, taken, customers) = try await store.takePromises(of: 3, isFinished: false)
             try expect(taken.counts.ended == 3, "\(taken.counts)")
             func kinds(of customer: Customer) async throws -> [StoredEvent.Kind] {
-                try await store.events(of: customer.id).map(\.kind)
+                try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows").events.map(\.kind)
             }
             for customer in customers { try await store.expect(promises: 0, purchases: 0, of: customer) }
             try expect(try await kinds(of: customers[0]).isEmpty, "nothing is written yet")
@@ -242,8 +242,8 @@ extension StoreClause {
             try await store.finishPublication(at: Sample.now)
             try expect(try await store.read { try $0.restorablePromises(after: start.id) }.isEmpty, "nothing is left")
             for customer in customers.dropLast() { try await store.expect(promises: 1, purchases: 0, of: customer) }
-            let events = try await store.events(of: customers[0].id)
-            try expect(events.map(\.kind) == [.promisesEnded, .promisesRestored], "\(events)")
+            let rows = try unwrap(try await store.read { try $0.rows(of: customers[0].id) }, "the rows")
+            try expect(rows.events.map(\.kind) == [.promisesEnded, .promisesRestored], "\(rows.events)")
             let isComparedNow = try await store.compareAllCustomers(at: Sample.now, limit: 100) { _ in nil }
             try expect(isComparedNow, "webhooks report what changed")
 

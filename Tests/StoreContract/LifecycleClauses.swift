@@ -159,14 +159,14 @@ extension StoreClause {
             var id: Int64 = 0
             for number in 0..<8 { id = try await store.see("d\(number)", limit: 3, after: Double(number)).id }
             let seen = id
-            let first = try await store.events(of: seen)
+            let first = try unwrap(try await store.read { try $0.rows(of: seen) }, "the rows").events
             try expect(first.map(\.kind) == [.manyDevices], "one event, not \(first.count)")
             try expect(first.first?.detail == ["devices": "4", "limit": "3"], "with the facts")
             _ = try await store.see("d0", limit: 3, after: 90_000)
-            try expect(try await store.events(of: seen).count == 1, "a known device is no event")
+            try expect(try await store.read { try $0.rows(of: seen) }?.events.count == 1, "a known device is no event")
             _ = try await store.see("e", limit: 3, after: 90_000)
             try expect(
-                try await store.events(of: seen).count == 2,
+                try await store.read { try $0.rows(of: seen) }?.events.count == 2,
                 "a new device on another day causes another event")
         },
         StoreClause("the devices of merged customers are counted together, each device once") { store in
@@ -177,9 +177,9 @@ extension StoreClause {
                 try await store.change(.merge(other: other.publicID), on: customer).isNew, "the merge is a change")
             let id = customer.id
             try expect(
-                try await store.events(of: id).map(\.kind) == [.merged], "three aren't too many")
+                try await store.read { try $0.rows(of: id) }?.events.map(\.kind) == [.merged], "three aren't too many")
             _ = try await store.see("d", limit: 3)
-            let event = try await store.events(of: id).last
+            let event = try await store.read { try $0.rows(of: id) }?.events.last
             try expect(event?.kind == .manyDevices && event?.detail["devices"] == "4", "\(String(describing: event))")
         },
     ]

@@ -11,7 +11,7 @@ extension StoreClause {
                 try await !store.change(.link(user: "u", .never), on: one).isNew, "a repeated link changes nothing")
             _ = try await store.change(.link(user: "u", .never), on: two)
             try expect(try await store.present(two).id == one.id, "one customer")
-            let events = try await store.events(of: one.id)
+            let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
             try expect(
                 events.contains { $0.kind == .merged && $0.detail["because"] == "sameUser" }, "with the reason sameUser"
             )
@@ -58,7 +58,7 @@ extension StoreClause {
             try expect(try await store.present(three).facts.promises == two.facts.promises, "with its promise")
             try expect(try await store.present(one).facts == one.facts, "the first keeps the rest")
             for customer in [one, three] {
-                let events = try await store.events(of: customer.id)
+                let events = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows").events
                 let event = try unwrap(events.last { $0.kind == .transferred }, "an event on \(customer.publicID)")
                 try expect(event.detail["promises"] == "everything", "with the promised entitlement")
             }
@@ -95,7 +95,7 @@ extension StoreClause {
                 try await store.read { try $0.customers(withAnyID: "u", in: [Sample.production]) }.isEmpty,
                 "u has no customer"
             )
-            let events = try await store.events(of: one.id)
+            let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
             try expect(events.map(\.kind) == [.linked, .unlinked, .transferred], "an event for each step")
         },
         StoreClause("with transfer share, two users with one acquisition are one customer") { store in

@@ -14,7 +14,7 @@ extension StoreClause {
             try expect(known.facts.promises == [promises[1]], "also in the stored facts")
             let rows = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows")
             try expect(rows.promises == [promises[1]], "also in the rows")
-            try expect(try await store.events(of: customer.id).map(\.kind) == [.promisesEnded], "with an event")
+            try expect(rows.events.map(\.kind) == [.promisesEnded], "with an event")
             let restorable = try await store.read { try $0.restorablePromises(after: start.id) }
             try expect(restorable == [customer.id: [promises[0]]], "it can be restored")
 

@@ -17,11 +17,6 @@ extension Store {
         try await read { try $0.rows(of: customer) }?.promises ?? []
     }
 
-    /// The customer's events, in the order in which they happened.
-    package func events(of customer: Int64) async throws(StoreError) -> [StoredEvent] {
-        try await read { try $0.details(of: .rowID(customer), with: []) }?.events ?? []
-    }
-
     /// The customer's devices, the latest first.
     package func devices(of customer: Int64) async throws(StoreError) -> [CustomerDetails.Device] {
         let devices = try await read { try $0.details(of: .rowID(customer), with: []) }?.devices ?? []

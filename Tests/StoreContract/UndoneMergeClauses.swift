@@ -104,10 +104,10 @@ extension StoreClause {
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
             _ = try await store.change(.merge(other: two.publicID), on: one, reason: "one person")
             _ = try await store.change(.unmerge(other: two.publicID), on: one, reason: "two after all")
-            let events = try await store.events(of: one.id)
+            let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
             try expect(events.map(\.kind) == [.merged, .unmerged], "the timeline has the merge and its undoing")
             try expect(events.map(\.detail["reason"]) == ["one person", "two after all"], "with reasons")
-            let others = try await store.events(of: two.id)
+            let others = try unwrap(try await store.read { try $0.rows(of: two.id) }, "the rows").events
             try expect(others.map(\.kind) == [.unmerged], "also in the other's timeline")
         },
         StoreClause("at most a hundred customers are merged into one customer") { store in

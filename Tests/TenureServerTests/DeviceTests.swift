@@ -40,7 +40,7 @@ import Testing
             }
             let known = id ?? ""
             let customer = try #require(try await testBed.service.store.read { try $0.customer(named: known) })
-            let events = try await testBed.service.store.events(of: customer.id)
+            let events = try #require(try await testBed.service.store.read { try $0.rows(of: customer.id) }).events
             #expect(events.map(\.kind) == [.manyDevices])
             #expect(try await testBed.service.store.devices(of: customer.id).count == 6)
         }

@@ -14,6 +14,7 @@ extension DatabaseTransaction {
         var notifications: [(notification: StoredNotification, receivedAt: Date)] = []
         var promises: [StoredPromise] = []
         var support: [StoredSupportGrant] = []
+        var events: [StoredEvent] = []
         var isFull = false
         let group = try group(of: customer.id)
         for member in group {
@@ -23,10 +24,11 @@ extension DatabaseTransaction {
             notifications += try self.notifications(of: member)
             promises += try self.promises(of: member)
             support += try supportGrants(of: member)
+            events += try self.events(of: member)
         }
         return CustomerRows(
             customer: customer, artifacts: artifacts, notifications: notifications, promises: promises,
-            support: support, purchasesAreComplete: try purchasesAreComplete(of: group),
+            support: support, events: events, purchasesAreComplete: try purchasesAreComplete(of: group),
             isUnbound: try isUnbound(customer.id), isFull: isFull)
     }
 

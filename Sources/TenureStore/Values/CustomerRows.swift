@@ -10,6 +10,7 @@ package struct CustomerRows: Sendable {
     package let notifications: [(notification: StoredNotification, receivedAt: Date)]
     package let promises: [StoredPromise]
     package let support: [StoredSupportGrant]
+    package let events: [StoredEvent]
     /// Whether events confirm that all purchases of every merged account are known.
     package let purchasesAreComplete: Bool
     /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender.
