@@ -148,7 +148,9 @@ actor InProcessService: EntitlementService {
     // MARK: Requests of scenarios
 
     func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
-        try await client.openApp(device)
+        let outcomes = try await client.openApp(device)
+        try await client.settle()
+        return outcomes
     }
 
     func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {

@@ -29,7 +29,9 @@ struct OutsideService: EntitlementService {
     }
 
     func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
-        try await client.openApp(device)
+        let outcomes = try await client.openApp(device)
+        try await client.settle()
+        return outcomes
     }
 
     func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
