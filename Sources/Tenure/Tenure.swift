@@ -51,10 +51,10 @@ public final class Tenure: Sendable {
     /// Returns whether the customer may use the entitlement now.
     ///
     /// If a right is already known, the call returns immediately. Otherwise it waits, for 15 seconds at most, until the
-    /// client has read all sources for the first time since the start. If a right has ended, the call waits for a new
-    /// search. If a denial is older than a minute, the call checks the denial again, which takes 2 seconds at most. The
-    /// call never throws and never shows a sign-in. While the decision is undetermined, the policy's
-    /// `whileUndetermined` applies.
+    /// client has read all sources for the first time since the start. If a right has ended, the call waits for a
+    /// search, also for 15 seconds at most. If a denial is older than a minute, the call checks the denial again, which
+    /// takes 2 seconds at most. The call never throws and never shows a sign-in. While the decision is undetermined,
+    /// the policy's `whileUndetermined` applies.
     nonisolated(nonsending) public func allows(_ entitlement: String) async -> Bool {
         if case .yes = state.access(to: entitlement) { return true }
         await waitForDecision(on: entitlement)
@@ -107,8 +107,8 @@ public final class Tenure: Sendable {
         let engine = engine
         switch access {
         case .yes, .no, .resolving: return
-        // The right may have been renewed, so search again.
-        case .ended: _ = await value(of: Task { await engine.search() }, within: setup.resolvingTimeout)
+        case .ended:
+            _ = await value(of: Task { await engine.search(afterEndOf: entitlement) }, within: setup.resolvingTimeout)
         case .stale: _ = await value(of: Task { await engine.recheck() }, within: setup.recheckTimeout)
         }
     }

@@ -16,7 +16,7 @@ final class CustomerState: Sendable {
         var floor: Date
         /// How many times a newly signed artifact has shown that the clock had been wrong.
         var clockCorrections = 0
-        /// How many searches have ended since the app started.
+        /// How many searches have finished since the app started.
         var finishedSearches = 0
         var hasFinishedSearch: Bool { finishedSearches > 0 }
         /// When the last search ended, by the device's clock. Nil until the first search has ended.
@@ -44,7 +44,7 @@ final class CustomerState: Sendable {
         case no
         /// A known denial that should be checked again.
         case stale
-        /// The right has ended since the last search finished, but a subscription may have been renewed.
+        /// The right has ended, and no search that began afterward has finished. A subscription may have been renewed.
         case ended
         /// The first search is still running, or the stored state wasn't read yet.
         case resolving
@@ -57,9 +57,11 @@ final class CustomerState: Sendable {
         var ends: [String: Double] = [:]
         /// The latest time observed, in seconds since the reference date.
         var floor: Double
-        /// Rights that have ended, with the number of searches that had finished when the end was noticed. The rights
-        /// get no grace period, even if the clock is turned back afterward.
+        /// Rights that have ended, each with `begunSearches` at the time when the end was noticed. The rights get no
+        /// grace period, even if the clock is turned back afterward.
         var endedRights: [String: Int] = [:]
+        /// How many searches have begun since the app started.
+        var begunSearches = 0
         /// The end of each running trial session.
         var sessions: [String: [UUID: Double]] = [:]
         /// Whether callers have stopped waiting for the first search, because it takes longer than a timeout.
@@ -119,9 +121,13 @@ final class CustomerState: Sendable {
             if state.snapshot.allowsEverything || state.hasSession(of: entitlement) { return .yes }
             guard !state.isResolving else { return .resolving }
             if state.hasGrace(entitlement) { return .yes }
-            // A search publishes answers after each source. Until it finishes, a denial may be premature.
-            let searches = state.snapshot.finishedSearches
-            if searches > 0, state.endedRights[entitlement] == searches { return .ended }
+            // A search publishes answers after each source, and may have read the purchases before the end. So a denial
+            // may be premature until a search that began after the end has finished.
+            if state.snapshot.hasFinishedSearch, let begun = state.endedRights[entitlement],
+                state.snapshot.finishedSearches <= begun
+            {
+                return .ended
+            }
             guard let checked = state.snapshot.checkedAt?.timeIntervalSinceReferenceDate,
                 abs(clock - checked) < Self.denialLifetime
             else { return .stale }
@@ -154,6 +160,9 @@ final class CustomerState: Sendable {
 
     // MARK: Changes
 
+    /// Counts a search that begins.
+    func beginSearch() { state.withLock { $0.begunSearches += 1 } }
+
     /// Replaces the results, and publishes the customer if it has changed.
     func post(_ snapshot: Snapshot) {
         let ends = snapshot.ends
@@ -163,10 +172,12 @@ final class CustomerState: Sendable {
             // later time: a caller may have observed a later clock meanwhile.
             let isClockCorrected = snapshot.clockCorrections > state.snapshot.clockCorrections
             state.floor = isClockCorrected ? floor : max(state.floor, floor)
-            for (name, end) in state.ends where end <= state.floor { state.noteEnd(of: name) }
+            state.noteEnds()
             if snapshot.accountChanges != state.snapshot.accountChanges { state.endedRights = [:] }
-            for name in state.endedRights.keys where isClockCorrected || (ends[name] ?? 0) > state.floor {
-                state.endedRights[name] = nil
+            for name in state.endedRights.keys {
+                // By the corrected time, the right may not have ended yet.
+                let isUnproven = isClockCorrected && (state.ends[name] ?? .infinity) > state.floor
+                if isUnproven || (ends[name] ?? 0) > state.floor { state.endedRights[name] = nil }
             }
             state.snapshot = snapshot
             state.ends = ends
@@ -193,6 +204,7 @@ final class CustomerState: Sendable {
     private func update(_ state: inout State, at now: Double) -> Task<Void, Never>? {
         guard !state.isClosed else { return nil }
         state.observe(now)
+        state.noteEnds()
         let customer = state.customer
         if customer != state.published {
             state.published = customer
@@ -269,7 +281,12 @@ extension CustomerState.State {
 
     /// Records that a right has ended, unless that is recorded already.
     mutating func noteEnd(of right: String) {
-        if endedRights[right] == nil { endedRights[right] = snapshot.finishedSearches }
+        if endedRights[right] == nil { endedRights[right] = begunSearches }
+    }
+
+    /// Records every right that has ended.
+    mutating func noteEnds() {
+        for (name, end) in ends where end <= floor { noteEnd(of: name) }
     }
 
     var isResolving: Bool { !hasStoppedWaiting && !snapshot.hasFinishedSearch }

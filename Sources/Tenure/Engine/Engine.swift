@@ -55,6 +55,15 @@ actor Engine {
         await search.value
     }
 
+    /// Searches if a right has ended, because a subscription may have been renewed. If a search is already running, it
+    /// may have read the purchases before the end. Then one more search follows.
+    func search(afterEndOf right: String) async {
+        for _ in 1...2 {
+            guard case .ended = customerState.access(to: right) else { return }
+            await search()
+        }
+    }
+
     /// Waits for the running search, if there is one.
     func waitForRunningSearch() async { await runningSearch?.value }
 
@@ -92,6 +101,7 @@ actor Engine {
     /// Runs one search. It publishes the answers after each source, and stores the result at the end.
     private func readAllSources() async {
         load()
+        customerState.beginSearch()
         device.rereadState()
         device.observeClock()
         device.searchFloor = device.stored.time.floor

@@ -19,7 +19,7 @@ struct Facts {
     /// The time when the last search ended, by the device's clock. In a search, the engine asks the App Store, and the
     /// service if there is one. Nil until the first search since the app started has ended.
     var checkedAt: Date?
-    /// How many searches have ended since the app started.
+    /// How many searches have finished since the app started.
     var finishedSearches = 0
     var hasFinishedSearch: Bool { finishedSearches > 0 }
     /// How many times the clock was found to have been wrong.

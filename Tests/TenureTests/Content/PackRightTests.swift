@@ -209,6 +209,38 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == files)
     }
 
+    @Test(arguments: ["entitlement", "product"])
+    func `while purchases are read, downloads and files of a pack wait for a renewed subscription`(kind: String)
+        async throws
+    {
+        let end = InventedApp.now.addingTimeInterval(3600)
+        let testBed = try ContentTestBed(
+            Self.files, unlock: kind == "product" ? .product(InventedApp.yearly) : .entitlement("cloud"),
+            store: FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
+            })
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        try await piano.download()
+        testBed.device.store.change {
+            $0.transactions.append(
+                InventedApp.subscription(until: end.addingTimeInterval(365 * InventedApp.day), id: "410000000000003"))
+            $0.isListingPaused = true
+        }
+        testBed.device.time.now = end
+        let refresh = Task { await tenure.refresh() }
+        // The app transaction was read again, the purchases weren't.
+        for await customer in tenure.updates where !customer.has("cloud") { break }
+        let file = Task { try await piano.url(for: "a.txt") }
+        let download = Task { try await piano.download() }
+        try await Task.sleep(nanoseconds: 100_000_000)
+        testBed.device.store.change { $0.isListingPaused = false }
+        _ = try await file.value
+        try await download.value
+        _ = await refresh.value
+    }
+
     @Test func `a pack that needs a newer app waits for it, and becomes available after the app's update`()
         async throws
     {

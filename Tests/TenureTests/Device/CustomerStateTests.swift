@@ -9,9 +9,9 @@ import Testing
     private let start = Date(timeIntervalSince1970: 1_700_000_000)
     private let clock = Locked(Date(timeIntervalSince1970: 1_700_000_000))
 
-    private func snapshot(_ answer: Tenure.Answer) -> CustomerState.Snapshot {
+    private func snapshot(_ answer: Tenure.Answer, searches: Int = 1) -> CustomerState.Snapshot {
         var snapshot = CustomerState.Snapshot(
-            customer: Tenure.Customer(answers: ["pro": answer]), floor: start, finishedSearches: 1)
+            customer: Tenure.Customer(answers: ["pro": answer]), floor: start, finishedSearches: searches)
         snapshot.graceEnds = start.addingTimeInterval(86_400)
         return snapshot
     }
@@ -49,6 +49,75 @@ import Testing
         #expect(!state.allows("pro") && !state.customer.allows("pro"))
         // Another right keeps its grace period.
         #expect(state.allows("cloud"))
+    }
+
+    @Test func `a right that ends while nothing asks for it gets no grace period, unless another account signs in`() {
+        let state = state(snapshot(granted))
+        turn(to: 100)
+        state.post(snapshot(.unanswered("pro")))
+        #expect(!state.allows("pro"))
+        var other = snapshot(.unanswered("pro"))
+        other.accountChanges = 1
+        state.post(other)
+        #expect(state.allows("pro"))
+    }
+
+    @Test(arguments: [false, true])
+    func `a denial after the end of a right counts once a search that began after the end has finished`(
+        endsDuringSearch: Bool
+    ) {
+        let state = state(snapshot(granted))
+        state.beginSearch()
+        if endsDuringSearch { state.beginSearch() }
+        turn(to: 100)
+        #expect(state.access(to: "pro") == .ended)
+        if endsDuringSearch {
+            // This search may have read the purchases before the end.
+            state.post(snapshot(.unanswered("pro"), searches: 2))
+            #expect(state.access(to: "pro") == .ended)
+        }
+        let searches = endsDuringSearch ? 2 : 1
+        state.beginSearch()
+        // The next search publishes its first results before it has read the purchases.
+        state.post(snapshot(.unanswered("pro"), searches: searches))
+        #expect(state.access(to: "pro") == .ended)
+        state.post(snapshot(.unanswered("pro"), searches: searches + 1))
+        #expect(state.access(to: "pro") == .stale)
+    }
+
+    @Test func `a renewed right that ends again waits for a search again`() {
+        let state = state(snapshot(granted))
+        state.beginSearch()
+        turn(to: 100)
+        state.beginSearch()
+        state.post(snapshot(.kept("pro", title: nil, until: start.addingTimeInterval(200)), searches: 2))
+        #expect(state.access(to: "pro") == .yes)
+        turn(to: 200)
+        state.post(snapshot(.unanswered("pro"), searches: 2))
+        #expect(state.access(to: "pro") == .ended)
+    }
+
+    @Test func `an ended right waits for no search after callers have stopped waiting for the first search`() {
+        let state = state(snapshot(granted, searches: 0))
+        state.beginSearch()
+        turn(to: 100)
+        #expect(state.access(to: "pro") == .resolving)
+        state.endResolving()
+        state.post(snapshot(.unanswered("pro"), searches: 0))
+        #expect(state.access(to: "pro") == .stale)
+    }
+
+    @Test func `a right that has ended by a corrected clock, too, stays ended`() {
+        let state = state(snapshot(granted))
+        state.beginSearch()
+        turn(to: 200)
+        #expect(!state.allows("pro"))
+        turn(to: 150)
+        var corrected = snapshot(.unanswered("pro"))
+        (corrected.clockCorrections, corrected.floor) = (1, start.addingTimeInterval(150))
+        state.post(corrected)
+        #expect(!state.allows("pro"))
+        #expect(state.access(to: "pro") == .ended)
     }
 
     @Test func `updates of a customer report that a trial session is over at its end`() async throws {

@@ -91,6 +91,7 @@ extension ContentLibrary {
         guard ContentCatalog.isName(name) else { throw Tenure.AssetPackError.unknownPack(name) }
         // Wait until the engine knows what the customer may use.
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
+        await checkEndedRight(to: name)
         // Return or throw if there is nothing to download, or if the customer may not use the pack.
         if runningDownload?.pack != name { reload(name) }
         switch state(of: name) {
@@ -124,8 +125,7 @@ extension ContentLibrary {
             case .installed(let version, .available) where version != before: return
             case .installed(_, .failed(let error)), .failed(let error): throw error
             case .notEntitled:
-                // If the right has just ended, a subscription may have been renewed. So check again.
-                if hasEnded(name) { await engine.search() }
+                await checkEndedRight(to: name)
                 if isAllowed(name) { continue }
                 // Remove the request. After a purchase, the app has to call `download()` again.
                 update { $0.removeAll { $0.pack == name } }
@@ -247,6 +247,7 @@ extension ContentLibrary {
         await followProducts()
         guard !isAllowed(name) else { return }
         for await customer in engine.customerState.watch() where !customer.isResolving || isAllowed(name) { break }
+        await checkEndedRight(to: name)
         try Task.checkCancellation()
     }
 }

@@ -24,10 +24,15 @@ extension ContentLibrary {
         return engine.customerState.allows(unlock.right)
     }
 
-    /// Whether the right to a pack has ended since the last search finished.
-    func hasEnded(_ name: String) -> Bool {
+    /// Whether the right to a pack has ended, and a subscription may have been renewed.
+    private func hasEnded(_ name: String) -> Bool {
         guard let unlock = unlock(of: name) else { return false }
         return engine.customerState.access(to: unlock.right) == .ended
+    }
+
+    /// Searches if the right to a pack has ended: see `Engine.search(afterEndOf:)`.
+    func checkEndedRight(to name: String) async {
+        if let unlock = unlock(of: name) { await engine.search(afterEndOf: unlock.right) }
     }
 
     /// Records which packs the customer may use, and removes requests for packs after their right has ended. After a
@@ -40,10 +45,9 @@ extension ContentLibrary {
             }
             guard packsAllowedSinceStart.contains(name), unlock(of: name) != nil else { continue }
             packsAllowedSinceStart.remove(name)
-            // A subscription may have been renewed.
             if hasEnded(name) {
                 Task { [weak self] in
-                    await self?.engine.search()
+                    await self?.checkEndedRight(to: name)
                     await self?.dropRequestWithoutRight(name)
                 }
             } else {
