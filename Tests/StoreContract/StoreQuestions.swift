@@ -13,19 +13,24 @@ extension Store {
         return nil
     }
 
-    package func promises(of customer: Int64) async throws(StoreError) -> [StoredPromise] {
-        try await read { try $0.rows(of: customer) }?.promises ?? []
+    package func promises(of customer: Int64, line: Int = #line) async throws -> [StoredPromise] {
+        try unwrap(try await read { try $0.rows(of: customer) }, "the customer", line: line).promises
     }
 
     /// The customer's events, in the order in which they happened.
-    package func events(of customer: Int64) async throws(StoreError) -> [StoredEvent] {
-        try await read { try $0.details(of: .rowID(customer), with: []) }?.events ?? []
+    package func events(of customer: Int64, line: Int = #line) async throws -> [StoredEvent] {
+        try await details(of: customer, line: line).events
     }
 
     /// The customer's devices, the latest first.
-    package func devices(of customer: Int64) async throws(StoreError) -> [CustomerDetails.Device] {
-        let devices = try await read { try $0.details(of: .rowID(customer), with: []) }?.devices ?? []
+    package func devices(of customer: Int64, line: Int = #line) async throws -> [CustomerDetails.Device] {
+        let devices = try await details(of: customer, line: line).devices
         return devices.sorted { ($1.lastSeen, $0.device) < ($0.lastSeen, $1.device) }
+    }
+
+    private func details(of customer: Int64, line: Int) async throws -> CustomerDetails {
+        try unwrap(
+            try await read { try $0.details(of: .rowID(customer), with: []) }, "the customer", line: line)
     }
 
     /// Grants or revokes as support does, without a reason. Returns nil if the customer doesn't exist.
