@@ -8,7 +8,8 @@ extension Tenure {
         ///
         /// Without a call of the app, Tenure finishes only transactions of products in the policy or in the service's
         /// catalog, and none of consumables. For every other transaction, the app delivers the product. Then it calls
-        /// `contentArrived(for:)`, so that Tenure finishes the transaction, or `Transaction.finish()`.
+        /// `contentArrived(for:)`, so that Tenure finishes the transaction, or `Transaction.finish()`. For a consumable,
+        /// pass the transaction, not the product ID.
         public enum Finishing: Sendable, Hashable {
             /// As soon as the transaction is stored on the device, or acknowledged by the service.
             case whenRecorded

@@ -1,38 +1,22 @@
 import Foundation
+import TestTransport
 
 #if canImport(Glibc)
     import Glibc
-    private let streamSocket = Int32(SOCK_STREAM.rawValue)
 #else
     import Darwin
-    private let streamSocket = SOCK_STREAM
 #endif
 
 /// A plain web server for a folder, with byte ranges. It serves one request per connection.
 struct FileServer {
-    struct CannotListen: Error {}
-
     private let folder: String
     private let listener: Int32
 
     init(folder: String, port: UInt16) throws {
         self.folder = folder
-        listener = socket(AF_INET, streamSocket, 0)
-        var on: Int32 = 1
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && listen(listener, 64) == 0
-                    && getsockname(listener, $0, &length) == 0
-            }
-        }
-        guard isListening else { throw CannotListen() }
-        ContentProcess.say("http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
+        let (listener, port) = try listenOnLoopback(port: port)
+        self.listener = listener
+        ContentProcess.say("http://127.0.0.1:\(port)")
     }
 
     func run() throws {

@@ -67,7 +67,7 @@ import Testing
         #expect(found.position.line == 6)
     }
 
-    @Test func `buyers of several paid builds lose everything if one of these builds has no date that saves them`()
+    @Test func `the finding about paid builds mentions unknown purchase dates only if the list dates every build`()
         throws
     {
         func message(_ list: String) throws -> String? {

@@ -90,9 +90,12 @@ import Testing
             for suffix in ["", "-wal"] {
                 try FileManager.default.copyItem(atPath: path + suffix, toPath: folder + "/copy" + suffix)
             }
+            try FileManager.default.copyItem(atPath: folder + "/copy", toPath: folder + "/without-log")
             try await store.close()
             let restored = try SQLiteRestore(of: folder + "/copy", to: folder + "/restored").run()
             #expect(restored.contents.customers == 5)
+            let earlier = try SQLiteRestore(of: folder + "/without-log", to: folder + "/earlier").run()
+            #expect(earlier.contents.customers == 3)
         }
     }
 

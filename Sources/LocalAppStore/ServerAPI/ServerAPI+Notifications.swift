@@ -145,7 +145,7 @@ private struct NotificationFilter {
         }
     }
 
-    /// Whether the filter admits a notification between `begin` and `end`.
+    /// Whether the filter admits a notification. Doesn't check the dates: `notificationHistory()` does.
     func admits(_ notification: AppStoreNotification) -> Bool {
         guard notification.app == app else { return false }
         if let type, notification.type.rawValue != type { return false }

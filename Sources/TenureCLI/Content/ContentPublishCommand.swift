@@ -49,7 +49,7 @@ struct ContentPublishCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Replace the existing catalog without verifying it. Its versions for every other `minimumAppVersion` are removed."
+            "Replace the existing catalog without verifying it. All its versions are removed, also those for other values of `minimumAppVersion`."
     )
     var replace = false
 

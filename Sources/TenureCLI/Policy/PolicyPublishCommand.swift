@@ -10,8 +10,9 @@ struct PolicyPublishCommand: AsyncParsableCommand {
         abstract: "Rehearse a policy over all customers of a service, then publish it.",
         discussion: """
             Shows how many customers gain and lose entitlements, and what `tenure policy check` finds. Publishes only a \
-            policy without errors. If a customer would lose or gain something, refuses and prints the options that \
-            allow it. The new policy decides from each customer's next request on. Docs/publishing.md explains publishing.
+            policy without errors. If a customer would lose or gain something, the command refuses and prints the \
+            options that allow it. The new policy decides from each customer's next request on. Docs/publishing.md \
+            explains publishing.
 
             Exit codes:
             0   published, or rehearsed with --rehearse.

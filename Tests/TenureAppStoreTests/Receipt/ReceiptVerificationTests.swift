@@ -48,7 +48,7 @@ struct ReceiptVerificationTests {
     }
 
     @Test(arguments: ChainDefect.allCases)
-    func `a receipt with a defect in its certificate chain is rejected with the defect's code`(
+    func `each defect in a receipt's chain is rejected with its code, and a leaf that expires later is accepted`(
         _ defect: ChainDefect
     ) throws {
         let minted = try ReceiptTestBed.minter().mint(with: defect)

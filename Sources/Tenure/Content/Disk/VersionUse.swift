@@ -4,7 +4,8 @@ import TenureCore
 /// Records which processes have given the app URLs of files in an installed version of an asset pack. While one of these
 /// processes runs, the files of this version stay on the disk.
 ///
-/// A version is identified by the name of its folder. For each use there is a marker, which is a file: see `PackStore`.
+/// A version is identified by the name of its folder. For each process and version there is a marker, which is a file:
+/// see `PackStore`.
 enum VersionUse {
     /// The paths of the markers that this process wrote. The markers on the disk aren't enough: an earlier process may
     /// have had the same process ID.
