@@ -9,9 +9,12 @@ import Testing
     private let start = Date(timeIntervalSince1970: 1_700_000_000)
     private let clock = Locked(Date(timeIntervalSince1970: 1_700_000_000))
 
-    private func snapshot(_ answer: Tenure.Answer, searches: Int = 1) -> CustomerState.Snapshot {
+    private func snapshot(
+        _ answer: Tenure.Answer, searches: Int = 1, at seconds: TimeInterval = 0
+    ) -> CustomerState.Snapshot {
         var snapshot = CustomerState.Snapshot(
-            customer: Tenure.Customer(answers: ["pro": answer]), floor: start, finishedSearches: searches)
+            customer: Tenure.Customer(answers: ["pro": answer]), floor: start.addingTimeInterval(seconds),
+            finishedSearches: searches)
         snapshot.graceEnds = start.addingTimeInterval(86_400)
         return snapshot
     }
@@ -54,9 +57,9 @@ import Testing
     @Test func `a right that ends while nothing asks for it gets no grace period, unless another account signs in`() {
         let state = state(snapshot(granted))
         turn(to: 100)
-        state.post(snapshot(.unanswered("pro")))
+        state.post(snapshot(.unanswered("pro"), at: 100))
         #expect(!state.allows("pro"))
-        var other = snapshot(.unanswered("pro"))
+        var other = snapshot(.unanswered("pro"), at: 100)
         other.accountChanges = 1
         state.post(other)
         #expect(state.allows("pro"))
@@ -90,10 +93,10 @@ import Testing
         state.beginSearch()
         turn(to: 100)
         state.beginSearch()
-        state.post(snapshot(.kept("pro", title: nil, until: start.addingTimeInterval(200)), searches: 2))
+        state.post(snapshot(.kept("pro", title: nil, until: start.addingTimeInterval(200)), searches: 2, at: 100))
         #expect(state.access(to: "pro") == .yes)
         turn(to: 200)
-        state.post(snapshot(.unanswered("pro"), searches: 2))
+        state.post(snapshot(.unanswered("pro"), searches: 2, at: 200))
         #expect(state.access(to: "pro") == .ended)
     }
 
@@ -113,8 +116,8 @@ import Testing
         turn(to: 200)
         #expect(!state.allows("pro"))
         turn(to: 150)
-        var corrected = snapshot(.unanswered("pro"))
-        (corrected.clockCorrections, corrected.floor) = (1, start.addingTimeInterval(150))
+        var corrected = snapshot(.unanswered("pro"), at: 150)
+        corrected.clockCorrections = 1
         state.post(corrected)
         #expect(!state.allows("pro"))
         #expect(state.access(to: "pro") == .ended)
