@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a device of the environment variables fetches a missing receipt into its folder, if there is one`()
+    @Test func `a device of the environment variables fetches the missing receipt of a customer who has the app`()
         async throws
     {
         let kiosk = try await Kiosk()

@@ -81,8 +81,8 @@ extension Tenure {
         public func download() async throws { try await library.download(name) }
 
         /// Returns the URL of a file or folder of the installed pack. The URL is valid until the process ends. Right
-        /// after the app starts, the call waits until the client knows whether the customer may use the pack, as
-        /// `allows` does.
+        /// after the app starts, and after a right has ended, the call waits until the client knows whether the customer
+        /// may use the pack, as `allows` does.
         ///
         /// - Throws: `AssetPackError` if the pack isn't installed or has no such file, or the customer may not open it.
         public func url(for path: String) async throws -> URL { try await library.url(for: path, in: name) }

@@ -57,9 +57,9 @@ final class CustomerState: Sendable {
         var ends: [String: Double] = [:]
         /// The latest time observed, in seconds since the reference date.
         var floor: Double
-        /// Rights that have ended, each with `begunSearches` at the time when the end was noticed. The rights get no
-        /// grace period, even if the clock is turned back afterward.
-        var endedRights: [String: Int] = [:]
+        /// Rights that have ended, each with its end in seconds since the reference date, and with `begunSearches` at the
+        /// time when the end was noticed. The rights get no grace period, even if the clock is turned back afterward.
+        var endedRights: [String: (end: Double, begunSearches: Int)] = [:]
         /// How many searches have begun since the app started.
         var begunSearches = 0
         /// The end of each running trial session.
@@ -113,18 +113,19 @@ final class CustomerState: Sendable {
         return state.withLock { state in
             state.observe(clock)
             let now = state.floor
-            if let end = state.ends[entitlement] {
+            let end = state.ends[entitlement]
+            if let end {
                 if now < end { return .yes }
-                state.noteEnd(of: entitlement)
-                return state.snapshot.hasFinishedSearch ? .ended : .resolving
+                state.noteEnd(end, of: entitlement)
             }
             if state.snapshot.allowsEverything || state.hasSession(of: entitlement) { return .yes }
+            if end != nil { return state.snapshot.hasFinishedSearch ? .ended : .resolving }
             guard !state.isResolving else { return .resolving }
             if state.hasGrace(entitlement) { return .yes }
             // A search publishes answers after each source, and may have read the purchases before the end. So a denial
             // may be premature until a search that began after the end has finished.
-            if state.snapshot.hasFinishedSearch, let begun = state.endedRights[entitlement],
-                state.snapshot.finishedSearches <= begun
+            if state.snapshot.hasFinishedSearch, let ended = state.endedRights[entitlement],
+                state.snapshot.finishedSearches <= ended.begunSearches
             {
                 return .ended
             }
@@ -174,9 +175,9 @@ final class CustomerState: Sendable {
             state.floor = isClockCorrected ? floor : max(state.floor, floor)
             state.noteEnds()
             if snapshot.accountChanges != state.snapshot.accountChanges { state.endedRights = [:] }
-            for name in state.endedRights.keys {
+            for (name, ended) in state.endedRights {
                 // By the corrected time, the right may not have ended yet.
-                let isUnproven = isClockCorrected && (state.ends[name] ?? .infinity) > state.floor
+                let isUnproven = isClockCorrected && ended.end > state.floor
                 if isUnproven || (ends[name] ?? 0) > state.floor { state.endedRights[name] = nil }
             }
             state.snapshot = snapshot
@@ -280,13 +281,13 @@ extension CustomerState.State {
     }
 
     /// Records that a right has ended, unless that is recorded already.
-    mutating func noteEnd(of right: String) {
-        if endedRights[right] == nil { endedRights[right] = begunSearches }
+    mutating func noteEnd(_ end: Double, of right: String) {
+        if endedRights[right] == nil { endedRights[right] = (end, begunSearches) }
     }
 
     /// Records every right that has ended.
     mutating func noteEnds() {
-        for (name, end) in ends where end <= floor { noteEnd(of: name) }
+        for (name, end) in ends where end <= floor { noteEnd(end, of: name) }
     }
 
     var isResolving: Bool { !hasStoppedWaiting && !snapshot.hasFinishedSearch }

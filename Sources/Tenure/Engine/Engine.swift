@@ -59,8 +59,10 @@ actor Engine {
     /// may have read the purchases before the end. Then one more search follows.
     func search(afterEndOf right: String) async {
         for _ in 1...2 {
-            guard case .ended = customerState.access(to: right) else { return }
-            await search()
+            switch customerState.access(to: right) {
+            case .ended, .resolving: await search()
+            case .yes, .no, .stale: return
+            }
         }
     }
 

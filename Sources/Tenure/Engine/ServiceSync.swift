@@ -44,9 +44,12 @@ final class ServiceSync {
         guard let claims = device.facts.claims, !device.stored.account.serviceAnswers.isEmpty else {
             return age >= Self.hour
         }
-        // If a right has ended since the last response, it may have been renewed.
+        // If a right has ended since the last response, it may have been renewed. The service's clock may be behind.
         let answers = device.stored.account.serviceAnswers
-        let hasEnded = answers.contains { $1.outcome == .granted && $1.until.map { $0 <= now && $0 > asked } ?? false }
+        let decided = min(asked, claims.issuedAt)
+        let hasEnded = answers.values.contains { answer in
+            answer.outcome == .granted && answer.until.map { $0 <= now && $0 > decided } ?? false
+        }
         let isAllGranted = answers.keys.allSatisfy { name in
             claims.rights[name].map { $0.until.map { now < $0 } ?? true } ?? false
         }

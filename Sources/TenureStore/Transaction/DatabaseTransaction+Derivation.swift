@@ -24,6 +24,7 @@ extension DatabaseTransaction {
             notifications += try self.notifications(of: member)
             promises += try self.promises(of: member)
             support += try supportGrants(of: member)
+            // Facts don't depend on events. They are read so that a check of the database finds damaged ones.
             events += try self.events(of: member)
         }
         return CustomerRows(

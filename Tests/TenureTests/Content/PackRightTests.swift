@@ -241,6 +241,45 @@ import Testing
         _ = await refresh.value
     }
 
+    @Test func `a download continues with a subscription that ends and is renewed during the first search`()
+        async throws
+    {
+        let end = InventedApp.now.addingTimeInterval(3600)
+        let testBed = try ContentTestBed(
+            ["a.bin": ContentTestBed.bytes(3_000_000)], unlock: .entitlement("cloud"),
+            store: FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
+            })
+        testBed.server.hold(after: 1_000_000)
+        var first: Tenure? = testBed.device.start { $0.stallTimeout = 60 }
+        let before = try #require(first).content["piano"]
+        let download = Task { try? await before.download() }
+        _ = await before.reaches(bytes: 500_000)
+        await before.pause()
+        download.cancel()
+        let library = before.library
+        first = nil
+        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        testBed.device.store.change {
+            $0.transactions.append(
+                InventedApp.subscription(until: end.addingTimeInterval(365 * InventedApp.day), id: "410000000000003"))
+            $0.isListingPaused = true
+        }
+        let tenure = testBed.device.start { $0.stallTimeout = 60 }
+        let piano = tenure.content["piano"]
+        _ = await piano.reaches { $0 == .paused }
+        await piano.resume()
+        testBed.device.time.now = end
+        #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
+        testBed.server.hold(after: nil)
+        testBed.device.store.change { $0.isListingPaused = false }
+        let state = await piano.reaches { state in
+            if case .available = state { true } else { Self.isInstalled(state) }
+        }
+        #expect(Self.isInstalled(state))
+    }
+
     @Test func `a pack that needs a newer app waits for it, and becomes available after the app's update`()
         async throws
     {

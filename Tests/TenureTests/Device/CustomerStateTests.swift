@@ -88,6 +88,14 @@ import Testing
         #expect(state.access(to: "pro") == .stale)
     }
 
+    @Test func `a trial session counts at once although a right to its entitlement has ended`() {
+        let state = state(snapshot(granted))
+        turn(to: 100)
+        #expect(state.access(to: "pro") == .ended)
+        state.beginSession(of: "pro", UUID(), until: start.addingTimeInterval(300))
+        #expect(state.access(to: "pro") == .yes)
+    }
+
     @Test func `a renewed right that ends again waits for a search again`() {
         let state = state(snapshot(granted))
         state.beginSearch()
@@ -100,7 +108,7 @@ import Testing
         #expect(state.access(to: "pro") == .ended)
     }
 
-    @Test func `an ended right waits for no search after callers have stopped waiting for the first search`() {
+    @Test func `after callers have stopped waiting for the first search, an ended right is a denial to check again`() {
         let state = state(snapshot(granted, searches: 0))
         state.beginSearch()
         turn(to: 100)
@@ -115,6 +123,7 @@ import Testing
         state.beginSearch()
         turn(to: 200)
         #expect(!state.allows("pro"))
+        state.post(snapshot(.unanswered("pro"), at: 200))
         turn(to: 150)
         var corrected = snapshot(.unanswered("pro"), at: 150)
         corrected.clockCorrections = 1

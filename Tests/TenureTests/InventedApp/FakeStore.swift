@@ -40,7 +40,7 @@ final class FakeStore: AppStoreAccess {
         var renewalsBehavior = Behavior.answers
         var restoreBehavior = Behavior.answers
         var finishBehavior = Behavior.answers
-        /// Whether calls that list purchases wait until a test lets them continue.
+        /// Whether calls that list purchases wait until a test lets them continue. They return what was there before.
         var isListingPaused = false
         /// The transactions that can't be finished.
         var unfinishable: Set<String> = []
@@ -116,12 +116,13 @@ final class FakeStore: AppStoreAccess {
     }
 
     func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>] {
-        change { state in
+        let listed = state.withLock { state in
             state.listCalls += 1
             state.listedProducts.append(productIDs)
+            return state.transactions
         }
         while now.isListingPaused { try await Task.sleep(nanoseconds: 1_000_000) }
-        return try await list(now.transactionsBehavior, now.transactions)
+        return try await list(now.transactionsBehavior, listed)
     }
 
     func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>] {

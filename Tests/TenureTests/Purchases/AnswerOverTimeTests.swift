@@ -79,6 +79,32 @@ import Testing
         #expect(await !waiting.allows("everything"))
     }
 
+    @Test func `if a subscription ends and is renewed while purchases are read, allows waits for another search`()
+        async throws
+    {
+        let end = InventedApp.now.addingTimeInterval(30)
+        let device = Device(
+            FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
+            })
+        let tenure = device.start()
+        #expect(await tenure.settled().has("cloud"))
+        let before = device.store.now.listCalls
+        device.store.change { $0.isListingPaused = true }
+        let refresh = Task { await tenure.refresh() }
+        while device.store.now.listCalls == before { try await Task.sleep(nanoseconds: 1_000_000) }
+        device.time.now = end
+        device.store.change {
+            $0.transactions.append(InventedApp.subscription(until: end.addingTimeInterval(86_400), id: "2"))
+        }
+        let answer = Task { await tenure.allows("cloud") }
+        try await Task.sleep(nanoseconds: 100_000_000)
+        device.store.change { $0.isListingPaused = false }
+        #expect(await answer.value)
+        _ = await refresh.value
+    }
+
     @Test func `while purchases are read, allows waits for a renewed subscription instead of returning false`()
         async throws
     {

@@ -279,6 +279,26 @@ import Testing
         }
     }
 
+    @Test func `the service is asked whether an ended subscription was renewed, also if its clock is behind`()
+        async throws
+    {
+        let end = InventedApp.now.addingTimeInterval(600)
+        try await RealService.run(now: { end.addingTimeInterval(-5) }) { service in
+            let store = try FakeStore.newcomer()
+            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
+            store.change { $0.transactions = [subscription] }
+            let device = service.device(store)
+            // The service still grants the right, and the response arrives at the end.
+            device.time.now = end
+            _ = await device.start().settled()
+            #expect(service.lastAnswer?.entitlements["cloud"]?.outcome == .granted)
+            #expect(service.line.syncs == 1)
+            device.time.now = end.addingTimeInterval(1)
+            _ = await device.start().settled()
+            #expect(service.line.syncs == 2)
+        }
+    }
+
     @Test func `a right that the service granted until a date ends at that date, also if the service is down`()
         async throws
     {

@@ -247,7 +247,7 @@ extension ContentLibrary {
         await followProducts()
         guard !isAllowed(name) else { return }
         for await customer in engine.customerState.watch() where !customer.isResolving || isAllowed(name) { break }
-        await checkEndedRight(to: name)
+        _ = await value(of: Task { await checkEndedRight(to: name) }, within: setup.resolvingTimeout)
         try Task.checkCancellation()
     }
 }

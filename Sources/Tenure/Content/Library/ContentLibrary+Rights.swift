@@ -27,7 +27,7 @@ extension ContentLibrary {
     /// Whether the right to a pack has ended, and a subscription may have been renewed.
     private func hasEnded(_ name: String) -> Bool {
         guard let unlock = unlock(of: name) else { return false }
-        return engine.customerState.access(to: unlock.right) == .ended
+        return [.ended, .resolving].contains(engine.customerState.access(to: unlock.right))
     }
 
     /// Searches if the right to a pack has ended: see `Engine.search(afterEndOf:)`.
