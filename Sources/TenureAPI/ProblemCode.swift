@@ -40,7 +40,7 @@ extension Problem {
             case .notFound: (404, "The requested resource doesn't exist")
             case .methodNotAllowed: (405, "This path doesn't support this method")
             case .conflict: (409, "Stored data doesn't allow this request")
-            case .preconditionFailed: (412, "The file has another entity tag")
+            case .preconditionFailed: (412, "The file's entity tag doesn't match If-Match")
             case .tooLarge: (413, "The request is too large")
             case .unsupportedMediaType: (415, "The request must be JSON")
             case .rangeNotSatisfiable: (416, "The file doesn't have this range")

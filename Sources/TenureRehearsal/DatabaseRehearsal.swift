@@ -10,8 +10,9 @@ package struct DatabaseRehearsal: Sendable {
     private let realms: Set<UInt8>
     /// The number of row numbers in a page. Erased customers leave gaps, so a page may have fewer customers.
     var pageSize: Int64 = 8192
-    /// The maximum number of kinds of customers that are decided only once. Customers of other kinds are decided one by
-    /// one, which takes more time but no memory.
+    /// The maximum number of kinds of customers in memory. Customers who differ only in ways that can't change the
+    /// decision are one kind, and are decided once (`CustomerKinds`). Customers of further kinds are decided one by
+    /// one, which takes more time but no more memory.
     var maximumKinds = 40_000
 
     /// - Parameter includesTestAuthorities: whether to include customers of test authorities. Otherwise they are

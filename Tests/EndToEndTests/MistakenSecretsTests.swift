@@ -103,7 +103,7 @@ import Testing
     @Test func `the message about a file that isn't a policy says what the file looks like`() async throws {
         let folder = try Folder()
         for (text, look) in [
-            (Self.secretFiles[0], "a plain text"), (Self.secretFiles[2], "a list"),
+            (Self.secretFiles[0], "plain text"), (Self.secretFiles[2], "a list"),
             (Self.secretFiles[4], "a key or certificate (PEM)"), (Self.secretFiles[6], "a file of another kind"),
         ] {
             let file = try folder.writeSecret(text, to: "secret")

@@ -183,7 +183,7 @@ import Testing
         #expect(try String(contentsOfFile: page, encoding: .utf8).contains("com.example.calculator.forgotten"))
     }
 
-    @Test func `a customer's purchases are complete if at least one of the customer's evidence lines says so`()
+    @Test func `a customer with two evidence lines has complete purchases if either line has purchasesAreComplete`()
         async throws
     {
         let testBed = try await RehearsalTestBed()

@@ -120,7 +120,7 @@ import Testing
         ),
         (
             "hello",
-            "policy.yaml:1:1: this looks like a plain text, not like a policy; check the path, or begin the file with `app: { bundleID: com.example.calculator }`"
+            "policy.yaml:1:1: this looks like plain text, not like a policy; check the path, or begin the file with `app: { bundleID: com.example.calculator }`"
         ),
         (
             "{}",

@@ -68,7 +68,7 @@ import Testing
             mistakes(text) == """
                 policy.yaml:4:3: `everything` is empty; write its `products`, its `honors`, or both
                 policy.yaml:5:27: the trial is empty; write `sessions: 5` or `days: 14`
-                policy.yaml:6:3: a key must be a plain text, not a list or a mapping
+                policy.yaml:6:3: a key must be plain text, not a list or a mapping
                 """)
     }
 }

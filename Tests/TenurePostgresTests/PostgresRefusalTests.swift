@@ -100,7 +100,7 @@ import Testing
         #expect(level.first?.values == ["on"])
     }
 
-    @Test func `a PostgreSQL server that accepts no writes is an error that says so`() async throws {
+    @Test func `the error about a PostgreSQL server that accepts no writes names this cause`() async throws {
         let server = try PostgresServer(settings: ["wal_level": "replica"])
         try server.becomeStandby()
         let error = try await refusal(of: server.url(), waitTimeout: .seconds(1))

@@ -2,13 +2,13 @@ public import Foundation
 public import TenureCore
 
 extension Tenure {
-    /// Entitlements granted by the version that a customer first got, or by the date.
+    /// Entitlements for customers by the version that they first got, by their original purchase date, or by both.
     ///
     /// Use `VersionRights` only in an app that already has lists of versions or dates. Prefer a policy, which also
     /// covers platforms and the days around a change, and gives reasons. These rights only add entitlements; they never
     /// remove an entitlement.
     public struct VersionRights: Sendable, Hashable {
-        /// One registered list.
+        /// One registered rule.
         private struct Rule: Sendable, Hashable {
             let entitlement: String
             /// The versions. Nil for any version.
@@ -19,10 +19,10 @@ extension Tenure {
 
         private var rules: [Rule] = []
 
-        /// Creates an empty list, which grants nothing.
+        /// Creates rights without rules, which grant nothing.
         public init() {}
 
-        /// The entitlements with at least one registered list.
+        /// The entitlements with at least one registered rule.
         public var entitlements: Set<String> { Set(rules.map(\.entitlement)) }
 
         /// Whether nothing is registered.
@@ -36,8 +36,8 @@ extension Tenure {
         ///     marketing versions (CFBundleShortVersionString). They are compared by number: `1.0` equals `1`, and
         ///     `1.10` doesn't equal `1.1`.
         ///   - purchasedBefore: the end of the period, exclusive.
-        ///   - platform: the platform on which the customer first got the app; nil for any. An app with one purchase
-        ///     for iOS and the Mac has two kinds of versions, and needs a list for each kind.
+        ///   - platform: the platform on which the customer first got the app; nil for any. A universal purchase
+        ///     (iOS and macOS) has two kinds of versions. Register each kind separately.
         /// - Throws: `InvalidVersionList` if a version is malformed, or if both `versions` and `purchasedBefore` are
         ///   nil.
         public mutating func register(

@@ -21,7 +21,8 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "What the key permits: admin, support, link, read or policy.")
+    @Option(
+        help: "What the key permits: admin, support, link, read or policy. `tenure admin-key --help` explains them.")
     var scope: StoredAdminKey.Scope
 
     @Option(help: "The name that the audit trail shows.")

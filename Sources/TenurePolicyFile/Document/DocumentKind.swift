@@ -37,7 +37,7 @@ package struct DocumentKind: Sendable {
         let look =
             switch root.content {
             case .plain(let text), .quoted(let text):
-                text.hasPrefix("-----BEGIN ") ? "a key or certificate (PEM)" : "a plain text"
+                text.hasPrefix("-----BEGIN ") ? "a key or certificate (PEM)" : "plain text"
             case .sequence: "a list"
             case .null, .mapping: "a file of another kind"
             }

@@ -185,7 +185,7 @@
                     let value = try convert(value, depth: depth + 1)
                     guard case .scalar(let scalar) = key else {
                         mistakes.add(
-                            "a key must be a plain text, not a list or a mapping", at: position(keyPlace))
+                            "a key must be plain text, not a list or a mapping", at: position(keyPlace))
                         continue
                     }
                     let text = alteredKeys[keyPlace] ?? scalar.string

@@ -3,11 +3,14 @@ import TenureStore
 
 /// The entries in one bucket, grouped by name. If the name of an entry is an alias of a stronger name, the entry moves
 /// to the bucket of the stronger name. The other groups are complete customers.
+///
+/// A name is stronger than another if its stage is later. For example, an account is stronger than a purchase.
 struct Bucket {
+    /// The stage in which this bucket is read.
     private let stage: GatheringStage
     /// The facts of all entries with the same name.
     private var groups: [CustomerName: CustomerGroup] = [:]
-    /// The stronger names that lines had together with each name.
+    /// For each name, the stronger names that occurred with it in one line.
     private var targets: [CustomerName: Set<CustomerName>] = [:]
 
     /// The counts of the bucket's customers, and the records that move to other buckets.
@@ -60,8 +63,8 @@ struct Bucket {
     }
 }
 
-/// The stages in which buckets are read, one for each kind of name. Because of this order, each entry has moved to its
-/// last bucket before that bucket is read.
+/// The stages in which buckets are read, one for each kind of name, from the weakest to the strongest. Because of this
+/// order, each entry has moved to its last bucket before that bucket is read.
 enum GatheringStage: Int, CaseIterable, Comparable, Sendable {
     case contents, purchases, exported, downloads, accounts
     /// Joined accounts, under the name of the account that represents them.

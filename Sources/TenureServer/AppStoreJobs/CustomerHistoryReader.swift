@@ -16,7 +16,8 @@ struct CustomerHistoryReader: Sendable {
     /// If the App Store refuses another part of the history, or the part's signature is invalid, the part is left out,
     /// unless a retry may help. A history is incomplete if the subscription statuses are left out.
     ///
-    /// - Parameter environment: The environment that signed the ID. If it's nil, the reader asks production first.
+    /// - Parameter environment: The environment that signed the artifact with this ID. If it's nil, the reader asks
+    ///   production first.
     func history(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment? = nil
     ) async throws(AppStoreFailure) -> CustomerHistory {

@@ -120,7 +120,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// The timeouts for clients, in seconds.
     public struct Timeouts: Sendable, Hashable {
-        /// The time until the first request of a new connection begins, including TLS.
+        /// The time in which a new connection must send the head of its first request, including the TLS handshake.
         public var head = 10
         /// The time over which the rate of a body is measured. A body that is complete by then is never too slow.
         public var body = 10

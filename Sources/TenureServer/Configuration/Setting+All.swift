@@ -12,7 +12,8 @@ extension Setting {
         "the database: an SQLite file or a PostgreSQL URL; created if missing")
     package static let keys = Setting(
         "keys", .path, \.configuration.keysFolder, isOfApp: true,
-        "the folder of the service's keys, mode 600; by default the folder of the SQLite file")
+        "the folder with the service's key files, each of mode 600; by default the folder of the SQLite file; required with PostgreSQL"
+    )
     package static let trust = Setting(
         "trust", listOf: .trust, \.trust, isOfApp: true,
         "certificates to trust in addition to Apple's roots; for xcode, the certificate of your Xcode")
@@ -61,7 +62,8 @@ extension Setting {
             "print every mistake in the configuration, or what the service would do, and exit"),
         Setting(
             "newDatabase", \.configuration.createsDatabase, isForCommandOnly: true,
-            "create a new database even if there is a signing key already; fails if the database exists"),
+            "create a new database although there is a signing key already; without this option, the service then doesn't start, because the database may have been moved; fails if the database exists"
+        ),
         policy,
         database,
         keys,
@@ -168,7 +170,8 @@ extension Setting {
         ),
         Setting(
             "timeouts.head", 1...3600, \.configuration.timeouts.head,
-            "seconds until a new connection's first request has begun"),
+            "seconds within which a new connection must send the head of its first request, including the TLS handshake"
+        ),
         Setting(
             "timeouts.body", 1...3600, \.configuration.timeouts.body, "seconds over which `limits.bodyRate` is measured"
         ),

@@ -104,8 +104,8 @@ package enum LookedUpCustomer: Sendable {
     case customer(Customer)
     /// The customer into whom this one was merged. An erased customer is merged into itself.
     case another(Int64)
-    /// The customer must be read in a transaction that applies an unfinished publication; see
-    /// `DatabaseTransaction.applying`.
+    /// The customer must be read in a transaction, because a published policy still has promises to end or to restore;
+    /// see `DatabaseTransaction.applying`.
     case awaitsPublication
 }
 

@@ -19,7 +19,7 @@ extension Store {
     }
 
     /// Hides unbound customers in pieces until one transaction can hide the remaining ones: other people may have sent
-    /// the customer's artifacts many times. Returns how many entries of each kind were hidden.
+    /// the customer's artifacts many times. Returns the counts of `hide(_:)`.
     private func hideUnbound(of name: CustomerName, at now: Date) async throws(StoreError) -> [String: Int] {
         var counts: [String: Int] = [:]
         while true {

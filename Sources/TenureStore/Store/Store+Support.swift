@@ -62,8 +62,9 @@ extension DatabaseTransaction {
         guard let prepared, prepared.customer == large else { return false }
         let row = try session.row("SELECT facts FROM customers WHERE id = $1", [.integer(large)])
         guard let row, prepared.former.hasSameBytes(as: try row.bytes(0)) else {
-            // An unfinished publication is applied to the prepared facts already, but maybe not to the stored facts.
-            // Locking the customer applies it, so that the next attempt finds the same facts.
+            // A published policy may still have promises of this customer to end or restore (`UnfinishedPublication`).
+            // The prepared facts include that change, but the stored row may not. Reading the customer for an update
+            // writes the change to the row, so the next attempt finds equal facts.
             if try unfinishedPublication() != nil { _ = try customer(large, forUpdate: true) }
             return false
         }

@@ -34,7 +34,7 @@ extension DatabaseTransaction {
         throw .damaged("customer \(id) was merged in a circle")
     }
 
-    /// A column with the unfinished publication, or NULL without one. See `applying`.
+    /// A column with the `UnfinishedPublication`, or NULL without one. See `applying`.
     package static let unfinishedPublicationColumn =
         "(SELECT value FROM progress WHERE name = '\(UnfinishedPublication.name)')"
 

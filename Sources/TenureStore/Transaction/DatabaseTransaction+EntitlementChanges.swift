@@ -132,7 +132,7 @@ struct SizedCustomer: Sendable {
 }
 
 extension [SizedCustomer] {
-    /// The customers in groups, in the same order. One transaction works on one group.
+    /// The customers in pieces, in the same order. One transaction works on one piece.
     var pieces: [[SizedCustomer]] {
         var pieces: [[SizedCustomer]] = []
         var size = 0
@@ -150,6 +150,6 @@ extension [SizedCustomer] {
         return pieces
     }
 
-    /// The maximum number of customers in one group.
+    /// The maximum number of customers in one piece. With more customers, other writers would wait longer.
     private static var maximumInOnePiece: Int { 16 }
 }

@@ -5,8 +5,8 @@ import TenureJSON
 
 /// Recognizes erased customers by hashes of their identities, so that notifications don't create these customers again.
 extension DatabaseTransaction {
-    /// Removes at most `limit` identities of a hidden customer, and stores their salted hashes, so that notifications
-    /// don't create the customer again. Returns how many were removed.
+    /// Removes at most `limit` identities of a hidden customer. Stores salted hashes of the ones that notifications can
+    /// contain, so that notifications don't create the customer again. Returns how many were removed.
     func replaceIdentitiesWithHashes(of id: Int64, limit: Int) throws(StoreError) -> Int {
         // The identities aren't sorted: sorting all of them for each piece would take quadratic time.
         let rows = try session.rows(
@@ -19,6 +19,7 @@ extension DatabaseTransaction {
         let salt = try existingOrNewSalt()
         for row in rows {
             let identity = try Identity(row, kindAt: 1)
+            // Notifications find customers only by the app transaction ID or an original transaction ID.
             guard identity.kind.isAcceptedByAppStore else { continue }
             let realm = try row.codedValue(0, "realm", Realm.init(code:))
             try session.execute(

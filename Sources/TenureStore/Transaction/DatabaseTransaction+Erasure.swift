@@ -12,7 +12,7 @@ extension DatabaseTransaction {
     /// How many customers one transaction hides, in addition to the members of one customer.
     static let hiddenPerPiece = 16
 
-    /// Hides a customer with all members. Returns how many entries of each kind there are.
+    /// Hides a customer with all members. Returns the same counts as `hide(_:)` for row IDs.
     func hide(_ customer: CustomerMember) throws(StoreError) -> [String: Int] {
         let members = try group(of: customer.id)
         // The members are locked, so that no unbound customer is linked to one of them after the search.
@@ -21,7 +21,8 @@ extension DatabaseTransaction {
         return try hide(members + unboundCustomers)
     }
 
-    /// Hides the customers with these row IDs. Returns how many entries of each kind there are.
+    /// Hides the customers with these row IDs. Returns the number of customers, and the number of their rows in each of
+    /// `countedTables`, for the response and the audit trail.
     func hide(_ ids: [Int64]) throws(StoreError) -> [String: Int] {
         var counts = ["customers": ids.count]
         for (name, table) in Self.countedTables {
@@ -61,7 +62,7 @@ extension DatabaseTransaction {
         return true
     }
 
-    /// How many entries an unfinished erasure began with; nil if this customer isn't being erased.
+    /// The counts of an unfinished erasure, from the audit trail; nil if this customer isn't being erased.
     func countsOfErasure(of name: CustomerName) throws(StoreError) -> [String: Int]? {
         guard case .publicID(let id) = name,
             try session.row("SELECT 1 FROM customers WHERE public_id = $1 AND merged_into = id", [.text(id)]) != nil
@@ -70,7 +71,7 @@ extension DatabaseTransaction {
         return (entry?.detail ?? [:]).compactMapValues { Int($0) }
     }
 
-    /// The tables with a customer's entries, with the names under which they are counted.
+    /// The tables with rows of customers, and the names of their counts.
     private static let countedTables = [
         ("webhooks", "outbox"), ("artifacts", "artifacts"), ("notifications", "notifications"),
         ("identities", "identities"), ("promises", "promises"), ("support", "support_grants"), ("events", "events"),

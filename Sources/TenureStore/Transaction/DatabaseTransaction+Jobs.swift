@@ -13,7 +13,8 @@ extension DatabaseTransaction {
             [.text(String(customer.member)), .integer(customer.member), milliseconds])
     }
 
-    /// Takes the job that has waited longest. No other process takes it before the lease ends.
+    /// Takes the job that has waited longest. No other process takes it before the lease ends. Returns nil if no job is
+    /// due. If this job's customer was erased, removes the job and returns nil, too; the next call takes the next job.
     package func claimJob(lease: TimeInterval) throws(StoreError) -> StoredJob? {
         let row = try session.row(
             """

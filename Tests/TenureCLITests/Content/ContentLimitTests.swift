@@ -59,7 +59,9 @@ import Testing
         #expect(more.status == 2 && more.output.contains("64000000001 bytes"), "\(more.output)")
     }
 
-    @Test func `tenure content publish accepts the longest path of tar, and no longer path`() async throws {
+    @Test func `tenure content publish accepts the longest path that tar allows, and check rejects longer ones`()
+        async throws
+    {
         let folder = Array(repeating: String(repeating: "f", count: 30), count: 5).joined(separator: "/")
         let name = String(repeating: "n", count: 100)
         let testBed = try await ContentTestBed(Self.piano)

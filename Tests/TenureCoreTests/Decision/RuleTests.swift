@@ -109,7 +109,7 @@ import Testing
         #expect(decision.reasons.first?.code == "appRefunded")
     }
 
-    @Test func `an app transaction that was signed before the refund restores no right`() throws {
+    @Test func `an app transaction that wasn't signed after the refunded one restores no right`() throws {
         #expect(try outcome([refunded, Calculator.app("37", "2014-05-01", signed: "2014-05-20")]).outcome == .denied)
         #expect(try outcome([refunded, Calculator.app("37", "2014-05-01", signed: "2014-06-02")]).outcome == .denied)
     }

@@ -191,7 +191,9 @@ struct GroupingTests {
         #expect(try await customers([one, one, other, "\"\(one)\""]) == 2)
     }
 
-    @Test func `a rehearsal knows all purchases of a customer if one of their evidence lines says so`() async throws {
+    @Test func `a customer's purchases are complete if one of their evidence lines has purchasesAreComplete`()
+        async throws
+    {
         // This customer got the app when it was free, so only a purchase could grant anything.
         let instant = try #require(Date(written: "2015-07-01"))
         let app = try appTransaction(

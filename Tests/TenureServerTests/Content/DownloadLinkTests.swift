@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `a download link ends after its lifetime`() async throws {
+    @Test func `a download link stops working after its lifetime`() async throws {
         try await withContent(changing: { $0.content?.linkLifetime = 600 }) { testBed in
             try testBed.published.publishThree()
             let links = try await testBed.links("grand-piano", try await testBed.owner())
@@ -128,7 +128,9 @@ import Testing
         }
     }
 
-    @Test func `a download link ends when the service stops accepting the customer's environment`() async throws {
+    @Test func `a download link stops working when the service stops accepting the customer's environment`()
+        async throws
+    {
         try await withFolder { folder in
             let published = try PublishedContent(in: folder)
             try published.publishThree()
@@ -206,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `a download link ends when the customer is erased`() async throws {
+    @Test func `a download link stops working when the customer is erased`() async throws {
         try await withContent(changing: { $0.adminKey = AdminClient.adminKey }) { testBed in
             try testBed.published.publishThree()
             let admin = AdminClient(client: testBed.client, key: AdminClient.adminKey)

@@ -7,13 +7,15 @@ import TenureMint
 
 @testable import TenureServer
 
-/// Generates invalid requests for each route from the OpenAPI document. The same seed gives the same requests.
+/// Generates random requests for each route from the OpenAPI document. Most of them are invalid. The same seed gives
+/// the same requests.
 struct InvalidRequests {
     private var random: SeededRandom
 
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    /// Returns an invalid request. With a valid `key`, requests reach the code behind the check of the key.
+    /// Returns a random request, which is probably invalid. With a valid `key`, requests reach the code behind the
+    /// check of the key.
     mutating func request(
         for operation: InterfaceDocument.Operation, in document: InterfaceDocument, key: String? = nil
     ) -> (path: String, headers: HTTPFields, body: ByteBuffer?) {

@@ -129,15 +129,16 @@ struct PartialPack {
 
     static let oldFolderName = "old"
 
-    /// Sets a partial version aside, so that a newer version can take its downloaded files.
+    /// Moves a partly downloaded version to the folder `old` before the download of a newer version begins, so that the
+    /// newer version can take its downloaded files.
     static func setAside(in packFolder: String) throws(DiskFailure) {
         guard plan(in: packFolder) != nil else { return }
         Disk.remove(packFolder + "/" + oldFolderName)
         try Disk.rename(packFolder + "/" + folderName, to: packFolder + "/" + oldFolderName)
     }
 
-    /// Returns the partial version that was set aside, in the form of an installed version, so that a newer version can
-    /// take its downloaded files. Nil if no version was set aside.
+    /// Returns the version that `setAside` moved, in the form of an installed version, so that a newer version can take
+    /// its downloaded files. Nil if no version was moved.
     static func old(in packFolder: String, _ store: PackStore) -> InstalledPack? {
         let folder = packFolder + "/" + oldFolderName
         guard let plan = Disk.decoded(Plan.self, at: folder + "/plan.json", maximumSize: 1 << 20),

@@ -5,13 +5,14 @@ import TenureFiles
 
 /// Files on the device with contents that a new version can use, under any name.
 struct ReusableFiles {
-    /// The files of installed versions, and of the partial version that was set aside, by their contents.
+    /// The files of installed versions, and of an older version that was only partly downloaded when the download of a
+    /// newer version began (`PartialPack.setAside`), by their contents.
     private var paths: [Content: [(pack: InstalledPack, file: PackManifest.File)]] = [:]
     /// The pack in the app's bundle, which has no digests.
     private let embedded: EmbeddedPack?
     /// The sizes of the files in the app's bundle, by path.
     private let embeddedSizes: [String: Int64]
-    /// Files of a partial version that was set aside. Their ends may be missing.
+    /// The files of the partly downloaded older version. Their ends may be missing.
     private let beginnings: [ContentDigest: String]
 
     /// What identifies equal files.
@@ -23,7 +24,7 @@ struct ReusableFiles {
     /// - Parameters:
     ///   - packs: the installed versions.
     ///   - embedded: the pack in the app's bundle.
-    ///   - setAside: the partial version that was set aside.
+    ///   - setAside: the partly downloaded older version, if any.
     init(_ packs: [InstalledPack], embedded: EmbeddedPack? = nil, setAside: InstalledPack? = nil) {
         for pack in packs + [setAside].compactMap(\.self) {
             for file in pack.manifest.files {
@@ -56,6 +57,7 @@ struct ReusableFiles {
     /// Moves the downloaded part of a file to a path. Its chunks are compared with their digests before the
     /// installation.
     func putBeginning(of file: PackManifest.File, at path: String) throws {
+        // A file with more links also belongs to another version, which continuing its download would change.
         guard let beginning = beginnings[file.digest], let status = FileStatus(path: beginning),
             status.size <= file.size, status.linkCount == 1
         else { return }

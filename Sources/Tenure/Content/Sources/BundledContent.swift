@@ -14,6 +14,7 @@ struct BundledContent: Tenure.ContentSource {
         throw Tenure.ContentSourceError.missing
     }
 
+    /// Does nothing, because an app can't delete files of its bundle.
     func remove(_ pack: String) {}
 }
 

@@ -25,5 +25,6 @@ struct WebServerContent: LinkedContentSource {
 
     func link(to request: Tenure.ContentRequest) -> URL { url.appendingPathComponent(request.digest) }
 
+    /// Does nothing, because this source keeps no copy of a pack on the device.
     func remove(_ pack: String) {}
 }

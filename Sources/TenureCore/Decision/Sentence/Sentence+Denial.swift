@@ -18,6 +18,7 @@ extension Sentence {
             }
             output.say(". Please write to them if you have a question.")
         case .supportGrantEnded(let date):
+            // For example: Our support team gave you “Everything” until May 1, 2020.
             output.say("Our support team gave you ")
             writeTitle(to: &output)
             output.say(" ", end: date)
@@ -37,6 +38,7 @@ extension Sentence {
             writeHelp(family: .earlier, to: &output)
         case .honorEnded(let era, let date):
             writeTitle(to: &output)
+            // For example: “Everything” came with your copy of the app until May 1, 2020.
             // If the era isn't proven, the customer may never have had the entitlement.
             output.say(facts.proves(era: era) ? " came with your copy of the app " : " came with the app for a time, ")
             output.say("", end: date, ofDay: facts.hasLastDays)
