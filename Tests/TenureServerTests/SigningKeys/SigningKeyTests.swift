@@ -11,53 +11,6 @@ import Testing
 
 @testable import TenureServer
 
-/// A running service with its signing keys, its published key set, and its tokens.
-private struct KeyTestBed {
-    let client: Client
-    let folder: String
-
-    var administration: SigningKeyAdministration { SigningKeyAdministration(folder: folder) }
-
-    func publishedKeyIDs() async throws -> [String] {
-        let read = try JSONSerialization.jsonObject(with: try await keySet()) as? [String: [[String: String]]]
-        return try #require(read?["keys"]).compactMap { $0["kid"] }
-    }
-
-    func keySet() async throws -> Data {
-        let response = try await client.get("/.well-known/jwks.json")
-        #expect(response.status == .ok)
-        return Data(buffer: response.body)
-    }
-
-    func sync() async throws -> CustomerResponse {
-        try await client.sync(
-            SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: []))
-    }
-
-    func keyIDInUse() throws -> String { try #require(try administration.summary().keys.last?.id) }
-
-    @discardableResult
-    func rotate(_ times: Int = 1, at now: Date = Calculator.now) throws -> String {
-        for _ in 0..<times { _ = try administration.rotate(at: now) }
-        return try keyIDInUse()
-    }
-}
-
-private func withKeys(
-    now: @escaping @Sendable () -> Date = { Calculator.now }, tokenLife: TimeInterval = 365 * 86_400,
-    _ body: @escaping @Sendable (KeyTestBed) async throws -> Void
-) async throws {
-    try await withFolder { folder in
-        try await withService(
-            in: folder,
-            {
-                $0.now = now
-                $0.tokenLifetimes.entitlementToken = tokenLife
-            }
-        ) { try await body(KeyTestBed(client: $0, folder: folder)) }
-    }
-}
-
 /// Returns the key ID and the type in the header of a compact JWS, and its payload.
 private func opened(_ jws: String) throws -> (keyID: String?, type: String?, payload: [String: Any]) {
     let jws = try OpenedJWS(jws)
@@ -75,6 +28,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             #expect(before.signingKey == nil)
             let second = try testBed.rotate()
             let third = try testBed.rotate()
+            try await testBed.follow()
             let answer = try await testBed.sync()
             let token = try OpenedJWS(try #require(answer.entitlementToken))
             #expect(token.header["kid"] as? String == third)
@@ -95,6 +49,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         try await withKeys { testBed in
             let before = try await testBed.sync().entitlementToken?.utf8.count
             try testBed.rotate(15)
+            try await testBed.follow()
             #expect(try await testBed.sync().entitlementToken?.utf8.count == before)
         }
     }
@@ -123,11 +78,13 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         try await withKeys { testBed in
             let first = try testBed.keyIDInUse()
             try testBed.rotate(15)
+            try await testBed.follow()
             #expect(try await testBed.sync().signingKey?.chain?.count == 15)
             let last = try testBed.keyIDInUse()
             #expect(throws: SigningKeyError.chainTooLong(oldest: first)) { try testBed.rotate() }
             #expect(try testBed.keyIDInUse() == last)
             _ = try testBed.administration.rotate(droppingOldest: true, at: Calculator.now)
+            try await testBed.follow()
             let chain = try #require(try await testBed.sync().signingKey?.chain)
             #expect(chain.count == 15)
             #expect(try opened(chain[0]).keyID != first)
@@ -141,6 +98,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         try await withKeys(now: { clock.now }) { testBed in
             let first = try testBed.keyIDInUse()
             let second = try testBed.rotate(at: clock.now)
+            try await testBed.follow()
             clock.advance(by: 365 * 86_400 - 1)
             #expect(try await testBed.publishedKeyIDs() == [second, first])
             clock.advance(by: 1)
@@ -163,10 +121,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             let third = try testBed.keyIDInUse()
             clock.advance(by: days * 86_400 - 1)
             let fourth = try testBed.rotate(at: clock.now)
-            // While a background task reads the file, a request gets the keys that were read before.
-            for _ in 0..<100 where try await testBed.publishedKeyIDs().first != fourth {
-                try await Task.sleep(for: .milliseconds(20))
-            }
+            try await testBed.follow()
             #expect(try await testBed.publishedKeyIDs() == [fourth, third, first])
             clock.advance(by: 1)
             #expect(try await testBed.publishedKeyIDs() == [fourth, third])
@@ -196,6 +151,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             let end = try #require(try OpenedJWS(first).claims["exp"] as? Int)
             try await serve(days: 30) { testBed in
                 try testBed.rotate(at: clock.now)
+                try await testBed.follow()
                 clock.advance(by: Double(end) - clock.now.timeIntervalSince1970 - 1)
                 try OpenedJWS(first).verify(under: try await testBed.keySet())
                 clock.advance(by: 1)
@@ -231,6 +187,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
                 try await group.waitForAll()
             }
             #expect(try administration.summary().keys.count == 9)
+            try await testBed.follow()
             #expect(try await testBed.sync().signingKey?.chain?.count == 8)
         }
     }
@@ -262,6 +219,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             let first = try testBed.keyIDInUse()
             let second = try testBed.rotate()
             #expect(try testBed.administration.revoke(second, at: Calculator.now) == [first, second])
+            try await testBed.follow()
             let third = try testBed.keyIDInUse()
             #expect(third != second)
             let answer = try await testBed.sync()
@@ -285,12 +243,14 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             let third = try testBed.rotate()
             let fourth = try testBed.rotate()
             #expect(try testBed.administration.revoke(second, at: Calculator.now) == [first, second])
+            try await testBed.follow()
             let chain = try #require(try await testBed.sync().signingKey?.chain)
             #expect(try chain.map { try opened($0).keyID } == [third])
             #expect(try await testBed.publishedKeyIDs() == [fourth, third, first])
             // Revoking a key that has already left the chain affects no other key.
             #expect(try testBed.administration.revoke(first, at: Calculator.now) == [])
             try testBed.rotate()
+            try await testBed.follow()
             #expect(try await testBed.sync().signingKey?.chain?.count == 2)
         }
     }
