@@ -13,8 +13,8 @@ package func listenOnLoopback(port: UInt16 = 0) throws -> (listener: Int32, port
     #else
         let listener = socket(AF_INET, SOCK_STREAM, 0)
     #endif
-    // The port may still have connections of a server that has ended.
-    var isReused: Int32 = port == 0 ? 0 : 1
+    // A later server can use the port although it still has connections of this server. Linux demands the option of both.
+    var isReused: Int32 = 1
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
