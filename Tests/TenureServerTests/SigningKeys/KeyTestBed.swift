@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import HummingbirdTesting
 import TenureAPI
+import TenureAppStore
 import TenureCore
 import TenureMint
 import TenureStore
