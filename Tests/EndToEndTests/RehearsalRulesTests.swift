@@ -183,7 +183,7 @@ import Testing
         #expect(try String(contentsOfFile: page, encoding: .utf8).contains("com.example.calculator.forgotten"))
     }
 
-    @Test func `a customer with two evidence lines has complete purchases if either line has purchasesAreComplete`()
+    @Test func `a customer with two evidence lines has complete purchases if either has purchasesAreComplete: true`()
         async throws
     {
         let testBed = try await RehearsalTestBed()

@@ -13,7 +13,8 @@ package func listenOnLoopback(port: UInt16 = 0) throws -> (listener: Int32, port
     #else
         let listener = socket(AF_INET, SOCK_STREAM, 0)
     #endif
-    // A later server can use the port although it still has connections of this server. Linux demands the option of both.
+    // Lets a later server listen on this port while connections of this server remain. On Linux, both listeners must
+    // set the option.
     var isReused: Int32 = 1
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()

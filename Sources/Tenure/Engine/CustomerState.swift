@@ -119,12 +119,12 @@ final class CustomerState: Sendable {
                 state.noteEnd(end, of: entitlement)
             }
             if state.snapshot.allowsEverything || state.hasSession(of: entitlement) { return .yes }
-            if end != nil { return state.snapshot.hasFinishedSearch ? .ended : .resolving }
+            if end != nil { return state.isResolving ? .resolving : .ended }
             guard !state.isResolving else { return .resolving }
             if state.hasGrace(entitlement) { return .yes }
             // A search publishes answers after each source, and may have read the purchases before the end. So a denial
             // may be premature until a search that began after the end has finished.
-            if state.snapshot.hasFinishedSearch, let ended = state.endedRights[entitlement],
+            if let ended = state.endedRights[entitlement],
                 state.snapshot.finishedSearches <= ended.begunSearches
             {
                 return .ended

@@ -55,8 +55,8 @@ actor Engine {
         await search.value
     }
 
-    /// Searches if a right has ended, because a subscription may have been renewed. If a search is already running, it
-    /// may have read the purchases before the end. Then one more search follows.
+    /// Searches if a right has ended, because a subscription may have been renewed, or waits for the first search. If a
+    /// search is already running, it may have read the purchases before the end. Then one more search follows.
     func search(afterEndOf right: String) async {
         for _ in 1...2 {
             switch customerState.access(to: right) {

@@ -44,9 +44,10 @@ final class ServiceSync {
         guard let claims = device.facts.claims, !device.stored.account.serviceAnswers.isEmpty else {
             return age >= Self.hour
         }
-        // If a right has ended since the last response, it may have been renewed. The service's clock may be behind.
+        // If a right has ended since the last response, it may have been renewed. The service's clock may be behind by
+        // no more than the tolerance: a device with a wrong clock doesn't ask in every search.
         let answers = device.stored.account.serviceAnswers
-        let decided = min(asked, claims.issuedAt)
+        let decided = max(min(asked, claims.issuedAt), asked.addingTimeInterval(-DeviceTime.tolerance))
         let hasEnded = answers.values.contains { answer in
             answer.outcome == .granted && answer.until.map { $0 <= now && $0 > decided } ?? false
         }

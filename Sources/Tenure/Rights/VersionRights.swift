@@ -36,8 +36,8 @@ extension Tenure {
         ///     marketing versions (CFBundleShortVersionString). They are compared by number: `1.0` equals `1`, and
         ///     `1.10` doesn't equal `1.1`.
         ///   - purchasedBefore: the end of the period, exclusive.
-        ///   - platform: the platform on which the customer first got the app; nil for any. A universal purchase
-        ///     (iOS and macOS) has two kinds of versions. Register each kind separately.
+        ///   - platform: the platform on which the customer first got the app; nil for any. An app
+        ///     with universal purchase (iOS and macOS) has two kinds of versions. Register each kind separately.
         /// - Throws: `InvalidVersionList` if a version is malformed, or if both `versions` and `purchasedBefore` are
         ///   nil.
         public mutating func register(
@@ -88,11 +88,11 @@ extension Tenure {
 }
 
 extension Tenure {
-    /// Why `register` refused a list of versions. The list grants nothing then.
+    /// Why `register` refused a rule. Then the rule grants nothing.
     public enum InvalidVersionList: LocalizedError, Sendable, Hashable, CustomStringConvertible {
         /// These texts aren't valid versions.
         case malformed([String])
-        /// The list has neither versions nor a date, so it would grant the entitlement to every customer.
+        /// The rule has neither versions nor a date, so it would grant the entitlement to every customer.
         case noCriteria(entitlement: String)
 
         /// The problem and its fix on one line, for a log.
@@ -107,7 +107,7 @@ extension Tenure {
             case .malformed(let texts):
                 "these aren't versions that the App Store reports: \(texts.map { "`\($0)`" }.joined(separator: ", "))"
             case .noCriteria(let entitlement):
-                "the list for `\(entitlement)` has neither versions nor a date, so it would apply to every customer"
+                "the rule for `\(entitlement)` has neither versions nor a date, so it would apply to every customer"
             }
         }
 

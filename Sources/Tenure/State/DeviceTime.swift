@@ -20,7 +20,7 @@ struct DeviceTime: Sendable, Hashable, Codable {
     private(set) var beginnings: [String: Date] = [:]
 
     /// The difference of two correctly set clocks that is accepted, in seconds.
-    private static let tolerance: TimeInterval = 300
+    static let tolerance: TimeInterval = 300
 
     init(clock: Date) {
         floor = clock

@@ -24,7 +24,7 @@ package struct DatabaseTransaction {
     /// Results about customers with many purchases, computed outside transactions. If a result is missing, the
     /// transaction ends without a change, and runs again after the result was computed.
     var largeFacts: LargeFacts?
-    /// How many entries of each kind an erasure hid in earlier transactions.
+    /// How many rows of each table an erasure hid in earlier transactions.
     var hiddenBefore: [String: Int] = [:]
 
     package init(_ session: any DatabaseSession, at now: Date = Date()) {

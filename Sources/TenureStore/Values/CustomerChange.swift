@@ -83,7 +83,7 @@ package struct RequestedChange: Sendable, Hashable {
 package enum ChangeOutcome: Sendable, Hashable {
     /// The customer after the change. `isNew` is false if nothing changed.
     case done(Customer, isNew: Bool)
-    /// How many entries of each kind were deleted.
+    /// How many rows of each table were deleted.
     case erased([String: Int])
     case refused(Refusal)
 

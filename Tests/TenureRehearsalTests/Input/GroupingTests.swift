@@ -191,7 +191,7 @@ struct GroupingTests {
         #expect(try await customers([one, one, other, "\"\(one)\""]) == 2)
     }
 
-    @Test func `a customer's purchases are complete if one of their evidence lines has purchasesAreComplete`()
+    @Test func `a customer's purchases are complete if one of their evidence lines has purchasesAreComplete: true`()
         async throws
     {
         // This customer got the app when it was free, so only a purchase could grant anything.

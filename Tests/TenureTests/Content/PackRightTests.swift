@@ -241,7 +241,7 @@ import Testing
         _ = await refresh.value
     }
 
-    @Test func `a download continues with a subscription that ends and is renewed during the first search`()
+    @Test func `a download continues with a subscription that ends while the first search reads its renewal`()
         async throws
     {
         let end = InventedApp.now.addingTimeInterval(3600)

@@ -108,14 +108,15 @@ import Testing
         #expect(state.access(to: "pro") == .ended)
     }
 
-    @Test func `after callers have stopped waiting for the first search, an ended right is a denial to check again`() {
+    @Test func `after callers have stopped waiting for the first search, they wait for it if a right ends`() {
         let state = state(snapshot(granted, searches: 0))
         state.beginSearch()
         turn(to: 100)
         #expect(state.access(to: "pro") == .resolving)
         state.endResolving()
+        #expect(state.access(to: "pro") == .ended)
         state.post(snapshot(.unanswered("pro"), searches: 0))
-        #expect(state.access(to: "pro") == .stale)
+        #expect(state.access(to: "pro") == .ended)
     }
 
     @Test func `a right that has ended by a corrected clock, too, stays ended`() {

@@ -299,6 +299,21 @@ import Testing
         }
     }
 
+    @Test func `a device with a clock far ahead of the service's asks no more often`() async throws {
+        let end = InventedApp.now.addingTimeInterval(600)
+        try await RealService.run(now: { end.addingTimeInterval(-5) }) { service in
+            let store = try FakeStore.newcomer()
+            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
+            store.change { $0.transactions = [subscription] }
+            let device = service.device(store)
+            for seconds in [0.0, 1] {
+                device.time.now = end.addingTimeInterval(InventedApp.day + seconds)
+                _ = await device.start().settled()
+            }
+            #expect(service.line.syncs == 1)
+        }
+    }
+
     @Test func `a right that the service granted until a date ends at that date, also if the service is down`()
         async throws
     {

@@ -57,7 +57,8 @@ struct ReusableFiles {
     /// Moves the downloaded part of a file to a path. Its chunks are compared with their digests before the
     /// installation.
     func putBeginning(of file: PackManifest.File, at path: String) throws {
-        // A file with more links also belongs to another version, which continuing its download would change.
+        // A file with several hard links is also part of another version. Continuing its download would change that
+        // version.
         guard let beginning = beginnings[file.digest], let status = FileStatus(path: beginning),
             status.size <= file.size, status.linkCount == 1
         else { return }

@@ -24,13 +24,14 @@ extension ContentLibrary {
         return engine.customerState.allows(unlock.right)
     }
 
-    /// Whether the right to a pack has ended, and a subscription may have been renewed.
-    private func hasEnded(_ name: String) -> Bool {
+    /// Whether a search may still grant the right to a pack: the right has ended and may have been renewed, or the first
+    /// search is still running.
+    private func mayBeRenewed(_ name: String) -> Bool {
         guard let unlock = unlock(of: name) else { return false }
         return [.ended, .resolving].contains(engine.customerState.access(to: unlock.right))
     }
 
-    /// Searches if the right to a pack has ended: see `Engine.search(afterEndOf:)`.
+    /// Searches if the right to a pack has ended, or waits for the first search: see `Engine.search(afterEndOf:)`.
     func checkEndedRight(to name: String) async {
         if let unlock = unlock(of: name) { await engine.search(afterEndOf: unlock.right) }
     }
@@ -45,7 +46,7 @@ extension ContentLibrary {
             }
             guard packsAllowedSinceStart.contains(name), unlock(of: name) != nil else { continue }
             packsAllowedSinceStart.remove(name)
-            if hasEnded(name) {
+            if mayBeRenewed(name) {
                 Task { [weak self] in
                     await self?.checkEndedRight(to: name)
                     await self?.dropRequestWithoutRight(name)

@@ -4,7 +4,8 @@ import TenureJSON
 extension Sentence {
     /// Writes that the customer has the entitlement, until when, and why.
     ///
-    /// For example: “Everything” is yours until May 1, 2020: you got the app on May 1, 2014.
+    /// For example: “Everything” is yours until May 1, 2020: you got the app on May 1, 2014, while it was sold for a
+    /// price.
     func writeGrant(to output: inout some TextPieces & ~Copyable) {
         writeTitle(to: &output)
         output.say(" is yours")
