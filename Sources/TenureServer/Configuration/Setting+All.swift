@@ -62,7 +62,7 @@ extension Setting {
             "print every mistake in the configuration, or what the service would do, and exit"),
         Setting(
             "newDatabase", \.configuration.createsDatabase, isForCommandOnly: true,
-            "create the database although there is a signing key already; without this option, a service with a signing key and no database doesn't start, because the database may have been moved; fails if the database exists"
+            "create the database although there is a signing key already; without this option, a service with a signing key and no database doesn't start; fails if the database exists"
         ),
         policy,
         database,
