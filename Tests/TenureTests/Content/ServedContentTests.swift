@@ -160,9 +160,13 @@ import Testing
             let waiting = Task { try? await killed.content["piano"].download() }
             while !served.transport.isDown { try await Task.sleep(nanoseconds: 5_000_000) }
             waiting.cancel()
-            // The first app goes on in this process, so the next one has a copy of its files.
+            // The first app goes on in this process, so the next one has a copy of its files. A copy fails if the first app
+            // removes one of the files meanwhile.
             let copy = testBed.folder.url("copy")
-            try FileManager.default.copyItem(at: testBed.folder.url("device"), to: copy)
+            while (try? FileManager.default.copyItem(at: testBed.folder.url("device"), to: copy)) == nil {
+                try? FileManager.default.removeItem(at: copy)
+                try await Task.sleep(nanoseconds: 5_000_000)
+            }
             // The copied file names a process that still runs.
             try? FileManager.default.removeItem(at: testBed.folder.url("copy/content/transfer.json"))
             let transport = ArrangedTransport()
