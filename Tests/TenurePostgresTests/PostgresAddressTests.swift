@@ -63,4 +63,34 @@ import Testing
         let shown = Result { try PostgresAddress(url).description }
         #expect(!"\(shown)".contains("hunter2"), "\(shown)")
     }
+
+    @Test(arguments: [
+        ("schema=\(String(repeating: "s", count: 63))", true), ("schema=\(String(repeating: "s", count: 64))", false),
+        ("schema=Az09_", true), ("schema=a-b", false), ("schema=pg_tenure", false), ("connections=1", true),
+        ("connections=500", true), ("connections=501", false), ("connections=-1", false),
+        ("allow_fsync_off=false", true), ("allow_fsync_off=", false),
+    ])
+    func `a PostgreSQL URL accepts schemas of 63 letters, and 1 to 500 connections, and no more`(
+        option: String, isValid: Bool
+    ) {
+        let address = try? PostgresAddress("postgres://db/shop?\(option)")
+        #expect((address != nil) == isValid)
+    }
+
+    @Test(arguments: [("", 3), ("?connect_timeout=1", 2), ("?connect_timeout=20", 20), ("?connect_timeout=60", 20)])
+    func `a PostgreSQL URL limits the time for an attempt to connect to 2 to 20 seconds`(
+        options: String, seconds: Int
+    ) throws {
+        #expect(try PostgresAddress("postgres://db/shop" + options).connectTimeout == seconds)
+    }
+
+    @Test(arguments: [
+        ("postgres://me:hunter2@db/shop", true), ("postgresql://me:@db/shop", true), ("postgres://me@db/shop", false),
+        ("postgres://db:5432/shop", false), ("postgres://db/shop?password=hunter2", true),
+        ("postgres://db/shop?user=me&PASSWORD=hunter2", true), ("mysql://me:hunter2@db/shop", false),
+        ("shop.sqlite", false),
+    ])
+    func `a PostgreSQL URL holds a password only after the user's name or as an option`(url: String, holds: Bool) {
+        #expect(PostgresAddress.holdsPassword(url) == holds)
+    }
 }
