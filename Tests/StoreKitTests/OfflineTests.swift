@@ -6,23 +6,29 @@ import Testing
 
 /// A device that can't reach the App Store decides by its copies and its clock.
 @Suite(.timeLimit(.minutes(2))) struct OfflineTests {
-    @Test func `an offline subscription is an entitlement until the instant at which its period ends, and no longer`()
-        async throws
-    {
-        let kiosk = try await Kiosk()
-        try await kiosk.buy(Kiosk.pro)
+    /// Checks an offline device a second before an entitlement ends, and at its end.
+    private func check(
+        _ kiosk: Kiosk, last: String, _ before: Product.SubscriptionInfo.RenewalState, end: String,
+        _ after: Product.SubscriptionInfo.RenewalState
+    ) async throws {
         let device = try await kiosk.device()
         device.behavior.isOffline = true
-        for (time, products, state) in [
-            ("2014-10-06T09:59:59Z", [Kiosk.pro], Product.SubscriptionInfo.RenewalState.subscribed),
-            ("2014-10-06T10:00:00Z", [], .expired),
-        ] {
+        for (time, products, state) in [(last, [Kiosk.pro], before), (end, [], after)] {
             try await kiosk.operation(.advance, nil, [.to: time])
             try await device.run { () async throws -> Void in
                 #expect(await entitledProducts() == products, "\(time)")
                 #expect(try await Product.SubscriptionInfo.status(for: Kiosk.group).map(\.state) == [state], "\(time)")
             }
         }
+    }
+
+    @Test func `an offline subscription is an entitlement until the instant at which its period ends, and no longer`()
+        async throws
+    {
+        let kiosk = try await Kiosk()
+        try await kiosk.buy(Kiosk.pro)
+        try await check(
+            kiosk, last: "2014-10-06T09:59:59Z", .subscribed, end: "2014-10-06T10:00:00Z", .expired)
     }
 
     @Test func `an offline grace period entitles the customer until the instant at which it ends, and no longer`()
@@ -32,18 +38,8 @@ import Testing
         try await kiosk.buy(Kiosk.pro)
         try await kiosk.operation(.failBilling, "Ada")
         try await kiosk.advance("35d")
-        let device = try await kiosk.device()
-        device.behavior.isOffline = true
-        for (time, products, state) in [
-            ("2014-10-22T09:59:59Z", [Kiosk.pro], Product.SubscriptionInfo.RenewalState.inGracePeriod),
-            ("2014-10-22T10:00:00Z", [], .inBillingRetryPeriod),
-        ] {
-            try await kiosk.operation(.advance, nil, [.to: time])
-            try await device.run { () async throws -> Void in
-                #expect(await entitledProducts() == products, "\(time)")
-                #expect(try await Product.SubscriptionInfo.status(for: Kiosk.group).map(\.state) == [state], "\(time)")
-            }
-        }
+        try await check(
+            kiosk, last: "2014-10-22T09:59:59Z", .inGracePeriod, end: "2014-10-22T10:00:00Z", .inBillingRetryPeriod)
     }
 
     @Test func `a purchase is an entitlement on a device that goes offline right after it`() async throws {

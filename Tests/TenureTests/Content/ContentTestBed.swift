@@ -87,6 +87,15 @@ final class ContentTestBed: Sendable {
         return data.prefix(count)
     }
 
+    /// Ends an app during a download, which is paused. Waits until the download has stopped.
+    static func end(_ app: inout Tenure?, during download: Task<Void?, Never>) async throws {
+        guard let piano = app?.content["piano"] else { return }
+        await piano.pause()
+        download.cancel()
+        app = nil
+        while await piano.library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+    }
+
     /// The files of an installed pack, by path.
     static func contents(of tenure: Tenure) async throws -> [String: Data] {
         let root = try await tenure.content["piano"].url(for: "")

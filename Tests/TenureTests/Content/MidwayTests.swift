@@ -113,11 +113,7 @@ import Testing
         let piano = try #require(first).content["piano"]
         let download = Task { try? await piano.download() }
         _ = await piano.reaches(bytes: 7_000_000)
-        await piano.pause()
-        download.cancel()
-        let library = piano.library
-        first = nil
-        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        try await ContentTestBed.end(&first, during: download)
         // As after a loss of power: the file is long enough.
         let path = testBed.folder.path + "/device/content/packs/piano/partial/files/samples/a.wav"
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -217,11 +213,7 @@ import Testing
         testBed.server.add([.stall(after: 8_900_000)])
         let download = Task { try? await piano.download() }
         _ = await piano.reaches(bytes: 8_000_000)
-        await piano.pause()
-        download.cancel()
-        let library = piano.library
-        first = nil
-        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        try await ContentTestBed.end(&first, during: download)
         // As if the process had died after the files were put in place: they are complete, and the pack's state is
         // missing.
         let folder = testBed.folder.path + "/device/content/packs/piano"

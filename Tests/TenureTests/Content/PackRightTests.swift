@@ -256,11 +256,7 @@ import Testing
         let before = try #require(first).content["piano"]
         let download = Task { try? await before.download() }
         _ = await before.reaches(bytes: 500_000)
-        await before.pause()
-        download.cancel()
-        let library = before.library
-        first = nil
-        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        try await ContentTestBed.end(&first, during: download)
         testBed.device.store.change {
             $0.transactions.append(
                 InventedApp.subscription(until: end.addingTimeInterval(365 * InventedApp.day), id: "410000000000003"))

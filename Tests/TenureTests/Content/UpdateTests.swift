@@ -91,11 +91,7 @@ import Testing
         _ = await piano.reaches {
             if case .installed(_, .downloading(let progress)?) = $0 { progress.bytes > 100_000 } else { false }
         }
-        await piano.pause()
-        download.cancel()
-        let library = piano.library
-        first = nil
-        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        try await ContentTestBed.end(&first, during: download)
         // The old version has the same file under another name.
         let path = testBed.folder.path + "/device/content/packs/piano/partial/files/d.wav"
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))

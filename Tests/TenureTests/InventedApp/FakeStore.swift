@@ -40,7 +40,7 @@ final class FakeStore: AppStoreAccess {
         var renewalsBehavior = Behavior.answers
         var restoreBehavior = Behavior.answers
         var finishBehavior = Behavior.answers
-        /// Whether calls that list purchases wait until a test lets them continue. They return what was there before.
+        /// Whether calls that list purchases wait until a test lets them continue. They return what was there when they were called; Apple documents nothing about this.
         var isListingPaused = false
         /// The transactions that can't be finished.
         var unfinishable: Set<String> = []

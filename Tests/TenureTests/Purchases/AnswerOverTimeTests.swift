@@ -79,10 +79,8 @@ import Testing
         #expect(await !waiting.allows("everything"))
     }
 
-    @Test func `if a subscription ends and is renewed while purchases are read, allows waits for another search`()
-        async throws
-    {
-        let end = InventedApp.now.addingTimeInterval(30)
+    /// A running app of a subscriber, whom the client has granted `cloud`.
+    private func subscriber(until end: Date) async -> (device: Device, tenure: Tenure) {
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.newcomer()
@@ -90,6 +88,14 @@ import Testing
             })
         let tenure = device.start()
         #expect(await tenure.settled().has("cloud"))
+        return (device, tenure)
+    }
+
+    @Test func `if a subscription ends and is renewed while purchases are read, allows waits for another search`()
+        async throws
+    {
+        let end = InventedApp.now.addingTimeInterval(30)
+        let (device, tenure) = await subscriber(until: end)
         let before = device.store.now.listCalls
         device.store.change { $0.isListingPaused = true }
         let refresh = Task { await tenure.refresh() }
@@ -109,13 +115,7 @@ import Testing
         async throws
     {
         let end = InventedApp.now.addingTimeInterval(30)
-        let device = Device(
-            FakeStore {
-                $0.app = InventedApp.newcomer()
-                $0.transactions = [InventedApp.subscription(until: end)]
-            })
-        let tenure = device.start()
-        #expect(await tenure.settled().has("cloud"))
+        let (device, tenure) = await subscriber(until: end)
         device.store.change {
             $0.transactions.append(InventedApp.subscription(until: end.addingTimeInterval(86_400), id: "2"))
             $0.isListingPaused = true

@@ -262,12 +262,17 @@ import Testing
         }
     }
 
+    private func newcomer(subscribedUntil end: Date) throws -> FakeStore {
+        let store = try FakeStore.newcomer()
+        let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
+        store.change { $0.transactions = [subscription] }
+        return store
+    }
+
     @Test func `the service is asked at once whether a subscription that has ended was renewed`() async throws {
         try await RealService.run { service in
-            let store = try FakeStore.newcomer()
             let end = InventedApp.now.addingTimeInterval(600)
-            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
-            store.change { $0.transactions = [subscription] }
+            let store = try newcomer(subscribedUntil: end)
             let device = service.device(store)
             #expect(await device.start().settled().has("cloud"))
             device.time.now = end.addingTimeInterval(-1)
@@ -284,9 +289,7 @@ import Testing
     {
         let end = InventedApp.now.addingTimeInterval(600)
         try await RealService.run(now: { end.addingTimeInterval(-5) }) { service in
-            let store = try FakeStore.newcomer()
-            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
-            store.change { $0.transactions = [subscription] }
+            let store = try newcomer(subscribedUntil: end)
             let device = service.device(store)
             // The service still grants the right, and the response arrives at the end.
             device.time.now = end
@@ -302,9 +305,7 @@ import Testing
     @Test func `a device with a clock far ahead of the service's asks no more often`() async throws {
         let end = InventedApp.now.addingTimeInterval(600)
         try await RealService.run(now: { end.addingTimeInterval(-5) }) { service in
-            let store = try FakeStore.newcomer()
-            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
-            store.change { $0.transactions = [subscription] }
+            let store = try newcomer(subscribedUntil: end)
             let device = service.device(store)
             for seconds in [0.0, 1] {
                 device.time.now = end.addingTimeInterval(InventedApp.day + seconds)
@@ -318,10 +319,8 @@ import Testing
         async throws
     {
         try await RealService.run { service in
-            let store = try FakeStore.newcomer()
             let end = InventedApp.now.addingTimeInterval(600)
-            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
-            store.change { $0.transactions = [subscription] }
+            let store = try newcomer(subscribedUntil: end)
             let device = service.device(store) { $0.options.whileUndetermined = .deny }
             let tenure = device.start()
             #expect(await tenure.settled().has("cloud"))
