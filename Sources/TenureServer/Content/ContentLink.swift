@@ -18,6 +18,7 @@ struct ContentLink: Sendable, Hashable {
     let digest: ContentDigest
     /// The name of the asset pack.
     let pack: String
+    /// The entitlement or product that the pack needs.
     let unlock: ContentCatalog.Unlock
     /// The customer's number in the database.
     let customer: Int64
