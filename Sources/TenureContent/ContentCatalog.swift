@@ -49,6 +49,7 @@ package struct ContentCatalog: Sendable, Hashable {
     /// An asset pack.
     package struct Pack: Sendable, Hashable {
         package let name: String
+        /// The entitlement or product that the pack needs.
         package let unlock: Unlock
         /// Whether the system may delete an installed pack to free space.
         package let isPurgeable: Bool

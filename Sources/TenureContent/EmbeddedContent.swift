@@ -25,6 +25,7 @@ package struct EmbeddedContent: Sendable, Hashable {
     /// An embedded asset pack.
     package struct Pack: Sendable, Hashable {
         package let name: String
+        /// The entitlement or product that the pack needs.
         package let unlock: ContentCatalog.Unlock
         let isPurgeable: Bool
         package let minimumAppVersion: AppVersion?

@@ -8,7 +8,7 @@ package struct DatabaseRehearsal: Sendable {
     private let comparison: Comparison
     /// The codes of the realms to include. A realm is an environment, of the App Store or of test authorities.
     private let realms: Set<UInt8>
-    /// The number of row numbers in a page. Erased customers leave gaps, so a page may have fewer customers.
+    /// The number of row IDs in a page. Erased customers leave gaps, so a page may have fewer customers.
     var pageSize: Int64 = 8192
     /// The maximum number of kinds of customers in memory. Customers who differ only in ways that can't change the
     /// decision are one kind, and are decided once (`CustomerKinds`). Customers of further kinds are decided one by
@@ -33,11 +33,11 @@ package struct DatabaseRehearsal: Sendable {
         package let isPartial: Bool
     }
 
-    /// A range of row numbers that one task reads and decides.
+    /// A range of row IDs that one task reads and decides.
     private struct Page: Sendable {
-        /// The row number before the first row of the page.
+        /// The row ID before the first row of the page.
         let after: Int64
-        /// The last row number of the page.
+        /// The last row ID of the page.
         let through: Int64
         /// The kinds of customers that earlier pages found, with their effects.
         let knownKinds: CustomerKinds

@@ -23,7 +23,7 @@ extension StoreClause {
             try expect(one.facts.purchases == [Sample.purchase("77")], "with the purchase")
             try expect(one.facts.proofs == [Sample.proof()], "with the proof")
             try expect(one.facts.purchasesAreComplete, "and its purchases are complete")
-            try expect(try await store.lookUp(buyer.id) == one, "the other customer's number finds the merged customer")
+            try expect(try await store.lookUp(buyer.id) == one, "the other customer's row ID finds the merged customer")
             try expect(
                 try await store.read { try $0.customer(named: buyer.publicID) } == one,
                 "the buyer's public ID finds the merged customer")

@@ -181,14 +181,14 @@ extension StoreClause {
             try expect(last.counts.customers == before, "one less and one more: \(last.counts)")
             try expect(last.counts.losing == before, "without the erased one, with the new one: \(last.counts)")
         },
-        StoreClause("notes about erased customers stay for a day") { store in
+        StoreClause("tombstones of erased customers stay for a day") { store in
             let one = try await store.bring("1")
             let position = try await store.write { try $0.position() }
             _ = try await store.change(.erase, on: one)
-            for (hours, isNoted) in [(23.0, true), (25.0, false)] {
+            for (hours, isKept) in [(23.0, true), (25.0, false)] {
                 try await store.removeOldTombstones(at: Sample.now.addingTimeInterval(hours * 3600))
                 let changes = try await store.write { try $0.changes(since: position) }
-                try expect(changes.outdatedCustomers.contains(one.id) == isNoted, "after \(hours) hours")
+                try expect(changes.outdatedCustomers.contains(one.id) == isKept, "after \(hours) hours")
             }
         },
         StoreClause("a publication isn't written if too many customers changed since the evaluation") { store in

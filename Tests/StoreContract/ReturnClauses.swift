@@ -53,7 +53,7 @@ extension StoreClause {
             let job = try unwrap(
                 try await store.write(at: Sample.now) { try $0.claimJob(lease: 60) }, "the job")
             _ = try await store.change(.erase, on: job.customer)
-            // A database may give the removed job's number to the new job.
+            // A database may give the removed job's row ID to the new job.
             let two = try await store.update("2") { $0.fetchesHistory = true }
             try await store.write { try $0.postpone(job, until: Sample.now.addingTimeInterval(1e6)) }
             try await store.write { try $0.finish(job) }

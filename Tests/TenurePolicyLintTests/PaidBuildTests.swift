@@ -56,7 +56,7 @@ import Testing
         "{ build: \"100\", at: 2015-06-10T18:00:00Z }",
         "{ build: \"104\", at: 2014-06-10T00:00:00Z }",
     ])
-    func `paid builds above the boundary are an error with the builds and the lost entitlement`(_ beginning: String)
+    func `the error about paid builds above the boundary names the builds and the lost entitlement`(_ beginning: String)
         throws
     {
         let found = try #require(
@@ -67,7 +67,8 @@ import Testing
         #expect(found.position.line == 6)
     }
 
-    @Test func `the finding about paid builds mentions unknown purchase dates only if each build's date saves buyers`()
+    @Test
+    func `the finding about paid builds mentions unknown purchase dates only if buyers with a date keep everything`()
         throws
     {
         func message(_ list: String) throws -> String? {

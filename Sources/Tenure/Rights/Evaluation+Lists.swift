@@ -45,7 +45,7 @@ extension Tenure.Answer {
         Self(
             entitlement: entitlement, outcome: .denied, until: nil,
             sentence:
-                "“\(title ?? entitlement)” isn't included with your copy of the app: it came with the app only at an earlier time. "
+                "“\(title ?? entitlement)” isn't included with your copy of the app: it was included only for people who got the app earlier. "
                 + "If this seems wrong, please contact our support team.",
             reasons: [Reason(DeviceReason.notRegistered.rawValue)], nextSteps: [])
     }

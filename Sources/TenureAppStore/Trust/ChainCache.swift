@@ -237,7 +237,7 @@ package final class KnownHeader: Sendable {
     }
 }
 
-/// An intermediate, and the trusted root that signed it.
+/// An intermediate certificate, and the trusted root that signed it.
 private struct IssuedIntermediate {
     let certificate: ParsedCertificate
     let anchor: ParsedCertificate
@@ -260,7 +260,7 @@ private struct Pair: Hashable {
     }
 }
 
-/// An intermediate, identified by a digest.
+/// An intermediate certificate, identified by its digest.
 private struct Intermediate: Hashable {
     let digest: SHA256Digest
     let purpose: ChainPurpose

@@ -7,7 +7,7 @@ struct AdminKeyRevokeCommand: AsyncParsableCommand {
         commandName: "revoke",
         abstract: "Revoke a key. A running service rejects it from the next request on.",
         discussion: """
-            Exit codes: 0 revoked, 1 no valid key has that name, 64 wrong usage.
+            Exit codes: 0 revoked, 1 no valid key has that name, or the database can't be opened, 64 wrong usage.
 
             Example:
               tenure admin-key revoke ada --database var/tenure.sqlite

@@ -17,7 +17,8 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
 
             With several apps, each app is tested, also after one fails.
 
-            Exit codes: 0 it arrived, for all apps; 1 it didn't, or the App Store didn't answer; 64 wrong usage.
+            Exit codes: 0 the notification arrived, for all apps; 1 it didn't arrive, or the App Store didn't answer; \
+            64 wrong usage.
 
             Examples:
               tenure app-store test-notification --config tenure.yaml

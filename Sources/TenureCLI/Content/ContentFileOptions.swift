@@ -13,7 +13,7 @@ struct ContentFileOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The app's policy: packs may name only its entitlements and products, and `app` can be left out.",
+            "The app's policy: then packs may name only its entitlements and products, and the file of the packs needs no `app`.",
             valueName: "file"))
     var policy: String?
 

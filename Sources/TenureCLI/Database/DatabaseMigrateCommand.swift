@@ -10,8 +10,8 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Move the content to another database: from SQLite to PostgreSQL, or back.",
         discussion: """
-            Everything is copied in one transaction of the target, which must have no Tenure database yet. Rows keep their \
-            numbers and the database its ID, so access tokens and entitlement tokens stay valid. At the end, the counts \
+            Everything is copied in one transaction of the target, which must have no Tenure database yet. Rows and \
+            the database keep their IDs, so access tokens and entitlement tokens stay valid. At the end, the counts \
             and hashes of every table are compared, and the source is marked as moved: services don't write to it \
             anymore. After a failure, the target is empty and the source stays as it is.
 

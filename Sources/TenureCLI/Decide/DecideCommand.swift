@@ -45,7 +45,7 @@ struct DecideCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The device's `AppStore.deviceVerificationID`. App transactions of other devices are then rejected.",
+            "The device's `AppStore.deviceVerificationID`. App transactions that aren't bound to this device are then rejected.",
             valueName: "uuid"))
     var deviceID: String?
 

@@ -35,7 +35,10 @@ struct InspectCommand: AsyncParsableCommand {
             valueName: "number"))
     var appAppleID: Int64?
 
-    @Flag(help: "Write JSON: `kind`, `verification`, `payload`, `nested` in a notification, `certificates`.")
+    @Flag(
+        help:
+            "Write JSON with `kind`, `verification`, `payload` and `certificates`. A notification also has `nested`: the payloads of the artifacts in it."
+    )
     var json = false
 
     func run() async throws {

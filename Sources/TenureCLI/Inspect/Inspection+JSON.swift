@@ -4,8 +4,9 @@ import TenureCore
 import TenureJSON
 
 extension Inspection {
-    /// The JSON with `kind`, `verification`, `payload`, `nested` and `certificates`. Fields of the payload have Apple's
-    /// names; the fields of a receipt have the names of verifyReceipt.
+    /// The JSON with `kind`, `verification`, `payload` and `certificates`. A notification also has `nested`: the payloads
+    /// of the artifacts in it. Fields of a payload have Apple's names; the fields of a receipt have the names of
+    /// verifyReceipt.
     var json: [UInt8] {
         var verification = JSONObject()
         verification["status"] = .string(verdict.status)

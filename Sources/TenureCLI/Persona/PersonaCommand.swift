@@ -167,7 +167,7 @@ struct PersonaRevokeCommand: AsyncParsableCommand {
         commandName: "revoke",
         abstract: "Revoke a persona. The service ignores its token from the next request on.",
         discussion: """
-            Exit codes: 0 revoked, 1 no valid persona has that name, 64 wrong usage.
+            Exit codes: 0 revoked, 1 no valid persona has that name, or no service responds, 64 wrong usage.
 
             Example:
               tenure persona revoke early-buyer --key-file policy.key

@@ -9,14 +9,15 @@ struct PolicyPublishCommand: AsyncParsableCommand {
         commandName: "publish",
         abstract: "Rehearse a policy over all customers of a service, then publish it.",
         discussion: """
-            Shows how many customers gain and lose entitlements, and what `tenure policy check` finds. Publishes only a \
-            policy without errors. If a customer would lose or gain something, the command refuses and prints the \
-            options that allow it. The new policy decides from each customer's next request on. Docs/publishing.md \
-            explains publishing.
+            Shows how many customers gain and lose entitlements, and what `tenure policy check` finds. Refuses a policy \
+            with errors that the policy doesn't acknowledge. If a customer would lose or gain something, the command \
+            refuses and prints the options that allow it. The new policy decides from each customer's next request on. \
+            Docs/publishing.md explains publishing.
 
             Exit codes:
             0   published, or rehearsed with --rehearse.
-            2   refused: customers lose or gain something, the policy has errors, or there are no customers.
+            2   refused: customers lose or gain something, or the policy has mistakes or errors.
+                With --rehearse: the policy has mistakes, or there are no customers.
             1   any other refusal, or no service responds.
             64  wrong usage.
 
@@ -52,7 +53,7 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
             Works like `publish`: the version is rehearsed, and refused if a customer would lose something. Promises \
             ended by later publications take effect again. Without --to, it restores the version before the current one.
 
-            Exit codes: the same as of `publish`.
+            Exit codes: those of `publish`.
 
             Example:
               tenure policy rollback --reason "boundary was right after all" \\

@@ -3,6 +3,9 @@ import TenureCore
 import TenurePolicyFile
 
 /// Excerpts of the files that findings are about: a line, and a mark below the position.
+///
+/// The user may pass a wrong file by mistake, such as a configuration with a password or a private key. So lines that
+/// may have credentials aren't shown.
 struct SourceExcerpts {
     /// The lines of each file that was read, by path. A file has no lines if they can't be shown.
     private var linesOfFile: [String: [String]] = [:]
@@ -10,7 +13,7 @@ struct SourceExcerpts {
     /// The maximum number of characters to show of a line.
     private static let width = 120
 
-    /// Returns the line and the mark. Empty if the file can't be read again, such as standard input, or has
+    /// Returns the line and the mark. Empty if the file can't be read again, such as standard input, or may have
     /// credentials.
     mutating func lines(of path: String, at position: SourcePosition) -> [String] {
         if linesOfFile[path] == nil { linesOfFile[path] = Self.read(path) }
@@ -34,7 +37,7 @@ struct SourceExcerpts {
         return ["  \(number) | \(text)", "  \(margin) | \(indentation)^"]
     }
 
-    /// Returns the lines of a file; empty if the file can't be read again, or has credentials.
+    /// Returns the lines of a file; empty if the file can't be read again, or if a credential was found in it.
     private static func read(_ path: String) -> [String] {
         guard path != "-",
             let bytes = try? InputFile(path: path).bytes(limit: ReleaseListFile.maximumSize, acceptsPipe: false)

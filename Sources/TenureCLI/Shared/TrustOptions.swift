@@ -4,7 +4,8 @@ import TenureAppStore
 import TenureCore
 import TenureFileAttributes
 
-/// The options that select trusted signers. An artifact never selects its own checks.
+/// The options that select trusted signers and accepted environments. An artifact can't extend them: one from Xcode is
+/// rejected unless the user passed `--environment xcode`.
 struct TrustOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .singleValue,

@@ -9,9 +9,10 @@ package import TenurePolicyFile
     package import Crypto
 #endif
 
-/// An asset pack to be published: its files, and what unlocks it.
+/// An asset pack to be published, with its files.
 package struct PackSource: Sendable {
     package let name: String
+    /// The entitlement or product that the pack needs.
     package let unlock: ContentCatalog.Unlock
     let isPurgeable: Bool
     let minimumAppVersion: AppVersion?

@@ -7,7 +7,7 @@ extension LintRule {
     static let boundaryWithoutVersion = LintRule(
         "boundary-without-version", .note, "a boundary without a build or version",
         rationale:
-            "For buyers of an app bundle, the purchase date is that of the bundle, not of the app. If the boundary also has a number, an early build or version proves that they are owners.",
+            "For buyers of an app bundle (several apps sold together), the purchase date is that of the bundle, not of the app. If the boundary also has a number, an early build or version proves that they are owners.",
         fix:
             "Add the number of the era's first release; a build also needs `buildNumbers`. If the era began without a release, acknowledge the finding."
     ) { subject, report in

@@ -5,7 +5,7 @@ import TenurePolicyFile
 /// continued.
 extension LintRule {
     static let eraWithoutRelease = LintRule(
-        "era-without-release", .warning, "an era that has begun without a release in the policy's list",
+        "era-without-release", .warning, "an era that has begun, but has no release in the policy's list",
         rationale:
             "A build that isn't in the list doesn't show in which era the customer got the app. If the list ends before the new era begins, Tenure can judge every later customer only by date.",
         fix: "Append every release to the list, before it ships.",

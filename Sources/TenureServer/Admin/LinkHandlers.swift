@@ -39,7 +39,7 @@ struct LinkHandlers: Sendable {
         let body = try await request.decoded(LinkRequest.self, upTo: bodySize, in: context)
         let customer: CustomerName
         switch (body.accessToken, body.customer) {
-        case (let text?, nil): customer = .rowID(try await customerNumber(in: text))
+        case (let text?, nil): customer = .rowID(try await customerRowID(in: text))
         case (nil, let id?): customer = .publicID(try AdminParameter.id(id, "customer"))
         default: throw Problem(.malformedRequest, "send either `accessToken` or `customer`")
         }
@@ -66,8 +66,8 @@ struct LinkHandlers: Sendable {
         }
     }
 
-    /// Returns the customer number in a valid access token.
-    private func customerNumber(in text: String) async throws -> Int64 {
+    /// Returns the customer's row ID in a valid access token.
+    private func customerRowID(in text: String) async throws -> Int64 {
         guard let token = accessTokenKey.token(in: text.utf8), customers.now() < token.expiresAt,
             customers.realms.contains(token.realm), let customer = try await customers.store.lookUp(token.customer),
             customer.realm == token.realm

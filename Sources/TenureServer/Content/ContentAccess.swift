@@ -9,8 +9,8 @@ struct ContentAccess: Sendable {
     let store: Store
     let policies: ActivePolicy
 
-    /// Returns which of `unlocks` the customer has: through an entitlement or an open trial session, or because the
-    /// policy allows an undetermined decision for now.
+    /// Returns which of these entitlements and products the customer has. A running trial session of an entitlement
+    /// counts, and so does an undetermined decision while the policy allows it.
     ///
     /// Unbound proof may belong to another person, so it unlocks nothing.
     func allowedUnlocks(

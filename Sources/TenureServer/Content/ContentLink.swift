@@ -18,11 +18,12 @@ struct ContentLink: Sendable, Hashable {
     let digest: ContentDigest
     /// The name of the asset pack.
     let pack: String
+    /// The entitlement or product that the pack needs.
     let unlock: ContentCatalog.Unlock
-    /// The customer's number in the database.
+    /// The row ID of the customer, or of a member.
     let customer: Int64
     let realm: Realm
-    /// The database's number of the persona that replaces the customer; nil if there is no persona.
+    /// The row ID of the persona that replaces the customer; nil if there is no persona.
     let persona: Int64?
     /// The expiry, in whole seconds.
     let expiresAt: Date

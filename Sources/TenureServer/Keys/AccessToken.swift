@@ -5,14 +5,14 @@ import TenureStore
 
 /// The contents of an access token: the customer that the token gives access to, and the end of the token.
 ///
-/// The token is 50 bytes in Base64: a version, the realm, the customer's number, the token's end in seconds since 1970,
-/// and a MAC over these bytes. A token with a persona has another version, and the persona's number before the MAC.
+/// The token is 50 bytes in Base64: a version, the realm, the customer's row ID, the token's end in seconds since 1970,
+/// and a MAC over these bytes. A token with a persona has another version, and the persona's row ID before the MAC.
 struct AccessToken: Sendable, Hashable {
-    /// The customer's number in the database.
+    /// The row ID of the customer, or of a member.
     let customer: Int64
     let realm: Realm
     let expiresAt: Date
-    /// The database's number of the persona that replaces the customer; nil if there is no persona.
+    /// The row ID of the persona that replaces the customer; nil if there is no persona.
     let persona: Int64?
 
     private static let version: UInt8 = 1

@@ -15,7 +15,7 @@ struct AccessTokenKey: Sendable {
 
     /// Reads the secret, or creates it at the first start.
     ///
-    /// A token contains a customer's number in the database. The key depends on the database, so that a token for
+    /// A token contains a customer's row ID. The key depends on the database, so that a token for
     /// another database is invalid and not a token for another customer.
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
         let secret = try Self.secret(in: folder)

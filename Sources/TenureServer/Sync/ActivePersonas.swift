@@ -50,11 +50,11 @@ struct ActivePersonas: Sendable {
         try await persona(token.persona, in: token.realm, at: now)
     }
 
-    /// Returns the persona with this number in the database; nil if `number` is nil. Access tokens and download links
-    /// contain such a number. Throws if the persona has expired or was revoked, or if the realm is in Production.
-    func persona(_ number: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
-        guard let number else { return nil }
-        guard let persona = try await store.read({ try $0.persona(number) }), persona.isValid(at: now),
+    /// Returns the persona with this row ID; nil if `id` is nil. Access tokens and download links contain such a row ID.
+    /// Throws if the persona has expired or was revoked, or if the realm is in Production.
+    func persona(_ id: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
+        guard let id else { return nil }
+        guard let persona = try await store.read({ try $0.persona(id) }), persona.isValid(at: now),
             !realm.environment.isProduction
         else { throw Problem.accessTokenRefused }
         return persona.persona

@@ -31,7 +31,7 @@ enum SQLiteFile {
         do throws(StoreError) {
             let tables = try connection.tables()
             guard !tables.isEmpty else { return false }
-            guard tables.isSuperset(of: [SQLiteConnection.migrations, DatabaseTable.identity]) else {
+            guard tables.isSuperset(of: [SQLiteConnection.migrations, DatabaseTable.databaseID]) else {
                 throw .unusable(
                     database: path, detail: "it is another program's database; use the path of your database")
             }

@@ -27,7 +27,7 @@ package struct DatabaseHeader: Sendable, Hashable {
 
     /// Reads the only rows of two tables, which have one row each.
     private static let query =
-        "SELECT id, bundle_id, version, oldest_writer, oldest_reader, moved_to FROM \(DatabaseTable.identity), \(DatabaseTable.state)"
+        "SELECT id, bundle_id, version, oldest_writer, oldest_reader, moved_to FROM \(DatabaseTable.databaseID), \(DatabaseTable.state)"
 
     /// Reads the header of the database that a session uses.
     package static func read(in session: any DatabaseSession) throws(StoreError) -> DatabaseHeader {
@@ -39,7 +39,7 @@ package struct DatabaseHeader: Sendable, Hashable {
     }
 
     /// The statement that gives a database without an app to the app with the bundle ID `$1`.
-    package static let claimStatement = "UPDATE \(DatabaseTable.identity) SET bundle_id = $1 WHERE bundle_id IS NULL"
+    package static let claimStatement = "UPDATE \(DatabaseTable.databaseID) SET bundle_id = $1 WHERE bundle_id IS NULL"
 
     /// Marks a database as moved, so that services don't write to it anymore.
     ///

@@ -239,8 +239,8 @@ extension Migration {
             PRIMARY KEY (customer, device)
         ) STRICT;
 
-        -- Tombstones: customers that were erased, split, or parted from an account. Their other rows don't show that. A
-        -- publication evaluates them again. Rows stay for a day.
+        -- Tombstones: members of customers that were erased or split, which no other row shows. A running publication
+        -- evaluates these customers again. Rows stay for a day.
         CREATE TABLE tombstones (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             customer INTEGER NOT NULL,

@@ -200,7 +200,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             }
             if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, into: customer)) }
             guard case .done(let joined?) = attempt, joined.id == customer.id else { return nil }
-            customer = joined.named(as: customer.member)
+            customer = joined.with(member: customer.member)
         }
         return customer
     }

@@ -56,7 +56,7 @@ extension DatabaseTransaction {
     ) throws(StoreError) -> Customer? {
         let former = prepared.formerCustomer
         if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }
-        let locked = try customer(former.id, forUpdate: true)?.named(as: former.member)
+        let locked = try customer(former.id, forUpdate: true)?.with(member: former.member)
         guard let current = try withCompletenessOfOtherAccounts(locked), current == former,
             current.otherAccountsAreComplete == former.otherAccountsAreComplete
         else { return nil }

@@ -51,7 +51,7 @@ extension Store {
         }
     }
 
-    /// Removes the tombstones that are more than a day old: notes about customers that were erased or lost artifacts.
+    /// Removes the tombstones that are more than a day old; see `recordTombstones`.
     package func removeOldTombstones(at now: Date) async throws(StoreError) {
         // Reads first, for the same reason.
         guard try await read(at: now, { try $0.hasOldTombstones() }) else { return }

@@ -133,12 +133,13 @@ package struct DatabaseCopy: Sendable {
         into session: any DatabaseSession, _ summarize: Summary, _ agreement: Agreement
     ) throws(StoreError) -> [String: DatabaseCopySum] {
         try session.allowPauses()
-        for table in tables where table.name != DatabaseTable.identity {
+        for table in tables where table.name != DatabaseTable.databaseID {
             if try session.row("SELECT 1 FROM \(table.name) LIMIT 1") != nil {
                 throw .notEmpty(table: table.name)
             }
         }
-        try session.execute("DELETE FROM \(DatabaseTable.identity)")
+        // A new database has one row already: its ID. The source's row replaces it, so that access tokens stay valid.
+        try session.execute("DELETE FROM \(DatabaseTable.databaseID)")
         while true {
             switch try agreement.pieces.receive() {
             case .rows(let table, let rows): try insert(rows, into: table, session)

@@ -25,8 +25,8 @@ package struct DatabaseTable: Sendable, Hashable {
     }
 
     static let customers = "customers"
-    /// The table with one row that holds the database's ID.
-    static let identity = "database"
+    /// The table with one row: the database's ID, and the bundle ID of its app.
+    static let databaseID = "database"
     /// The table with one row that says which releases may use the database. The row isn't part of the content.
     static let state = "database_state"
 

@@ -65,7 +65,7 @@ extension DatabaseTransaction {
         else {
             return .refused(.noSuchCustomer)
         }
-        return .done(customer.named(as: member.id), isNew: customer.facts != former.facts)
+        return .done(customer.with(member: member.id), isNew: customer.facts != former.facts)
     }
 
     /// Merges the customer with this public ID into the member's, unless a rule forbids it.

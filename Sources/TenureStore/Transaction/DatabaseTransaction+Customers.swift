@@ -49,10 +49,10 @@ extension DatabaseTransaction {
         return try id.flatMap { id throws(StoreError) in try customer(id) }
     }
 
-    /// Returns the customer whom the identity names, with the member that it names.
+    /// Returns the customer whom the identity names, with `Customer.member` set to the member that it names.
     func customer(by identity: Identity, in realm: Realm, forUpdate: Bool = false) throws(StoreError) -> Customer? {
         guard let member = try member(by: identity, in: realm) else { return nil }
-        return try customer(member, forUpdate: forUpdate)?.named(as: member)
+        return try customer(member, forUpdate: forUpdate)?.with(member: member)
     }
 
     /// The row ID of the member that the identity names; nil if it names no member.
@@ -198,13 +198,13 @@ extension Customer {
 
     /// Returns the same customer with other facts and sent entitlements.
     func with(
-        _ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?, namedAs member: Int64? = nil
+        _ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?, member: Int64? = nil
     ) -> Customer {
         Customer(
             id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts,
             sentEntitlements: sentEntitlements, member: member ?? self.member)
     }
 
-    /// Returns the same customer, found by this member.
-    func named(as member: Int64) -> Customer { with(facts, sentEntitlements, namedAs: member) }
+    /// Returns the same customer with another `member`.
+    func with(member: Int64) -> Customer { with(facts, sentEntitlements, member: member) }
 }

@@ -79,11 +79,12 @@ extension DatabaseTransaction {
     private static let customersTable = "customers"
     private static let tombstonesTable = "tombstones"
 
-    /// Stores that customers were erased, or that artifacts moved from them to another customer.
-    func recordTombstones(_ customers: [Int64]) throws(StoreError) {
-        for customer in customers {
+    /// Stores a tombstone for each of these members: their customer was erased or split, which no other row shows. A
+    /// running publication then evaluates the customer again.
+    func recordTombstones(_ members: [Int64]) throws(StoreError) {
+        for member in members {
             try session.execute(
-                "INSERT INTO tombstones (customer, at) VALUES ($1, $2)", [.integer(customer), milliseconds])
+                "INSERT INTO tombstones (customer, at) VALUES ($1, $2)", [.integer(member), milliseconds])
         }
     }
 
@@ -108,14 +109,16 @@ extension DatabaseTransaction {
         return ChangedCustomers(position: newPosition, customers: customers.sorted(), outdatedCustomers: changed)
     }
 
+    /// Whether there are tombstones that no publication needs anymore.
     func hasOldTombstones() throws(StoreError) -> Bool {
         try session.row("SELECT 1 FROM tombstones WHERE at < $1 LIMIT 1", [oldestTombstone]) != nil
     }
 
+    /// Removes the tombstones that no publication needs anymore.
     func removeOldTombstones() throws(StoreError) {
         try session.execute("DELETE FROM tombstones WHERE at < $1", [oldestTombstone])
     }
 
-    /// A day ago: longer than a publication takes.
+    /// A day ago. Only publications read tombstones, and none takes a day.
     private var oldestTombstone: SQLValue { .integer(now.addingTimeInterval(-86_400).millisecondsSince1970) }
 }

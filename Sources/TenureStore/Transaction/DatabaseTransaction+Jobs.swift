@@ -36,7 +36,7 @@ extension DatabaseTransaction {
             identities = try self.identities(of: customer.id)
         }
         return StoredJob(
-            id: id, customer: customer.named(as: member), identities: identities,
+            id: id, customer: customer.with(member: member), identities: identities,
             tries: Int(clamping: try row.integer(2)))
     }
 

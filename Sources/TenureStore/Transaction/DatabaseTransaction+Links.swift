@@ -53,7 +53,7 @@ extension DatabaseTransaction {
         }
         if let theirs {
             customer = try merge(customer, into: theirs, because: .sameUser, of: user, actor: actor)
-                .named(as: member.id)
+                .with(member: member.id)
         } else {
             try insert(identity, of: customer)
         }
@@ -89,7 +89,7 @@ extension DatabaseTransaction {
     ///
     /// - Parameters:
     ///   - taken: the members of the account.
-    ///   - member: one of these members, which the result names.
+    ///   - member: one of these members, which becomes the `Customer.member` of the result.
     ///   - allMembers: the members of the customer.
     private func takeAway(
         _ taken: [Int64], including member: CustomerMember, from customer: Customer, allMembers: [Int64], actor: String,
@@ -113,7 +113,7 @@ extension DatabaseTransaction {
         try append(
             .transferred, to: parts[0], actor: actor,
             detail: ["customer": member.publicID].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
-        return parts[1].named(as: member.id)
+        return parts[1].with(member: member.id)
     }
 
     /// Removes a link, and undoes the merges that it caused.

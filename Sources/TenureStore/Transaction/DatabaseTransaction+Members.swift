@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// One row of `customers`: a customer, or a part of one into which it was merged.
+/// One row of `customers`. A merged customer has several: the survivor, and the members that were merged into it.
 struct CustomerMember {
     let id: Int64
     let realm: Realm
@@ -42,7 +42,8 @@ extension DatabaseTransaction {
         return try group(of: try self.customer(of: member, forUpdate: false).id)
     }
 
-    /// Returns the customer into which a member was merged, locked, without the facts.
+    /// Returns the survivor of a member's customer, locked, without the facts. A member that wasn't merged is its own
+    /// survivor.
     func survivor(of member: CustomerMember) throws(StoreError) -> CustomerMember {
         var survivor = member
         for _ in 0...Self.maximumMembers {
@@ -55,12 +56,14 @@ extension DatabaseTransaction {
         throw .damaged("customer \(member.id) was merged in a circle")
     }
 
-    /// Returns the customer into which a member was merged, named as that member.
+    /// Returns the survivor of a member's customer, with `Customer.member` set to the row ID of this member.
+    ///
+    /// - Parameter forUpdate: whether to lock the row until the transaction ends.
     func customer(of member: CustomerMember, forUpdate: Bool = true) throws(StoreError) -> Customer {
         guard let customer = try customer(member.id, forUpdate: forUpdate) else {
             throw .damaged("customer \(member.id) was merged into a missing customer")
         }
-        return customer.named(as: member.id)
+        return customer.with(member: member.id)
     }
 
     /// Stores into which customer a member is merged; nil makes the member a separate customer.

@@ -73,7 +73,7 @@ extension DatabaseTransaction {
         for promise in update.promises {
             // A new customer has one member.
             let member = former == nil ? customer.member : try member(of: customer, having: promise.acquisition)
-            try insert(promise, of: customer.named(as: member))
+            try insert(promise, of: customer.with(member: member))
         }
         var fetchesHistory = update.fetchesHistory
         if let use = update.deviceUse, try insert(use, of: customer, isFirst: former == nil) {
@@ -120,7 +120,7 @@ extension DatabaseTransaction {
         for (identity, member, survivor) in named.knownIdentities where known.count < limit {
             // Each customer is loaded once, for the first identity that names them.
             guard met.insert(survivor).inserted,
-                let found = try customer(survivor, forUpdate: forUpdate)?.named(as: member)
+                let found = try customer(survivor, forUpdate: forUpdate)?.with(member: member)
             else { continue }
             // The customer may have been merged just before it was locked.
             guard found.id == survivor || met.insert(found.id).inserted else { continue }

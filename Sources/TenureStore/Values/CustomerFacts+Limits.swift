@@ -2,8 +2,8 @@ import Foundation
 package import TenureCore
 
 /// Limits the facts in a response about an unbound customer. The sender may not be the customer whom the artifacts
-/// name. So the response is based on the sent artifacts only, minus the refunds, expirations and revocations that are
-/// known about the named customers.
+/// name. So the response is based on the sent artifacts and the promises for their acquisitions, minus the refunds,
+/// expirations and revocations that are known about the named customers.
 extension CustomerFacts {
     /// Returns these facts of an unbound customer, limited by the facts of the customers that its artifacts name.
     ///

@@ -2,7 +2,7 @@
 /// created it.
 package struct StoredJob: Sendable, Hashable {
     package let id: Int64
-    /// The customer, named as the member for which the job was created.
+    /// The customer. `Customer.member` is the member for which the job was created.
     package let customer: Customer
     /// The identities of that member; if the App Store accepts none of them, those of all members.
     package let identities: [Identity]

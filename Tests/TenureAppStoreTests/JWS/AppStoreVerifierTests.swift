@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: ChainDefect.allCases)
-    func `each defect in a JWS's chain is rejected with its code, and a leaf that expires later is accepted`(
+    func `a defect in a JWS's chain is rejected with its code, and a leaf that expired after signing is accepted`(
         defect: ChainDefect
     ) throws {
         for kind in AppStoreVerifier.kinds where kind != .notification {

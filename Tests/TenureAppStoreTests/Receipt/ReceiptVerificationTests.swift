@@ -48,7 +48,7 @@ struct ReceiptVerificationTests {
     }
 
     @Test(arguments: ChainDefect.allCases)
-    func `each defect in a receipt's chain is rejected with its code, and a leaf that expires later is accepted`(
+    func `a defect in a receipt's chain is rejected with its code, and a leaf that expired after signing is accepted`(
         _ defect: ChainDefect
     ) throws {
         let minted = try ReceiptTestBed.minter().mint(with: defect)

@@ -41,7 +41,7 @@ import X509
     }
 
     @Test(arguments: [ChainPurpose.jws, .receipt], ChainDefect.allCases)
-    func `a certificate chain with a defect is rejected with the defect's code, and one that expires later is accepted`(
+    func `a certificate chain with a defect is rejected with its code, and one that expired after signing is accepted`(
         purpose: ChainPurpose, defect: ChainDefect
     ) throws {
         let chain = try Minted.authority.chain(for: purpose, defect: defect, signedAt: Minted.instant)

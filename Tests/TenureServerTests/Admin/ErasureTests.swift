@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `an export names a purchase that two accounts have as the customer's own, without a database number`()
+    @Test func `an export names a purchase that two accounts have as the customer's own, without a row ID`()
         async throws
     {
         try await withAdminClient { admin, _ in

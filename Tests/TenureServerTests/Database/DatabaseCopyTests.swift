@@ -75,8 +75,8 @@ import Testing
         }
     }
 
-    // A token contains the customer's number, so a number must never be used twice.
-    @Test func `moving a database doesn't reuse the row number of an erased customer`() async throws {
+    // A token contains the customer's row ID, so a row ID must never be used twice.
+    @Test func `moving a database doesn't reuse the row ID of an erased customer`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             let realm = DatabaseTestBed.realm
             let add = { @Sendable (store: Store, id: String) async throws in

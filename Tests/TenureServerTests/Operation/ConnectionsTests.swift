@@ -149,7 +149,7 @@ import Testing
         #expect(!server.connections.retry(at: 4 * Self.second))
     }
 
-    @Test func `a new connection isn't closed for a second, so that it can send its request`() {
+    @Test func `a new connection isn't closed in its first second, so that it can send its request`() {
         let server = Server(limit: 4)
         for name in ["a", "b", "c", "d"] { server.open(name, at: 0, in: .request) }
         server.open("new", at: 10 * Self.second)

@@ -104,7 +104,7 @@ import Testing
         downloads[1].cancel()
     }
 
-    @Test func `consent to downloads doesn't depend on bytes that have arrived`() async throws {
+    @Test func `consent to downloads depends only on the bytes that are still missing`() async throws {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         let testBed = try drums { setup in
             setup.network = { conditions }

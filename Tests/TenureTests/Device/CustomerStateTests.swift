@@ -96,7 +96,7 @@ import Testing
         #expect(state.access(to: "pro") == .yes)
     }
 
-    @Test func `a renewed right that ends again waits for a search again`() {
+    @Test func `a renewed right that ends again counts as ended until a search finishes`() {
         let state = state(snapshot(granted))
         state.beginSearch()
         turn(to: 100)
@@ -108,7 +108,8 @@ import Testing
         #expect(state.access(to: "pro") == .ended)
     }
 
-    @Test func `after callers have stopped waiting for the first search, they wait for it if a right ends`() {
+    // `ended` makes callers wait for the running search, because it may find a renewal.
+    @Test func `an ended right counts as ended once callers have stopped waiting for the first search`() {
         let state = state(snapshot(granted, searches: 0))
         state.beginSearch()
         turn(to: 100)
@@ -119,7 +120,7 @@ import Testing
         #expect(state.access(to: "pro") == .ended)
     }
 
-    @Test func `a right that has ended by a corrected clock, too, stays ended`() {
+    @Test func `a right stays ended if it has also ended by the corrected clock`() {
         let state = state(snapshot(granted))
         state.beginSearch()
         turn(to: 200)
