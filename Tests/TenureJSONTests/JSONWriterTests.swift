@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `the JSON writer can write a text in pieces`() {
+    @Test func `the JSON writer can write a string in pieces`() {
         var json = JSONWriter()
         json.array([["a", "", "\"b"], []]) { json, pieces in
             json.text { for piece in pieces { $0.write(piece) } }

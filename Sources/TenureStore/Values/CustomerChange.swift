@@ -41,7 +41,7 @@ package enum CustomerChange: Sendable, Hashable {
         }
     }
 
-    /// A text that is the same only for equal changes. The database stores the text to recognize a repeated request.
+    /// A string that is the same only for equal changes. The database stores it to recognize a repeated request.
     var canonicalText: String {
         switch self {
         case .link(let user, _), .unlink(let user): "\(name) \(user)"
