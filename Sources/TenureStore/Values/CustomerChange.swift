@@ -63,7 +63,7 @@ package enum Transfer: String, Sendable, Hashable, CaseIterable {
 /// A change, and who requested it.
 package struct RequestedChange: Sendable, Hashable {
     package let change: CustomerChange
-    /// The name of the admin key.
+    /// The name of the admin key in the request.
     package let actor: String
     let reason: String?
     package let at: Date
