@@ -148,7 +148,8 @@ import Testing
         #expect(payload.storefront == nil && payload.currency == "" && payload.price == nil)
     }
 
-    @Test func `a list in a JWS payload has all its elements in their order, and an invalid element is malformed`()
+    @Test
+    func `a list in a JWS payload keeps its elements in order, and an invalid element makes the payload malformed`()
         throws
     {
         func offers(_ elements: [JSONValue]) throws -> [String]? {
