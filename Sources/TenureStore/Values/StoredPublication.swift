@@ -47,6 +47,7 @@ package struct StoredRehearsal: Sendable, Hashable {
     /// The hash of the rehearsed policy.
     package let sha256: [UInt8]
     package let at: Date
+    /// The name of the admin key in the request.
     package let actor: String
     /// Customers who would gain something.
     package let gaining: Int
