@@ -27,9 +27,7 @@ import Testing
     }
 
     @Test(arguments: ["/v1/admin/audit", "/metrics"])
-    func `after ten wrong admin keys, further wrong keys get 429, but not requests with the right key or none`(
-        path: String
-    )
+    func `ten wrong admin keys limit further wrong keys, but not requests with the right key or no key`(path: String)
         async throws
     {
         try await withProxiedService { port async throws in
