@@ -33,7 +33,7 @@ package struct ContentResponse: Sendable, Hashable, Decodable {
 
     /// The signed catalog, a compact JWS. Apps verify it with their pinned keys.
     package let catalog: String
-    /// The links by pack name: each pack that the customer may use, in the version for the requesting app.
+    /// The links by pack name: each pack that the customer may use, in the version for the app version in the request.
     package let packs: [String: Links]
 
     /// Creates a response.

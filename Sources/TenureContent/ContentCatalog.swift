@@ -123,7 +123,7 @@ package struct ContentCatalog: Sendable, Hashable {
 
     package subscript(_ name: String) -> Pack? { packs.first { $0.name == name } }
 
-    /// Whether a text can name a pack: `[a-z0-9-]{1,64}`.
+    /// Whether a string can name a pack: `[a-z0-9-]{1,64}`.
     package static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

@@ -71,7 +71,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Writes a text in quotes.
+    /// Writes a string in quotes.
     private static func write(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         for scalar in text.unicodeScalars {

@@ -7,7 +7,7 @@ extension JSONWriter {
         value(text)
     }
 
-    /// Leaves the field out if there is no text.
+    /// Leaves the field out if the string is nil.
     package mutating func field(_ name: String, ifPresent text: String?) {
         if let text { field(name, text) }
     }
@@ -16,7 +16,7 @@ extension JSONWriter {
         if let number { field(name, number) }
     }
 
-    /// Writes null if there is no text.
+    /// Writes null if the string is nil.
     package mutating func field(_ name: String, orNull text: String?) {
         key(name)
         if let text { value(text) } else { null() }

@@ -188,7 +188,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         output.append(UInt8(ascii: " "), times: depth * 2)
     }
 
-    /// Writes a text in quotes, with the necessary escapes.
+    /// Writes a string in quotes, with the necessary escapes.
     private mutating func quote(_ value: String) {
         output.append("\"")
         write(value)

@@ -102,11 +102,14 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(grace.notification.payload.data?.status?.known == .gracePeriod)
     #expect(grace.renewalInfo?.payload.gracePeriodExpiresDate == Shop.date("2026-03-05T12:00:00Z"))
 
-    var recovered = state
-    try recovered.recover("Ada", Shop.monthly)
-    #expect(recovered.notificationNames(since: 2) == ["DID_FAIL_TO_RENEW/GRACE_PERIOD", "DID_RENEW/BILLING_RECOVERY"])
-    #expect(recovered.transactions.last?.purchaseDate == Shop.date("2026-02-17T12:00:00Z"))
+    try state.recover("Ada", Shop.monthly)
+    #expect(state.notificationNames(since: 2) == ["DID_FAIL_TO_RENEW/GRACE_PERIOD", "DID_RENEW/BILLING_RECOVERY"])
+    #expect(state.transactions.last?.purchaseDate == Shop.date("2026-02-17T12:00:00Z"))
+}
 
+@Test func `a payment after the grace period begins a new period at its own date, and ends billing retry`() throws {
+    var state = try subscribed(gracePeriodDays: 16)
+    try state.setBillingWorks(false, of: "Ada")
     state.advance(to: Shop.date("2026-03-10"))
     #expect(state.notificationNames(since: 2) == ["DID_FAIL_TO_RENEW/GRACE_PERIOD", "GRACE_PERIOD_EXPIRED"])
     #expect(try state.lastNotification().notification.payload.data?.status?.known == .billingRetry)

@@ -21,7 +21,7 @@ import Testing
         return (scenario, store)
     }
 
-    @Test func `the example scenario finds the bug of tutorial code that compares versions as text`() async throws {
+    @Test func `the example scenario finds the bug of tutorial code that compares versions as strings`() async throws {
         let (scenario, store) = try await story("string-compared-majors")
         var wrongByText: Set<String> = []
         var wrongByNumber: Set<String> = []

@@ -72,7 +72,7 @@ import Testing
 
     @Test
     func
-        `a transaction names its offer, environment and currency as texts, and renewal info its environment and currency`()
+        `a transaction names its offer, environment and currency as strings, and renewal info its environment and currency`()
         async throws
     {
         let kiosk = try await Kiosk(.sandbox)

@@ -65,7 +65,7 @@ import Testing
         #expect(receipt.status == 64 && receipt.errors.contains("leave out `--form ber`"), "\(receipt)")
     }
 
-    @Test func `tenure mint doesn't overwrite a test authority, and reports a folder without a test authority`()
+    @Test func `tenure mint doesn't overwrite a test authority, and reports a missing or unreadable one`()
         async throws
     {
         let testBed = try await TestBed()

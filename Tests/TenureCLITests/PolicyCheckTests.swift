@@ -262,6 +262,7 @@ import Testing
 
     @Test func `the help of tenure policy check names every exit code`() async throws {
         let help = try await Command.run("policy", "check", "--help").output
-        #expect(help.contains("Exit codes: 0 no errors; 2 errors, or with --strict warnings; 1 unreadable; 64"))
+        #expect(
+            help.contains("Exit codes: 0 no errors; 2 errors, or with --strict warnings; 1 a file can't be read; 64"))
     }
 }

@@ -32,7 +32,7 @@ import Testing
         #expect(Base64.urlSafe.decode(Array(text.utf8)[...]) == nil)
     }
 
-    @Test func `Base64 of no bytes is an empty text`() {
+    @Test func `Base64 of no bytes is an empty string`() {
         #expect(Base64.standard.decode([]) == [])
         #expect(Base64.urlSafe.decode([]) == [])
     }

@@ -14,7 +14,7 @@ import Testing
         #expect(read == [text: text])
     }
 
-    @Test func `the JSON writer escapes texts where necessary, and grows beyond its first buffer`() throws {
+    @Test func `the JSON writer escapes strings where necessary, and grows beyond its first buffer`() throws {
         for length in 0..<40 {
             for place in 0..<max(length, 1) {
                 var text = Array(repeating: "a", count: length)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `the JSON writer can write a text in pieces`() {
+    @Test func `the JSON writer can write a string in pieces`() {
         var json = JSONWriter()
         json.array([["a", "", "\"b"], []]) { json, pieces in
             json.text { for piece in pieces { $0.write(piece) } }

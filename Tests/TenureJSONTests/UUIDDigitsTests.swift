@@ -24,7 +24,7 @@ import Testing
         "12345678_1234-1234-1234-123456789012", " 2345678-1234-1234-1234-123456789012",
         "+1345678-1234-1234-1234-123456789012", "éééééééééééééééééé",
     ])
-    func `a text without the form of a UUID isn't read as a UUID`(text: String) {
+    func `a string without the form of a UUID isn't read as a UUID`(text: String) {
         #expect(UUID(digits: text) == nil)
     }
 }

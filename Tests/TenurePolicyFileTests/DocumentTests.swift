@@ -53,7 +53,7 @@ import Testing
         #"{"entitlements":{"everything":{"products":[{"id":"year\u0000ly"}]}}}"#,
         #"{"entitlements":{"everything":{"products":[["year\u0000ly"]]}}}"#,
     ])
-    func `a text with a NUL character is refused anywhere in a policy`(_ text: String) {
+    func `a string with a NUL character is refused anywhere in a policy`(_ text: String) {
         #expect(mistakes(text, named: "policy.json").contains("the text has a NUL character"))
     }
 

@@ -279,7 +279,7 @@ import Testing
         ),
         (
             "b: *x",
-            "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) can't be used here; put a text that begins with `*` in quotes"
+            "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) can't be used here; put a string that begins with `*` in quotes"
         ),
         ("a: \u{0}", "policy.yaml:1:4: the control character U+0000 isn't allowed here; remove it"),
         (

@@ -104,7 +104,7 @@ import Testing
         }
         #expect(
             error?.description == """
-                cases.yaml:4:12: a list isn't possible here; write a text, or `none`
+                cases.yaml:4:12: a list isn't possible here; write a string, or `none`
                 cases.yaml:5:66: `1` isn't a Boolean; write `true` or `false` without quotation marks
                 cases.yaml:6:16: the renewal info doesn't name its subscription; write `originalTransactionID: "1"`
                 cases.yaml:7:15: write one of `grant: everything` and `revocation: everything`

@@ -79,7 +79,7 @@ import Testing
         #expect(try PolicyFile.read(windows, named: "policy.yaml") { _ in windowsCSV } == (try calculator()))
     }
 
-    @Test func `an ampersand or asterisk in comments and texts isn't taken for an anchor or alias`() throws {
+    @Test func `an ampersand or asterisk in comments and strings isn't taken for an anchor or alias`() throws {
         let text = """
             # bought *before* the change, R &D, or &after
             app: { bundleID: com.example.calculator } # see *this* &that
@@ -89,7 +89,8 @@ import Testing
         #expect(try PolicyFile.read(text, named: "policy.yaml").eras.map(\.name) == ["a & b", "c&d"])
     }
 
-    @Test func `titles keep the order of their languages, and texts that look like other YAML types stay texts`() throws
+    @Test func `titles keep the order of their languages, and strings that look like other YAML types stay strings`()
+        throws
     {
         let text = """
             app: { bundleID: com.example.calculator }
@@ -193,7 +194,7 @@ import Testing
         "２015-06-10T18:00Z",
         "2015-06-10T18:00:00+2:00",
     ])
-    func `a policy file rejects instants that have no time zone or don't exist`(_ text: String) {
+    func `an RFC 3339 instant that is incomplete or doesn't exist isn't read`(_ text: String) {
         #expect(Date(rfc3339: text) == nil)
     }
 

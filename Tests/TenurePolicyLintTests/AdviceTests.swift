@@ -15,7 +15,7 @@ import Testing
         try #require(try findings(edits, list: list).first { $0.code == code }).fix
     }
 
-    @Test func `the advice for a platform that inherits the boundary of iOS is to give its own beginning`() throws {
+    @Test func `the advice for a platform that inherits the boundary of iOS is to give it its own beginning`() throws {
         let list = """
             iOS,1.0,90,2014-01-05,paid
             iOS,2.0,120,2015-06-10T18:00:00Z,free

@@ -73,11 +73,11 @@ struct FieldCase: Sendable {
 
     static let all: [FieldCase] = [
         FieldCase(
-            number: 1, story: "versions compared as texts: 2 came after 13",
+            number: 1, story: "versions compared as strings: 2 came after 13",
             eras: eras("iOS: { build: \"13\", at: 2024-03-05T18:00:00Z }"),
             prevention: .decided(Customer(version: "2"), .granted)),
         FieldCase(
-            number: 2, story: "sample code that compares major versions as texts",
+            number: 2, story: "sample code that compares major versions as strings",
             eras: eras("macOS: { version: \"10.0\", at: 2024-03-05T18:00:00Z }"), rest: "",
             prevention: .decided(Customer(platform: .macOS, version: "9.1"), .granted)),
         FieldCase(

@@ -94,8 +94,7 @@ import Testing
     }
 
     /// `tenure serve` checks the policy without the list of all releases.
-    @Test func `an acknowledgment of a missing build isn't reported as unused without the list of all releases`() throws
-    {
+    @Test func `an acknowledged unlisted build counts as unused only if the list of all releases is checked`() throws {
         let stated =
             Self.own + [
                 (

@@ -59,7 +59,7 @@ import Testing
 
     // Queries for ranges of texts need the same order as in SQLite.
     @Test
-    func `texts in PostgreSQL are ordered by their bytes, whatever the database's language`() async throws {
+    func `strings in PostgreSQL are ordered by their bytes, whatever the database's language`() async throws {
         try await withStore { store in
             let names = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute(

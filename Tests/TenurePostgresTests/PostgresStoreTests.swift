@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `PostgreSQL text with a NUL character is refused, not cut off`() async throws {
+    @Test func `a string with a NUL character for PostgreSQL is refused, not cut off`() async throws {
         try await withStore { store in
             let error = await #expect(throws: StoreError.self) { try await store.add("a", to: "70\u{0}4") }
             #expect(error?.description.contains("NUL character") == true)

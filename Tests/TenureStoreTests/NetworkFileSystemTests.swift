@@ -34,7 +34,7 @@ import Testing
         }
     #endif
 
-    @Test func `the folder of temporary files isn't on a network file system`() {
+    @Test func `a new database in the temporary folder isn't refused as on a network file system`() {
         #expect(NetworkFileSystem.objection(to: NSTemporaryDirectory() + "none.sqlite") == nil)
     }
 }

@@ -79,7 +79,9 @@ import Testing
         }
     }
 
-    @Test func `the database file of a newer release is recognized before a service starts`() async throws {
+    @Test func `an SQLite file of a newer release is refused before a service starts, but can be backed up`()
+        async throws
+    {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()

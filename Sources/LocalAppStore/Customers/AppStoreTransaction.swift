@@ -7,6 +7,7 @@ package struct AppStoreTransaction: Sendable, Hashable {
     package let index: Int
     /// The index of the first transaction of the subscription; for other purchases the transaction itself.
     package let originalTransaction: Int
+    /// The indexes of the account and the app in the lists of `AppStoreState`.
     let account: Int
     let app: Int
     /// The index of the product.

@@ -4,6 +4,7 @@ package import TenureAppStore
 /// One App Store Server Notification: its content at the time of the event, and the outcomes of its delivery. The
 /// notification is signed only when it is sent or listed.
 package struct AppStoreNotification: Sendable, Hashable {
+    /// The index in `AppStoreState.notifications`.
     let index: Int
     let uuid: UUID
     package let type: NotificationType
@@ -38,6 +39,7 @@ package struct AppStoreNotification: Sendable, Hashable {
 /// The result of extending the renewal dates of all subscribers of a product.
 struct ExtensionSummary: Sendable, Hashable {
     let requestIdentifier: String
+    /// The index of the product.
     let product: Int
     let storefronts: [String]
     let completedAt: Date

@@ -106,12 +106,12 @@ package struct ScenarioReader {
         part?.elements(&reading, example: example) ?? []
     }
 
-    /// Reads a text as it is written, with or without quotes.
+    /// Reads a string as it is written, with or without quotes.
     mutating func text(_ part: Part?, example: String) -> String? {
         guard let part else { return nil }
         if let text = part.node.text { return text }
         reading.report(
-            "\(part.node.kindInWords) isn't possible here; write a text such as `\(example)`", at: part.position)
+            "\(part.node.kindInWords) isn't possible here; write a string such as `\(example)`", at: part.position)
         return nil
     }
 

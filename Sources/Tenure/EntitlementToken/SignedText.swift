@@ -18,7 +18,7 @@ struct SignedText {
     /// The maximum size in bytes. No entitlement token is larger.
     static let maximumSize = 64 * 1024
 
-    /// Splits a text into its parts. Nil if it isn't a compact JWS, or has more bytes than `maximumSize`.
+    /// Splits a string into its parts. Nil if it isn't a compact JWS, or has more bytes than `maximumSize`.
     init?(_ text: String, maximumSize: Int = Self.maximumSize) {
         guard text.utf8.count <= maximumSize else { return nil }
         let bytes = Array(text.utf8)

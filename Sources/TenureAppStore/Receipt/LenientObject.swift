@@ -1,9 +1,9 @@
 import TenureJSON
 
 /// Reads a JSON object of `verifyReceipt`, Apple's older API for receipts. In its responses, a number may be written as
-/// text, and a text as a number.
+/// a string, and a string as a number.
 ///
-/// A value that is missing, null or an empty text is nil. A value that can't be converted to the requested type is
+/// A value that is missing, null or an empty string is nil. A value that can't be converted to the requested type is
 /// malformed.
 struct LenientObject {
     private let json: JSONObject
@@ -14,7 +14,7 @@ struct LenientObject {
 
     func has(_ name: String) -> Bool { value(name) != nil }
 
-    /// Returns the value of a field; nil if it is missing, null or an empty text.
+    /// Returns the value of a field; nil if it is missing, null or an empty string.
     private func value(_ name: String) -> JSONValue? {
         switch json[name] {
         case nil, .null, .string(""): nil
@@ -73,7 +73,7 @@ struct LenientObject {
 }
 
 extension JSONValue {
-    /// Reads a whole number that is written as a number or as text.
+    /// Reads a whole number that is written as a number or as a string.
     func integer(_ name: String) throws(Rejection) -> Int64 {
         let text: String? =
             switch self {

@@ -4,7 +4,7 @@ import TenureJSON
 
 /// Dates in receipts: RFC 3339, and Xcode's format (`2020-07-22T18:33:15+0100`).
 package enum ReceiptDate {
-    /// Reads a date. Nil if the bytes aren't a date. The caller handles an empty text, which means that there is no
+    /// Reads a date. Nil if the bytes aren't a date. The caller handles an empty string, which means that there is no
     /// date.
     static func date(in bytes: [UInt8], _ range: Range<Int>) -> Date? { Date(rfc3339: bytes, in: range, .exact) }
 

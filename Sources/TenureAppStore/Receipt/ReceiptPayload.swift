@@ -3,8 +3,8 @@ public import Foundation
 
 /// The contents of an app receipt: the attributes that Tenure uses, and all attributes as encoded.
 ///
-/// An empty text or date is nil, like a missing text or date. If a value on which a decision depends is unreadable, the
-/// receipt is malformed.
+/// An empty string or date is nil, like a missing string or date. If a value on which a decision depends is unreadable,
+/// the receipt is malformed.
 public struct ReceiptPayload: Sendable, Hashable {
     /// The type of receipt as written (attribute 0). `type` is the same as an enumeration.
     public internal(set) var receiptType: String = ""

@@ -8,7 +8,7 @@ enum ReceiptValue {
     case date(Date)
     /// The octets themselves are the value.
     case octets
-    /// An empty text, which means that there is no value.
+    /// An empty string, which means that there is no value.
     case absent
     /// The octets don't have the attribute's encoding.
     case malformed
@@ -68,7 +68,7 @@ enum ReceiptValue {
         tag == BERTag.utf8String || tag == BERTag.ia5String || tag == BERTag.printableString
     }
 
-    /// Reads a text. Invalid UTF-8 and NUL make it malformed.
+    /// Reads a string. Invalid UTF-8 and NUL make it malformed.
     @inline(__always)
     private static func text(in bytes: [UInt8], _ range: Range<Int>) -> ReceiptValue {
         if range.isEmpty { return .absent }

@@ -28,7 +28,7 @@ enum VerifyReceiptDate {
         return ReceiptDate.date(in: rfc3339, rfc3339.indices)
     }
 
-    /// Reads milliseconds since 1970, as a number or a text, with or without a fraction; nil for any other value.
+    /// Reads milliseconds since 1970, as a number or a string, with or without a fraction; nil for any other value.
     static func date(fromMilliseconds text: String) -> Date? {
         guard let milliseconds = Double(text), milliseconds.isFinite, abs(milliseconds) < 1e15 else { return nil }
         return Date(timeIntervalSince1970: milliseconds / 1000)

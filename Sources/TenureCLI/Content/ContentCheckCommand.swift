@@ -7,11 +7,12 @@ struct ContentCheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Report the mistakes of asset packs and of their files.",
         discussion: """
-            Each mistake has its line and column; mistakes in a pack's files have the position of `files`. Links, \
-            programs and libraries (Mach-O, ELF, PE: App Review 2.5.2) can't be published. Neither can files that are \
-            too large, or with names that some file systems don't distinguish. `.DS_Store` and `._*` are skipped.
+            Each mistake has its line and column; mistakes in a pack's files have the position of `files`. Symbolic \
+            links, programs and libraries (Mach-O, ELF, PE: App Review 2.5.2) can't be published. Neither can files \
+            that are too large, or with names that some file systems don't distinguish. `.DS_Store` and `._*` are \
+            skipped.
 
-            Exit codes: 0 no mistakes, 2 mistakes, 1 unreadable, 64 wrong usage.
+            Exit codes: 0 no mistakes, 2 mistakes, 1 a file can't be read, 64 wrong usage.
 
             Example:
               tenure content check content.yaml --policy policy.yaml

@@ -13,7 +13,7 @@ struct ContentListCommand: AsyncParsableCommand {
         discussion: """
             With --key, the command also verifies the catalog's signature, as apps do.
 
-            Exit codes: 0 shown, 2 the signature isn't made by the key, 1 unreadable, 64 wrong usage.
+            Exit codes: 0 shown, 2 the signature isn't made by the key, 1 a file can't be read, 64 wrong usage.
 
             Example:
               tenure content list published --key policy-key.pem

@@ -8,8 +8,8 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
         abstract: "Replace an SQLite database with a backup.",
         discussion: """
             Stop the service first: the command refuses a database that is open. It checks the backup, and replaces the \
-            database with a copy of it. The old database is renamed (`.replaced`), with its log. A backup of an earlier \
-            release is migrated by the next start of the service.
+            database with a copy of the backup. The old database is renamed (`.replaced`), with its log. A backup of \
+            an earlier release is migrated by the next start of the service.
 
             The keys (`signing-key.json`, `access-token.secret`) aren't in the backup. Keep the service's keys as they are.
 

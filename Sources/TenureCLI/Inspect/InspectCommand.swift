@@ -11,7 +11,7 @@ struct InspectCommand: AsyncParsableCommand {
             Recognizes the kind of artifact: a JWS (app transaction, transaction, renewal info, notification), an \
             app receipt in DER, BER or Base64, or the JSON of verifyReceipt.
 
-            Exit codes: 0 verified, 2 rejected or unsigned, 1 unreadable, 64 wrong usage.
+            Exit codes: 0 verified, 2 rejected or unsigned, 1 a file can't be read, 64 wrong usage.
 
             Examples:
               tenure inspect receipt

@@ -19,7 +19,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             a finding, list its code and place (`at`) under `acknowledge` in the policy. The check then still shows the \
             finding, but doesn't fail because of it.
 
-            Exit codes: 0 no errors; 2 errors, or with --strict warnings; 1 unreadable; 64 wrong usage.
+            Exit codes: 0 no errors; 2 errors, or with --strict warnings; 1 a file can't be read; 64 wrong usage.
 
             Examples:
               tenure policy check policy.yaml

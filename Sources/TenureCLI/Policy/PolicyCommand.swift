@@ -22,7 +22,7 @@ struct PolicyTestCommand: AsyncParsableCommand {
         commandName: "test",
         abstract: "Check that a policy decides test cases as expected.",
         discussion: """
-            Exit codes: 0 all pass, 2 some fail or the policy has mistakes, 1 unreadable, 64 wrong usage.
+            Exit codes: 0 all pass, 2 some fail or the policy has mistakes, 1 a file can't be read, 64 wrong usage.
 
             Example:
               tenure policy test policy.yaml cases.yaml

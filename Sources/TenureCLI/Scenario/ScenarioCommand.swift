@@ -55,7 +55,10 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The port of the local App Store that `--service` uses. Without it, any free port.", valueName: "port"))
+            """
+            The port at which this command runs the local App Store for the service of `--service`: the same as for \
+            `tenure scenario settings`. Without it, any free port, which the service doesn't know.
+            """, valueName: "port"))
     var localStorePort: Int?
 
     @Option(

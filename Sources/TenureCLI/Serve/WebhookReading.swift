@@ -29,11 +29,13 @@ struct WebhookReading {
                     "\(place(key)): a webhook has no `\(key.string ?? "")`; its keys are \(Self.keys.joined(separator: ", "))"
                 )
             }
-            // Returns a text that the webhook must have. If it is missing, reports a mistake and returns an empty text.
+            // Returns a string that the webhook must have. If it is missing, reports a mistake and returns an empty
+            // string.
             func required(_ key: String) -> String {
                 if let text = mapping[Node(key)]?.string, !text.isEmpty { return text }
                 mistakes.append(
-                    "\(place(mapping[Node(key)] ?? node)): `\(key)` of a webhook is missing or isn't a text; write it")
+                    "\(place(mapping[Node(key)] ?? node)): `\(key)` of a webhook is missing or isn't a string; write it"
+                )
                 return ""
             }
             var webhook = Webhook(name: required("name"), url: required("url"), secrets: [])

@@ -31,7 +31,11 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
     @Flag(help: "Replace the service's offline root. Apps that pinned only the former root then reject new tokens.")
     var replaceRoot = false
 
-    @Flag(help: "If the chain has 16 keys, drop the oldest. Apps that pinned only that key then reject new tokens.")
+    @Flag(
+        help: """
+            If the new key is the 17th in the chain, in which each key vouches for the next one, drop the oldest key. \
+            Apps that pinned only that key then reject new tokens.
+            """)
     var dropOldest = false
 
     @Argument(help: "A file with the statement.")

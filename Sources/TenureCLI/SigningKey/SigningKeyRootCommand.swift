@@ -101,7 +101,11 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
     @Argument(help: "The IDs of the keys to revoke, as `tenure signing-key list` prints them.")
     var ids: [String]
 
-    @Option(help: "The counter of the list, if the root's file is an older copy. It must be higher than the last one.")
+    @Option(
+        help: """
+            Give the list at least this counter. Needed only if the root's file is a restored older copy, which \
+            doesn't know the counters of later lists. `tenure signing-key install` then prints the counter to pass.
+            """)
     var counter: Int64?
 
     func validate() throws {

@@ -11,7 +11,7 @@ enum NewFolder {
         guard try makeLast(path) else { throw .writing(path) }
     }
 
-    /// Returns false if the parent folder doesn't exist.
+    /// Creates only the last folder of a path. Returns false if its parent folder doesn't exist.
     private static func makeLast(_ path: String) throws(PublishingError) -> Bool {
         // Make it readable for a web server that runs as another user.
         if mkdir(path, 0o755) == 0 { return true }

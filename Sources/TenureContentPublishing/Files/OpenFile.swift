@@ -7,7 +7,7 @@ struct OpenFile: ~Copyable {
     let path: String
     let state: FileState
 
-    /// Opens a regular file. Throws for links and devices.
+    /// Opens a regular file. Throws for symbolic links and devices.
     init(path: String) throws(PublishingError) {
         // Don't block: opening a pipe would wait for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

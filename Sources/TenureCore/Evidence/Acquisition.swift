@@ -169,7 +169,7 @@ extension AppProof {
         return texts.0 < texts.1
     }
 
-    /// All facts but the two dates that the sorting compares first, as one text.
+    /// All facts but the two dates that the sorting compares first, as one string.
     fileprivate var canonicalText: String {
         let id =
             switch self.id {

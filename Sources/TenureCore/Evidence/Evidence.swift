@@ -19,8 +19,8 @@ public struct Evidence: Sendable, Hashable {
     /// The test customer that replaces the real customer in decisions. Ignored if the evidence is of production (rule
     /// I4 of Docs/decision-rules.md).
     public let persona: Persona?
-    /// Whether there is no verified artifact. If so, the persona isn't used, because a persona needs verified evidence
-    /// (Rule I4).
+    /// Whether there is neither an app proof nor a transaction. If so, the persona isn't used, because a persona needs
+    /// verified evidence (Rule I4).
     package let isEmpty: Bool
 
     package init(

@@ -148,7 +148,7 @@ extension Purchase {
         return result
     }
 
-    /// The facts in the artifact itself, except the transaction ID and `isUpgraded`, as one text.
+    /// The facts in the artifact itself, except the transaction ID and `isUpgraded`, as one string.
     private var canonicalText: String {
         let dates = [purchaseDate, expiresDate, revocationDate, signedDate].map {
             $0.map { "\($0.timeIntervalSince1970)" } ?? ""

@@ -33,7 +33,7 @@ public enum Beginning: Sendable, Hashable {
     /// The first version and the first date of the era. If one of the two is nil, only the other separates the era from
     /// the earlier era.
     case at(version: AppVersion?, date: Date?)
-    /// The platform began in this era, so the app can't have been acquired there before (rule A7 of
+    /// The app came to the platform in this era, so it can't have been acquired there before (rule A7 of
     /// Docs/decision-rules.md).
     case new
 

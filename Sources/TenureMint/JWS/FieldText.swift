@@ -7,7 +7,7 @@ extension JWSKind {
     /// Returns the payload with one field set from text, as in `--set field=value`.
     ///
     /// The field has Apple's name. A field of an inner object follows a period (`data.status`). Dates are in
-    /// milliseconds since 1970 or in ISO 8601. Objects and lists are in JSON. An empty text removes the field.
+    /// milliseconds since 1970 or in ISO 8601. Objects and lists are in JSON. An empty string removes the field.
     ///
     /// Throws `MintingError` if there is no such field, or if the text has the wrong format.
     package func setting(

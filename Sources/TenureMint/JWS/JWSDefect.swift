@@ -21,7 +21,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     case paddedSegment, nonCanonicalSignature, standardAlphabet, trailingNewline, fourthSegment, twoSegments
     // The payload.
     case payloadIsNoObject, duplicateKey, escapedDuplicateKey, deepNesting, oversized, invalidUTF8, trailingJSON
-    /// The signing date is a text, a number that is too large, or in the future.
+    /// The signing date is a string, a number that is too large, or in the future.
     case textDate, endlessDate, futureSigning
     /// The claims of RFC 7519: `aud`, `exp` in the past, and `iat` and `nbf` in the future.
     case audience, endedClaim, futureIssue, futureBeginning

@@ -8,7 +8,7 @@ extension ReceiptDraft {
     ///
     /// The names are the names in `verifyReceipt`, or `attribute_N` for an attribute without a name. An attribute of a
     /// purchase has a name such as `in_app.0.product_id`. Purchases are numbered from 0, and the next free number adds
-    /// a purchase. Dates are in RFC 3339 or in milliseconds since 1970. Opaque values are in Base64. An empty text
+    /// a purchase. Dates are in RFC 3339 or in milliseconds since 1970. Opaque values are in Base64. An empty string
     /// removes the attribute.
     ///
     /// Throws `MintingError` if there is no such attribute, or if the text has the wrong format.
@@ -65,7 +65,7 @@ extension ReceiptDraft {
         }
     }
 
-    /// Sets one attribute of the app or of a purchase. An empty text removes the attribute.
+    /// Sets one attribute of the app or of a purchase. An empty string removes the attribute.
     private mutating func set(_ name: String, to text: String, inApp: Bool) throws(MintingError) {
         if let attribute = ReceiptAttribute(named: name, inApp: inApp), attribute != .inAppPurchase {
             self[attribute] = text.isEmpty ? nil : try attribute.value(from: text)

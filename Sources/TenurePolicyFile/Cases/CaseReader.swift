@@ -118,11 +118,11 @@ struct CaseReader {
         part.flatMap { $0.isNone ? nil : $0.dayOrInstant(&reading) }
     }
 
-    /// Reads a text, with or without quotes: an ID, or a version, which may be malformed.
+    /// Reads a string, with or without quotes: an ID, or a version, which may be malformed.
     private mutating func text(_ part: Part?) -> String? {
         guard let part, !part.isNone else { return nil }
         if let text = part.node.text { return text }
-        reading.report("\(part.node.kindInWords) isn't possible here; write a text, or `none`", at: part.position)
+        reading.report("\(part.node.kindInWords) isn't possible here; write a string, or `none`", at: part.position)
         return nil
     }
 
@@ -287,7 +287,7 @@ struct CaseReader {
             notSentence: texts(fields["notSentence"]))
     }
 
-    /// Reads one text or a list of texts.
+    /// Reads one string or a list of strings.
     private mutating func texts(_ part: Part?) -> [String] {
         guard let part else { return [] }
         if part.node.text != nil { return [part.name(&reading, example: "changeover")].compactMap { $0 } }

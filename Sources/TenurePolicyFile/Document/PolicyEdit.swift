@@ -14,7 +14,7 @@ package struct PolicyEdit: Sendable, Hashable {
     package indirect enum Value: Sendable, Hashable {
         /// A number or word that needs no quotes.
         case plain(String)
-        /// A text, in quotes.
+        /// A string, in quotes.
         case text(String)
         case list([Value])
         case mapping([Entry])

@@ -146,7 +146,7 @@
             case .composer(_, let problem, let mark, _):
                 if problem.contains("alias") {
                     return failure(
-                        "anchors (`&name`) and aliases (`*name`) can't be used here; put a text that begins with `*` in quotes",
+                        "anchors (`&name`) and aliases (`*name`) can't be used here; put a string that begins with `*` in quotes",
                         place(mark))
                 }
                 return failure("a second document begins here; keep only one in a file", place(mark))

@@ -10,7 +10,7 @@ extension Part {
         return nil
     }
 
-    /// Reads a name or ID. A text that YAML or JSON would read as a number or a Boolean must be in quotes.
+    /// Reads a name or ID. A string that YAML or JSON would read as a number or a Boolean must be in quotes.
     package func name(_ reading: inout Reading, example: String) -> String? {
         switch node.content {
         case .quoted(let text): return text
@@ -20,7 +20,7 @@ extension Part {
             }
             return text
         case .null, .sequence, .mapping:
-            return refuse(&reading, "\(node.kindInWords) isn't possible here; write a text, such as `\(example)`")
+            return refuse(&reading, "\(node.kindInWords) isn't possible here; write a string, such as `\(example)`")
         }
     }
 
@@ -117,7 +117,7 @@ extension Part {
         return Release.Moment(text) ?? refuse(&reading, Self.advice(forInstant: text))
     }
 
-    /// Returns the message about a text that isn't a date.
+    /// Returns the message about a string that isn't a date.
     static func advice(forInstant text: String) -> String {
         if Date(rfc3339: text + "Z") != nil {
             return
@@ -187,7 +187,7 @@ enum PlatformName {
         return Platform.allCases.first { $0.rawValue.lowercased() == letters } ?? commonNames[letters]
     }
 
-    /// Returns the message about a text that isn't the name of a platform.
+    /// Returns the message about a string that isn't the name of a platform.
     static func advice(for name: String) -> String {
         guard let platform = commonNames[name.lowercased()] else {
             return "`\(name.shortened)` isn't a platform; "

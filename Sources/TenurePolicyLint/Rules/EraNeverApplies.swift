@@ -11,7 +11,8 @@ import TenurePolicyFile
 extension LintRule {
     static let eraNeverApplies = LintRule(
         "era-never-applies", .warning, "an era that can have no customers, or can't be separated from the next era",
-        rationale: "An era that begins and ends with one number and one instant has no customers, whatever it honors.",
+        rationale:
+            "An era that ends at the build and instant at which it begins has no customers. Honoring it gives no one anything.",
         fix: "Correct the beginning of the era or of the next era, or remove the era."
     ) { subject, report in
         for platform in subject.platforms {

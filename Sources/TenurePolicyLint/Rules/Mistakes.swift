@@ -20,11 +20,11 @@ extension LintRule {
     )
 
     /// Finds a version that isn't made of numbers. Versions are compared as numbers. A well-known tutorial compared
-    /// `"2"` with `"13"` as texts, and locked out early buyers.
+    /// `"2"` with `"13"` as strings, and locked out early buyers.
     static let malformedVersion = LintRule(
-        "malformed-version", .error, "a build or version that only a comparison of texts could order, such as `2.0b`",
+        "malformed-version", .error, "a build or version that only a comparison of strings could order, such as `2.0b`",
         rationale:
-            "Compared as texts, version 13 comes before version 2. One app compared its versions as texts, and locked its owners out on the day of the change.",
+            "Compared as strings, version 13 comes before version 2. One app compared its versions as strings, and locked its owners out on the day of the change.",
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
     /// The reader of the file reports eras that aren't listed oldest first. This check finds a beginning of an era that

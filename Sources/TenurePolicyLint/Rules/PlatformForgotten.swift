@@ -7,7 +7,7 @@ extension LintRule {
         "platform-forgotten", .error, "a platform that an era doesn't mention",
         rationale:
             "The developer of one universal app made it free on the phone, but forgot the Mac. On the Mac, everyone continued to count as an owner.",
-        fix: "Give the era a beginning on that platform, or `new` if the platform began with it."
+        fix: "Write where the era began on that platform, or `new` if the app came to the platform in that era."
     ) { subject, report in
         for platform in subject.platforms {
             let beginnings = platform.timeline.beginnings
@@ -26,8 +26,8 @@ extension LintRule {
                 let proof =
                     first.map { "the release list has releases for \(name) since \($0.releasedAt.text)" }
                     ?? "another era mentions \(name)"
-                // Don't report a middle era, such as a promotion on one platform. Such an era usually isn't on all
-                // platforms.
+                // A middle era, such as a promotion, usually isn't on all platforms. So report only a note for it, if
+                // another era names the platform.
                 let isLast = index == subject.eras.count - 1
                 let givesAway = before.isEmpty ? "" : " and gets \(inWords(before.map(\.name))) for nothing"
                 let consequence =

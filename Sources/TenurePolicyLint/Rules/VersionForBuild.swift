@@ -56,7 +56,7 @@ extension EraChange {
         return abs(CivilDay(of: date).year - year) <= 1
     }
 
-    /// What the boundary looks like if it is no build, and when it would be wrong.
+    /// What the boundary looks like if it isn't a build, and when it would be wrong.
     fileprivate func suspicion(of version: AppVersion) -> (kind: String, condition: String)? {
         if isYear(version) { return ("a year that counts as a marketing version", "if so") }
         if platform.timeline.versionsRise, version.isMajor { return ("a major version", "if so") }

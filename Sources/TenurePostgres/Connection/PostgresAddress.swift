@@ -76,7 +76,7 @@ package struct PostgresAddress: Sendable, Hashable {
 
     private static let ownNames: Set<String> = ["schema", "connections", "allow_fsync_off"]
 
-    /// Whether a text is a valid name of a schema. PostgreSQL reserves names that begin with `pg_`.
+    /// Whether a string is a valid name of a schema. PostgreSQL reserves names that begin with `pg_`.
     private static func isSchema(_ name: String) -> Bool {
         (1...63).contains(name.utf8.count) && !name.hasPrefix("pg_")
             && name.utf8.allSatisfy {

@@ -27,7 +27,7 @@ struct PostgresParameters {
         case .real(let number): append(PostgresType.float8, 8) { $0.appendBigEndian(number.bitPattern) }
         case .text(let text):
             guard !text.utf8.contains(0) else {
-                throw PostgresFailure(.failed("a text contains a NUL character, which PostgreSQL can't store"))
+                throw PostgresFailure(.failed("a string contains a NUL character, which PostgreSQL can't store"))
             }
             try append(PostgresType.text, text.utf8)
         case .blob(let blob): try append(PostgresType.bytea, blob)
@@ -77,7 +77,7 @@ struct PostgresParameters {
         ) -> Value
     ) -> Value {
         let formats = [Int32](repeating: 1, count: lengths.count)
-        // An empty array may have no address, but an empty text must not be NULL. So one byte is appended.
+        // An empty array may have no address, but an empty string must not be NULL. So one byte is appended.
         return (bytes + [0]).withUnsafeBytes { bytes in
             let start = bytes.bindMemory(to: CChar.self).baseAddress
             let pointers: [UnsafePointer<CChar>?] = offsets.map { offset in

@@ -4,12 +4,12 @@ package import TenureCore
 ///
 /// Every rehearsal uses `customerEffects`. So a file, a database and a publication give the same numbers.
 package struct CustomerEffects: Sendable, Hashable {
-    /// The effects if promises end. Only promises that repeat a right of the old policy end. A promise is kept if the old
-    /// policy doesn't grant its entitlement to the customer, or if a rollback restores it. Without an old policy, every
-    /// promise is kept.
+    /// The effects if the new policy ends promises. It can end a promise only if the old policy grants the entitlement
+    /// to the customer even without the promise. All other promises are kept, and those that a rollback restores.
+    /// Without an old policy, every promise is kept.
     ///
-    /// For example, version 1 of the policy granted `cloud`, version 2 doesn't, and a promise keeps it for the
-    /// customer. If version 3 ended this promise, version 3 would seem to take `cloud`.
+    /// So the new policy isn't blamed for a right that an earlier policy took. For example, version 1 of the policy
+    /// granted `cloud`, version 2 doesn't, and a promise keeps it for the customer. Version 3 doesn't end this promise.
     package let ifPromisesEnd: [Effect]
     /// The effects if every promise is kept.
     package let ifPromisesAreKept: [Effect]

@@ -1,5 +1,5 @@
-/// The Apple Accounts that belong to one customer, because the exported lines have the same `id` for all of these
-/// accounts.
+/// The Apple Accounts that belong to one customer, because lines of the evidence file have the same `id` for all of
+/// these accounts.
 ///
 /// Nearly every `id` has one account, and nearly every account has one `id`. Only the exceptions are stored, to save
 /// memory.

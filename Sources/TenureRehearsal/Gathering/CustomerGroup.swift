@@ -1,10 +1,10 @@
 import TenureCore
 import TenureStore
 
-/// All facts from the lines of one customer. The facts stay encoded to save time, because most customers have only one
-/// line.
+/// The facts from all lines of the evidence file that belong to one customer. The facts stay encoded to save time,
+/// because most customers have only one line.
 struct CustomerGroup {
-    /// The smallest exported `id` of the customer's lines.
+    /// The smallest `id` in the customer's lines; nil if no line has an `id`.
     private(set) var exportedID: String?
     /// The encoded facts of the customer's lines.
     private var parts: [[UInt8]] = []
@@ -14,7 +14,7 @@ struct CustomerGroup {
     /// Adds the facts of one of the customer's lines.
     mutating func add(_ entry: SpillRecord.Entry) {
         if let id = entry.exportedID { exportedID = min(id, exportedID ?? id) }
-        // Skip a repeated line.
+        // Skip a line with the same facts as the line before.
         guard parts.last.map({ $0.elementsEqual(entry.facts) }) != true else { return }
         parts.append(Array(entry.facts))
         guard parts.count >= joinAt else { return }

@@ -86,7 +86,7 @@ struct SpillRecord {
         append(name.text, to: &bytes)
     }
 
-    /// Appends a text: its length in two bytes, then its UTF-8. A text of more than 65,535 bytes is cut.
+    /// Appends a string: its length in two bytes, then its UTF-8. A string of more than 65,535 bytes is cut.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         let utf8 = text.utf8.prefix(Int(UInt16.max))
         bytes.append(UInt8(truncatingIfNeeded: utf8.count))

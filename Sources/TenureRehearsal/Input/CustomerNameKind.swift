@@ -1,8 +1,8 @@
-/// The kinds of names by which the lines of one customer are recognized, the weakest first.
+/// The kinds of names by which an evidence file's lines of one customer are recognized, the weakest first.
 ///
 /// The strongest name in a customer's lines identifies the customer. A line that has only a weaker name belongs to the
 /// customer with the strongest name that any line has together with the weaker name. If there are several such
-/// customers, the weaker name is ignored. Only an exported `id` joins several accounts (`AccountJoins`).
+/// customers, the weaker name is ignored. Only the `id` in a line joins several accounts (`AccountJoins`).
 enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
     /// The digest of the artifact, so that a repeated artifact is counted only once.
     case content
@@ -44,6 +44,6 @@ struct CustomerName: Sendable, Hashable {
         return hash.value
     }
 
-    /// The text in reports for a customer without an exported `id`.
+    /// The text in reports for a customer without an `id` in the evidence file.
     var label: String { "\(kind.label) \(text)" }
 }

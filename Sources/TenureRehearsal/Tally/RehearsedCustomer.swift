@@ -3,9 +3,9 @@ package import TenureCore
 
 /// A counted customer: the name and the place in the report.
 package struct RehearsedCustomer: Sendable, Hashable {
-    /// An ID from Apple, from the exported lines, or from the database. Only reports with IDs show it.
+    /// An ID from Apple, from the evidence file, or from the database. Only reports with IDs show it.
     let id: String
-    /// The `id` from the exported lines; nil if the lines have no `id`.
+    /// The smallest `id` in the customer's lines of the evidence file; nil if no line has an `id`.
     let exportedID: String?
     /// The hash of the ID. The customers with the lowest ranks become examples.
     let rank: UInt64

@@ -54,7 +54,7 @@ struct StableHash: Sendable {
         return hash.value
     }
 
-    /// Returns the hash of a text.
+    /// Returns the hash of a string.
     static func of(_ text: String) -> UInt64 {
         var hash = StableHash()
         hash.add(text)

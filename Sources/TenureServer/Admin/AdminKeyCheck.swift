@@ -39,8 +39,8 @@ package struct AdminKeyCheck: Sendable {
     ) async throws -> KeyHolder {
         let now = now()
         let address = WrongKeyLimit.name(of: context.peer)
-        // A request without a key isn't a guess. If it were counted as one, a browser or a probe would lock out other
-        // clients with the same address.
+        // A request without a key isn't a guess. If it were counted as one, a browser or a probe would use up the limit
+        // of its address.
         guard request.hasAuthorization else {
             throw Problem(.notAuthenticated, "the admin key is missing; send it as `Authorization: Bearer …`")
         }

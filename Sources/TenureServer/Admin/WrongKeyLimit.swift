@@ -37,7 +37,7 @@ final class WrongKeyLimit: Sendable {
 
     /// Checks that the request has the configured admin key; otherwise throws `refusal`.
     ///
-    /// As in `AdminKeyCheck`, a request without a key isn't a guess, and the right key is never locked out.
+    /// As in `AdminKeyCheck`, a request without a key isn't a guess, and the right key is never refused.
     func check(
         _ key: AdminKey?, in request: Request, from address: String, now: Date, else refusal: Problem
     ) throws(Problem) {

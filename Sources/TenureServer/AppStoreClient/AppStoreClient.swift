@@ -55,14 +55,14 @@ struct AppStoreClient: Sendable {
     /// Makes a call, and repeats it until it succeeds, fails in a way that repeating doesn't help, or `retryPolicy`
     /// ends it.
     ///
-    /// - Parameter end: The uptime at which to stop, if that is before the policy's deadline.
+    /// - Parameter end: The uptime at which to stop, if that is before the timeout of `retryPolicy`.
     func answer(
         to call: AppStoreCall, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> AppStoreReply {
         guard environments.contains(environment), let host = hosts.url(of: environment) else {
             throw .notServed(environment)
         }
-        let end = min(end, time.uptime() + retryPolicy.deadline)
+        let end = min(end, time.uptime() + retryPolicy.timeout)
         var failures = 0
         var (hasRenewedToken, renewals) = (false, 0)
         while true {

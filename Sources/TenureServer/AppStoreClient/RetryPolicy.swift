@@ -8,8 +8,8 @@ struct RetryPolicy: Sendable, Hashable {
     var firstWait: TimeInterval = 0.5
     /// The longest wait before any attempt.
     var maximumWait: TimeInterval = 30
-    /// The longest time from the first attempt to the start of the last.
-    var deadline: TimeInterval = 120
+    /// The longest time from the beginning of the first attempt to that of the last.
+    var timeout: TimeInterval = 120
 
     /// Returns the wait after `failures` failed attempts: a random part of the doubled wait, which is at most
     /// `maximumWait`. The wait is random so that processes that failed at the same time don't all try again at once.

@@ -6,8 +6,8 @@ import TenureCore
 /// transaction.
 struct CustomerHistoryReader: Sendable {
     let client: AppStoreClient
-    /// The seconds for all requests together.
-    var deadline: TimeInterval = 600
+    /// The timeout of all requests together, in seconds.
+    var timeout: TimeInterval = 600
 
     /// Returns the customer's history.
     ///
@@ -21,7 +21,7 @@ struct CustomerHistoryReader: Sendable {
     func history(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment? = nil
     ) async throws(AppStoreFailure) -> CustomerHistory {
-        let end = client.time.uptime() + deadline
+        let end = client.time.uptime() + timeout
         let list: TransactionList
         do {
             list = try await client.locating(environment) { candidate throws(AppStoreFailure) in

@@ -1,4 +1,4 @@
-/// Recognizes a list of PostgreSQL options in one text, such as `host=db.example.com user=ada password=…`. Tenure
+/// Recognizes a list of PostgreSQL options in one string, such as `host=db.example.com user=ada password=…`. Tenure
 /// accepts only a URL, and would read the list as the path of a file.
 package enum ConnectionString {
     /// The error message for a list of options. The message doesn't repeat the text, which may contain a password.
@@ -11,7 +11,7 @@ package enum ConnectionString {
         "application_name", "options", "target_session_attrs",
     ]
 
-    /// Whether a text is a list of options. If it is from a configuration file, the file's folder may be in front of
+    /// Whether a string is a list of options. If it is from a configuration file, the file's folder may be in front of
     /// the list, as in front of any relative path.
     package static func matches(_ text: String) -> Bool {
         guard !["postgres://", "postgresql://"].contains(where: text.hasPrefix) else { return false }
@@ -24,7 +24,7 @@ package enum ConnectionString {
         if lastNames.contains(where: { $0.hasSuffix("password") && $0.allSatisfy(\.isLetter) }) { return true }
         let names = lastNames.prefix(1) + words.dropFirst().filter { !$0.contains("/") }
         guard names.contains(where: { options.contains(String($0)) }) else { return false }
-        // A text with one option may be a path with a folder such as `user=1`.
+        // A string with one option may be a path with a folder such as `user=1`.
         let value = parts[1].drop { $0.isWhitespace || $0 == "'" }
         return names.count > 1 || !value.contains("/") || value.hasPrefix("/")
     }

@@ -32,7 +32,7 @@ package struct ServeOptions: Sendable {
     package var clock: String?
     /// The asset packs. Without a folder, the service delivers no content.
     package var content = ContentSettings(folder: "")
-    /// The bucket of the asset packs. A missing setting is an empty text.
+    /// The bucket of the asset packs. A missing setting is an empty string.
     package var s3 = S3Settings(region: "", bucket: "", accessKeyID: "", secretAccessKeyFile: "")
     /// The name of the app that also answers the routes without `/apps/NAME`, if there are several apps.
     package var defaultApp: String?

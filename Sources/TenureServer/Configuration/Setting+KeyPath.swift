@@ -36,14 +36,14 @@ extension Setting {
         }
     }
 
-    /// Creates a setting for a text. An empty property has no default.
+    /// Creates a setting for a string. An empty property has no default.
     init(_ name: String, _ kind: Kind, _ path: Path<String>, isOfApp: Bool = false, _ summary: String) {
         self.init(name, kind, fallback: Self.fallback(path), isOfApp: isOfApp, summary) {
             if let text = $0.text(named: name) { $1[keyPath: path] = text }
         }
     }
 
-    /// Creates a setting for a text without a default.
+    /// Creates a setting for a string without a default.
     init(
         _ name: String, _ kind: Kind, _ path: Path<String?>, isForCommandOnly: Bool = false, isOfApp: Bool = false,
         _ summary: String

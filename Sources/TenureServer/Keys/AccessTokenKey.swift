@@ -61,7 +61,7 @@ struct AccessTokenKey: Sendable {
     /// Returns the text of a token, as clients send it.
     func text(of token: AccessToken) -> String { code.text(of: token.body) }
 
-    /// Returns the token in a text that this service made, even after it expired; nil for any other text.
+    /// Returns the token in a string that this service made, even after it expired; nil for any other string.
     func token(in text: some Collection<UInt8>) -> AccessToken? {
         // The length is checked before the text is decoded, so that a long text takes no time.
         Self.textSizes.contains(text.count) ? code.bytes(in: Array(text)).flatMap(AccessToken.init) : nil

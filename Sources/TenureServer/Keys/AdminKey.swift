@@ -21,7 +21,7 @@ struct AdminKey: Sendable {
 }
 
 extension Request {
-    /// The admin key in the request; nil if the request has none, or a text that can't be an admin key.
+    /// The admin key in the request; nil if the request has none, or a string that can't be an admin key.
     var adminKey: KeySecret? { bearer.flatMap { KeySecret(Substring($0)) } }
 
     /// Whether the request has any authorization, valid or not.

@@ -5,8 +5,8 @@ import TenureJSON
 
 /// The text of an admin key, which `tenure admin-key` makes: a prefix, 256 random bits and a checksum.
 ///
-/// The service can't tell whether a text that an operator chose is random enough, so it accepts only texts of this form
-/// as admin keys. The database has only a hash.
+/// The service can't tell whether a string that an operator chose is random enough, so it accepts only strings of this
+/// form as admin keys. The database has only a hash.
 package struct KeySecret: Sendable {
     private let secret: Secret<String>
 
@@ -24,7 +24,7 @@ package struct KeySecret: Sendable {
         secret = Secret(Self.prefix + Base64.urlSafe.text(bytes + Self.checksum(of: bytes)))
     }
 
-    /// Reads a key; nil for a text that `init()` can't have made.
+    /// Reads a key; nil for a string that `init()` can't have made.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.starts(with: Self.prefix.utf8) else { return nil }
         let body = Array(text.utf8.dropFirst(Self.prefix.utf8.count))

@@ -37,8 +37,8 @@ enum MetricName: String, CaseIterable {
         case .requests: "Answered requests, by method, route and status."
         case .requestDuration:
             "Seconds from the head of a request until its response is ready to be sent, by method and route."
-        case .artifactsCounted: "Artifacts in syncs that were verified and accepted."
-        case .artifactsRejected: "Artifacts in syncs that were rejected, by error code."
+        case .artifactsCounted: "Artifacts that syncs contained and the service accepted."
+        case .artifactsRejected: "Artifacts that syncs contained and the service rejected, by error code."
         case .decisions: "Decisions in responses to clients, by outcome and deciding reason."
         case .notifications: "App Store Server Notifications that were stored for the first time, by type."
         case .webhookAttempts: "Attempts to deliver a webhook, by endpoint and result."

@@ -20,6 +20,7 @@ struct NotificationRoute: Sendable {
         let reception = try await service.receive(
             Array(notification.signedPayload.utf8), now: now(), logger: context.logger)
         return .jsonObject(capacity: 32) { json in
+            // Stored now, not stored because its customer was erased, or stored before.
             json.field("status", reception.isNew ? "kept" : reception.isOfErasedCustomer ? "erased" : "known")
         }
     }

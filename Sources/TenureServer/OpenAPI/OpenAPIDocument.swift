@@ -32,7 +32,7 @@ extension JSONWriter {
             endObject()
         case .sequence(let sequence): array(sequence) { $0.value($1) }
         case .scalar(let scalar):
-            // In YAML, a quoted `"true"` or `"1"` is a text.
+            // In YAML, a quoted `"true"` or `"1"` is a string.
             if scalar.style == .plain, let flag = node.bool, ["true", "false"].contains(scalar.string) {
                 value(flag)
             } else if scalar.style == .plain, let number = node.int {

@@ -144,7 +144,7 @@ package struct PublicationAnswer: Sendable, Hashable, Codable {
     package let action: String
     /// The date in RFC 3339.
     package let at: String
-    /// The name of the admin key.
+    /// The name of the admin key in the request; `service` for the first policy of a new database.
     package let actor: String
     package let author: String?
     package let reason: String?

@@ -9,7 +9,7 @@ struct PublicationCheck: Sendable {
     let store: Store
     let candidate: PolicyPublisher.Candidate
     let request: PublishRequest
-    /// The name of the admin key, for the audit trail.
+    /// The name of the admin key in the request, for the audit trail.
     let actor: String
 
     /// The reason for refusing a publication. The names are part of the API.

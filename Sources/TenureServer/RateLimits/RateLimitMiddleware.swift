@@ -48,7 +48,7 @@ struct RateLimitMiddleware: RouterMiddleware {
     }
 
     /// Returns a hash of a client's address or token, which identifies its bucket. Swift seeds hashes randomly in each
-    /// process, so no client can find a text that shares the bucket of another client.
+    /// process, so no client can find a string that shares the bucket of another client.
     private static func bucketID(of client: some Hashable) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(client)

@@ -15,9 +15,11 @@ struct WebhookService: Service {
     }
 }
 
-/// Compares a customer's entitlements with what webhooks last reported: when an entitlement ends, when its end is near,
-/// and after a change that queued no messages. A new policy or setting compares all customers. Queues messages for the
-/// differences, and removes old messages.
+/// Compares customers' entitlements with what webhooks last reported, and queues messages for the differences. Also
+/// removes old messages.
+///
+/// It compares a customer at the end of an entitlement, `expiringDays` before the end, and after an update that only
+/// marked the customer as due. It compares all customers after a new policy or a new value of `expiringDays`.
 struct EntitlementChangeService: Service {
     let entitlementComparer: EntitlementComparer
     let store: Store
@@ -43,7 +45,7 @@ struct EntitlementChangeService: Service {
         }
     }
 
-    /// Compares one batch of due customers, and one batch of all customers if a new policy or setting requires that.
+    /// Compares one batch of due customers, and one batch of all customers after a new policy or a new `expiringDays`.
     /// Removes one batch of old messages. Returns whether more customers or messages are due.
     func pass() async throws -> Bool {
         let now = now()

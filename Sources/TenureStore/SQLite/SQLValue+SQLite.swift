@@ -14,7 +14,7 @@ extension SQLValue {
         case .text(var text):
             return text.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) { bytes in
-                    // Without an address, SQLite would bind NULL instead of an empty text.
+                    // Without an address, SQLite would bind NULL instead of an empty string.
                     bytes.baseAddress.map {
                         sqlite3_bind_text64(
                             statement, index, $0, UInt64(bytes.count), Self.copied, UInt8(SQLITE_UTF8))

@@ -16,7 +16,7 @@ package struct SQLiteRestore: Sendable {
     }
 
     /// What was restored.
-    package struct Receipt: Sendable, Hashable {
+    package struct Outcome: Sendable, Hashable {
         package let contents: SQLiteCopy.Contents
         /// The new path of the replaced database; nil if no database was replaced.
         package let replacedPath: String?
@@ -24,7 +24,7 @@ package struct SQLiteRestore: Sendable {
 
     /// Checks the backup, copies it beside the database, and puts the copy in the database's place. The database stays
     /// locked while its log is moved away and the copy gets its name, so that no process opens it in between.
-    package func run() throws(SQLiteFileError) -> Receipt {
+    package func run() throws(SQLiteFileError) -> Outcome {
         let path = SQLiteFile.resolved(database)
         guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }
         guard !SQLiteFile.areSame(backup, path) else { throw .itself(path: backup) }
@@ -41,7 +41,7 @@ package struct SQLiteRestore: Sendable {
         }
         guard let lock = try lock(path) else { throw .inUse(path: database) }
         defer { withExtendedLifetime(lock) {} }
-        return Receipt(contents: contents, replacedPath: try exchange(path, for: staged))
+        return Outcome(contents: contents, replacedPath: try exchange(path, for: staged))
     }
 
     private func lock(_ path: String) throws(SQLiteFileError) -> SQLiteFileLock? {

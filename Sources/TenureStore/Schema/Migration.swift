@@ -34,7 +34,7 @@ package struct Migration: Sendable {
     /// All migrations, in the order in which they run.
     package static let all: [Migration] = [initial]
 
-    /// Runs the statements, one or more in each text, in this database's dialect.
+    /// Runs the statements, one or more in each string, in this database's dialect.
     package func run<Failure: Error>(
         for dialect: SQLDialect, _ execute: (_ statements: String) throws(Failure) -> Void
     ) throws(Failure) {

@@ -21,8 +21,8 @@ extension Store {
         return due.count
     }
 
-    /// Continues the comparison of all customers, if another policy or setting has started it. Returns whether there
-    /// may be more customers to compare.
+    /// Continues the comparison of all customers, if a new policy or a new value of `expiringDays` has started it.
+    /// Returns whether there may be more customers to compare.
     package func compareAllCustomers(
         at now: Date, limit: Int, under publication: Int64? = nil,
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?

@@ -3,8 +3,8 @@ import TenureCore
 
 /// Stores artifacts that came without proof that they belong to the sender.
 extension Store {
-    /// Stores the artifacts as an unbound customer, which is linked to the customers that `identities` name. Returns
-    /// nil if these customers were erased in the meantime.
+    /// Stores the artifacts in `update` as an unbound customer, which is linked to the customers that `identities`
+    /// name. Stores nothing and returns nil if there are no such customers, or if they were erased in the meantime.
     ///
     /// `unbound` identifies exactly these artifacts, so the same artifacts always lead to the same unbound customer.
     package func recordUnbound(

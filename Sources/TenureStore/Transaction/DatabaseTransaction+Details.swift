@@ -109,7 +109,7 @@ extension DatabaseTransaction {
     /// The maximum number of members that a search returns for a purchase that several accounts share.
     private static let maximumSharing = 100
 
-    /// Returns the customers whom a text names: as a public ID, or as an identity of any kind except `unbound`.
+    /// Returns the customers whom a string names: as a public ID, or as an identity of any kind except `unbound`.
     package func customers(withAnyID id: String, in realms: [Realm]) throws(StoreError) -> [Customer] {
         var found: [Customer] = []
         func add(_ customer: Customer?) {

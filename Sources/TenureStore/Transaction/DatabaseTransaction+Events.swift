@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The timeline of a customer: what happened besides artifacts and support.
+/// The timeline of a customer: what happened, besides artifacts and the grants and revocations by support.
 extension DatabaseTransaction {
     /// Appends an event to the customer's timeline. Its row belongs to the member by which the customer was found.
     func append(
@@ -10,7 +10,7 @@ extension DatabaseTransaction {
         try append(kind, toMember: customer.member, actor: actor, detail: detail)
     }
 
-    /// Appends an event to the rows of one member.
+    /// Appends an event to the timeline of one member.
     func append(
         _ kind: StoredEvent.Kind, toMember member: Int64, actor: String?, detail: [String: String]
     ) throws(StoreError) {

@@ -15,6 +15,8 @@ extension DatabaseTransaction {
 
     /// Takes the job that has waited longest. No other process takes it before the lease ends. Returns nil if no job is
     /// due. If this job's customer was erased, removes the job and returns nil, too; the next call takes the next job.
+    ///
+    /// - Parameter lease: the seconds after which another process may take the job again.
     package func claimJob(lease: TimeInterval) throws(StoreError) -> StoredJob? {
         let row = try session.row(
             """

@@ -31,9 +31,9 @@ extension DatabaseTransaction {
         var customer = try customer(of: member)
         guard try !isUnbound(member.id) else { return .refused(.unboundProof) }
         let identity = Identity(.userID, user)
-        // The customer to whom the user is linked already, if any.
-        let theirs = try self.customer(by: identity, in: member.realm, forUpdate: true)
-        if let theirs, theirs.id == customer.id { return .done(customer, isNew: false) }
+        // The customer that is linked to this user already, if any.
+        let linkedCustomer = try self.customer(by: identity, in: member.realm, forUpdate: true)
+        if let linkedCustomer, linkedCustomer.id == customer.id { return .done(customer, isNew: false) }
         let otherUsers = try users(of: customer.id)
         if transfer == .never, !otherUsers.isEmpty { return .refused(.linkedToAnotherUser) }
         let isTransfer = transfer == .newest && !otherUsers.isEmpty
@@ -41,8 +41,8 @@ extension DatabaseTransaction {
         // together.
         let all = try group(of: customer.id)
         let taken = isTransfer ? try account(of: member.id, among: all) : all
-        if let theirs {
-            let group = try group(of: theirs.id)
+        if let linkedCustomer {
+            let group = try group(of: linkedCustomer.id)
             guard try !areSeparated(taken, group) else { return .refused(.separated) }
             guard mayJoin(taken, group) else { return .refused(.tooManyMerged) }
         }
@@ -51,8 +51,8 @@ extension DatabaseTransaction {
             customer = try takeAway(
                 taken, including: member, from: customer, allMembers: all, actor: actor, using: rederivation)
         }
-        if let theirs {
-            customer = try merge(customer, into: theirs, because: .sameUser, of: user, actor: actor)
+        if let linkedCustomer {
+            customer = try merge(customer, into: linkedCustomer, because: .sameUser, of: user, actor: actor)
                 .with(member: member.id)
         } else {
             try insert(identity, of: customer)
@@ -122,7 +122,8 @@ extension DatabaseTransaction {
     ) throws(StoreError) -> ChangeOutcome {
         let customer = try customer(of: member)
         let identity = Identity(.userID, user)
-        guard let theirs = try self.customer(by: identity, in: member.realm), theirs.id == customer.id else {
+        guard let linkedCustomer = try self.customer(by: identity, in: member.realm), linkedCustomer.id == customer.id
+        else {
             return .refused(.notLinked)
         }
         try remove(identity, in: member.realm)

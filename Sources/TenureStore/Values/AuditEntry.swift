@@ -7,7 +7,7 @@ package struct AuditEntry: Sendable, Hashable {
     /// The row ID of the entry; 0 before it is written.
     package let id: Int64
     package let at: Date
-    /// The name of the admin key.
+    /// The name of the admin key in the request.
     package let actor: String
     /// What was done, such as `grant` or `createKey`.
     package let action: String

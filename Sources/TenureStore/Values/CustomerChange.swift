@@ -41,7 +41,7 @@ package enum CustomerChange: Sendable, Hashable {
         }
     }
 
-    /// A text that is the same only for equal changes. The database stores the text to recognize a repeated request.
+    /// A string that is the same only for equal changes. The database stores it to recognize a repeated request.
     var canonicalText: String {
         switch self {
         case .link(let user, _), .unlink(let user): "\(name) \(user)"
@@ -63,7 +63,7 @@ package enum Transfer: String, Sendable, Hashable, CaseIterable {
 /// A change, and who requested it.
 package struct RequestedChange: Sendable, Hashable {
     package let change: CustomerChange
-    /// The name of the admin key.
+    /// The name of the admin key in the request.
     package let actor: String
     let reason: String?
     package let at: Date

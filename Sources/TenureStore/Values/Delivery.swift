@@ -17,8 +17,8 @@ package struct StoredMessage: Sendable, Hashable {
     package let createdAt: Date
 }
 
-/// The delivery of one message to one endpoint. Until the lease ends, only the worker that took the delivery attempts
-/// it.
+/// The delivery of one message to one endpoint. A worker that claims a delivery leases it for some time
+/// (`claimDeliveries`). Until the lease ends, no other worker attempts the delivery.
 package struct Delivery: Sendable, Hashable {
     package let id: Int64
     package let message: StoredMessage

@@ -147,7 +147,7 @@ struct FactsReader {
 
     private mutating func text() throws(Malformed) -> String { String(decoding: try utf8(), as: UTF8.self) }
 
-    /// Reads a text without copying it. The result is valid as long as the encoded facts.
+    /// Reads a string without copying it. The result is valid as long as the encoded facts.
     mutating func utf8() throws(Malformed) -> UnsafeRawBufferPointer {
         let count = try number()
         guard count <= UInt64(bytes.count - position) else { throw malformed }
@@ -156,7 +156,7 @@ struct FactsReader {
         return UnsafeRawBufferPointer(rebasing: bytes[position..<end])
     }
 
-    /// Reads a text if its flag is set.
+    /// Reads a string if its flag is set.
     mutating func utf8(if isPresent: Bool) throws(Malformed) -> UnsafeRawBufferPointer? {
         isPresent ? try utf8() : nil
     }

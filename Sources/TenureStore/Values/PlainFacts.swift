@@ -161,7 +161,7 @@ package struct PlainFacts {
         keySize += 8
     }
 
-    /// Writes a text of less than 255 bytes, preceded by its length.
+    /// Writes a string of less than 255 bytes, preceded by its length.
     private mutating func write(_ text: UnsafeRawBufferPointer) {
         guard buffer.count - keySize > text.count else { return isTooLarge = true }
         write(UInt8(truncatingIfNeeded: text.count))

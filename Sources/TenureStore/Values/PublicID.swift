@@ -28,7 +28,7 @@ package enum PublicID: String {
             })
     }
 
-    /// Whether a text has the form of an ID of this kind.
+    /// Whether a string has the form of an ID of this kind.
     package func matches(_ text: String) -> Bool {
         text.hasPrefix(rawValue) && text.utf8.count == rawValue.utf8.count + Self.size
             && text.utf8.dropFirst(rawValue.utf8.count).allSatisfy(Self.alphabet.contains)

@@ -9,7 +9,7 @@ package struct RequestedPublication: Sendable, Hashable {
     package let sha256: [UInt8]
     let action: StoredPublication.Action
     package let at: Date
-    /// The name of the admin key.
+    /// The name of the admin key in the request; `service` for the first policy of a new database.
     package let actor: String
     /// The author of the policy, as given with the publication.
     let author: String?

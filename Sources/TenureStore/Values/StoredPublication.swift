@@ -17,7 +17,7 @@ package struct StoredPublication: Sendable, Hashable {
     package let version: Int64
     package let action: Action
     package let at: Date
-    /// The name of the admin key.
+    /// The name of the admin key in the request; `service` for the first policy of a new database.
     package let actor: String
     /// The author of the policy, as given with the publication.
     package var author: String?
@@ -47,6 +47,7 @@ package struct StoredRehearsal: Sendable, Hashable {
     /// The hash of the rehearsed policy.
     package let sha256: [UInt8]
     package let at: Date
+    /// The name of the admin key in the request.
     package let actor: String
     /// Customers who would gain something.
     package let gaining: Int

@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `dates in payloads may be fractional, negative and far away, but not infinite`() throws {
+    @Test func `dates in payloads may be fractional and negative, but at most 100 million days from 1970`() throws {
         func date(_ digits: String) throws -> Date? {
             let jws = try minter.mint(.appTransaction, setting: ["originalPurchaseDate": .number(digits)])
             return try verifier.verifyAppTransaction(jws, now: nil).payload.originalPurchaseDate
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `in JWS payloads null means absent, and an empty text doesn't`() throws {
+    @Test func `in JWS payloads null means absent, and an empty string doesn't`() throws {
         let jws = try minter.mint(
             payload: {
                 var payload = try minter.payload(of: .transaction)
@@ -148,7 +148,8 @@ import Testing
         #expect(payload.storefront == nil && payload.currency == "" && payload.price == nil)
     }
 
-    @Test func `a list in a JWS payload has all its elements in their order, and an invalid element is malformed`()
+    @Test
+    func `a list in a JWS payload keeps its elements in order, and an invalid element makes the payload malformed`()
         throws
     {
         func offers(_ elements: [JSONValue]) throws -> [String]? {

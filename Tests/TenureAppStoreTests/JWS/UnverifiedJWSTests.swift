@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: ["", ".", "..", "a.b", "a.b.c", "e30.e30.", "e30..AA", "W10.e30.AA", "e30.e30.AA.AA"])
-    func `a text that isn't a JWS is malformed`(text: String) {
+    func `a string that isn't a JWS is malformed`(text: String) {
         #expect(rejection { try UnverifiedJWS(Array(text.utf8)) }?.code == .malformed)
     }
 

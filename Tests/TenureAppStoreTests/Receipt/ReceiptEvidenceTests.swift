@@ -29,7 +29,7 @@ struct ReceiptEvidenceTests {
         #expect(try verified([("platform_code", code)]).proof.originalPlatform == nil)
     }
 
-    @Test func `a receipt's download ID keeps all its digits; 0 or an empty text is no ID`() throws {
+    @Test func `a receipt's download ID keeps all its digits; 0 or an empty string isn't an ID`() throws {
         #expect(try verified([("download_id", "18446744073709551615")]).proof.id == .download("18446744073709551615"))
         #expect(try verified([("download_id", "0")]).proof.id == nil)
         #expect(try verified([("download_id", "")]).proof.id == nil)

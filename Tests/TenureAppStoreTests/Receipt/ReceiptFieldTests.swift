@@ -83,7 +83,8 @@ struct ReceiptFieldTests {
     }
 
     @Test(arguments: ["1\0", "ü\0"])
-    func `a receipt's text with a NUL character is malformed, because PostgreSQL can't store it`(text: String) throws {
+    func `a receipt's string with a NUL character is malformed, because PostgreSQL can't store it`(text: String) throws
+    {
         let minter = try ReceiptTestBed.minter()
         var draft = minter.draft
         draft[.originalAppVersion] = .text(text)
@@ -107,7 +108,7 @@ struct ReceiptFieldTests {
 }
 
 extension JSONObject {
-    /// An empty text removes an attribute. Numbers that `verifyReceipt` doesn't return can't be restored.
+    /// An empty string removes an attribute. Numbers that `verifyReceipt` doesn't return can't be restored.
     fileprivate var withoutEmptyInPurchases: JSONObject {
         guard case .array(let purchases)? = self["in_app"] else { return self }
         var result = self

@@ -14,7 +14,7 @@ struct VerifyReceiptResponseTests {
         return response
     }
 
-    @Test func `a verifyReceipt response may have numbers as texts and texts as numbers`() throws {
+    @Test func `a verifyReceipt response may have numbers as strings and strings as numbers`() throws {
         for (status, download, transaction) in [
             ("0", "9007199254740993", "1"), (#""0""#, #""9007199254740993""#, #""1""#),
         ] {

@@ -34,7 +34,7 @@ import Testing
         #expect(acquisitions(in: [one, other, without]).count == 2)
     }
 
-    @Test func `keys identify one acquisition by a common ID, or by equal dates if they have no different IDs`() {
+    @Test func `acquisition keys match by a common ID, or by equal dates if they have no different IDs`() {
         func key(app: String? = nil, download: String? = nil, _ bought: String? = nil) -> AcquisitionKey {
             AcquisitionKey(appTransactionID: app, downloadID: download, originalPurchaseDate: bought.map { date($0) })
         }

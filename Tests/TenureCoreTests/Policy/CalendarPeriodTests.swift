@@ -27,7 +27,7 @@ import Testing
         // In days or months, these periods have more digits than a period may have.
         "P14286W", "P99999W99999D", "P99999Y12M",
     ])
-    func `a text that isn't a calendar period is refused`(text: String) {
+    func `a string that isn't a calendar period is refused`(text: String) {
         #expect(CalendarPeriod(iso8601: text) == nil)
     }
 

@@ -74,8 +74,9 @@ import Testing
         ),
         ("-----BEGIN PRIVATE KEY-----\nMIG", "-----BEGIN <redacted>"),
     ])
-    func `secrets are redacted where they are recognized in a text that an operator wrote`(text: String, shown: String)
-    {
+    func `secrets are redacted where they are recognized in a string that an operator wrote`(
+        text: String, shown: String
+    ) {
         #expect(text.hidingCredentials == shown)
         #expect(shown.hidingCredentials == shown)
     }

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["", " ", "1.x", "1..2", "-1", "１", "1.", ".1", ".", "1 2", "2.0b", "1\u{A0}", "+1", "1\u{0}"])
-    func `texts other than digits and periods aren't versions`(text: String) {
+    func `strings other than digits and periods aren't versions`(text: String) {
         #expect(AppVersion(text) == nil)
     }
 

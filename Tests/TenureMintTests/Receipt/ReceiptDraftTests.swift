@@ -4,7 +4,7 @@ import TenureMint
 import Testing
 
 struct ReceiptDraftTests {
-    @Test func `a receipt draft's attributes have verifyReceipt's names, and an empty text removes an attribute`()
+    @Test func `a receipt draft's attributes have verifyReceipt's names, and an empty string removes an attribute`()
         throws
     {
         var draft = ReceiptDraft()

@@ -29,7 +29,8 @@ import Testing
         #expect(customer.id == "ada" && customer.purchasesAreComplete == true)
     }
 
-    @Test func `an evidence line's ID is a text or a number of at most 256 bytes, and an empty ID is ignored`() throws {
+    @Test func `an evidence line's ID is a string or a number of at most 256 bytes, and an empty ID is ignored`() throws
+    {
         func id(_ json: String) throws -> String? { try line(#"{"id":\#(json),"receipt":"MIIB"}"#).id }
         #expect(try id("\"ada\"") == "ada" && id("704001") == "704001")
         #expect(try id("\"\"") == nil && id("null") == nil)

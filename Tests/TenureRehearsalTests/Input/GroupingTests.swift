@@ -102,7 +102,7 @@ struct GroupingTests {
         #expect(badLines.map(\.fault.part) == ["transactions[0]"])
     }
 
-    @Test func `an ID in the input with ten Apple Accounts, the most that is allowed, joins them into one customer`()
+    @Test func `an id in the evidence file that has ten Apple Accounts, the maximum, joins them into one customer`()
         async throws
     {
         let lines = try (1...10).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }

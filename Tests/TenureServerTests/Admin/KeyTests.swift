@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `a lockout from the metrics after wrong admin keys ends after a minute on the service's clock`()
+    @Test func `the limit of wrong admin keys for the metrics ends after a minute on the service's clock`()
         async throws
     {
         let clock = TestClock()

@@ -158,7 +158,7 @@ import Testing
             #expect(await asking.appStore.asked.count == 6)
 
             for scripted in failing { await asking.appStore.answerFirst(with: scripted) }
-            let hasty = try asking.connection(retryPolicy: RetryPolicy(deadline: 1))
+            let hasty = try asking.connection(retryPolicy: RetryPolicy(timeout: 1))
             await #expect(throws: failure) { try await hasty.transactionHistory(of: id, in: .production) }
             #expect(await asking.appStore.asked.count == 9)
         }

@@ -91,7 +91,7 @@ import Testing
         #expect(read(400, body).message == String(repeating: "x", count: 200))
     }
 
-    @Test func `the description of an App Store error is one line`() {
+    @Test func `the description of an App Store error is one line, without a period at its end`() {
         let failures: [AppStoreFailure] = [
             refusal(404, 4_040_010), .notAuthorized(.production), .unreachable("x"), .timedOut(30),
             .tooLarge(limit: 100), .unreadable("x"), .untrusted(Rejection(.badSignature, "x")),

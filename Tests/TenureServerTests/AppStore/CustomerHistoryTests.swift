@@ -385,12 +385,12 @@ import Testing
         #expect(AppStoreCustomerID(others.prefix(1)) == nil)
     }
 
-    @Test func `a backfill has one deadline for all its requests`() async throws {
+    @Test func `all requests for a customer's history share one timeout`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
             var backfill = CustomerHistoryReader(client: try asking.connection)
-            backfill.deadline = 10
+            backfill.timeout = 10
             await asking.appStore.answerFirst(with: .error(429, nil, retryAfter: "11"))
             await #expect(throws: AppStoreFailure.self) { try await backfill.history(of: id) }
             #expect(asking.time.uptime == 0)

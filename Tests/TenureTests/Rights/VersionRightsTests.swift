@@ -39,7 +39,7 @@ import Testing
         ("37", true), ("37.0", true), (" 37 ", true), ("037", true), ("1.10", true), ("1.1", false), ("370", false),
         ("3", false), ("37b", false), (nil, false),
     ])
-    func `a version list compares versions as numbers, not as texts`(_ version: String?, _ isListed: Bool) throws {
+    func `a version list compares versions as numbers, not as strings`(_ version: String?, _ isListed: Bool) throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["37", "1.10.0", "120"])
         #expect(given(rights, try acquisition(version)) == (isListed ? ["everything"] : []))

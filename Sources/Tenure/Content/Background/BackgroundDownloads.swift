@@ -36,7 +36,7 @@ extension BackgroundDownloads {
 package struct BackgroundOrder: Sendable, Hashable {
     package let url: URL
     package let headers: [String: String]
-    /// A text that identifies the download. Its status and its result repeat the label.
+    /// A string that identifies the download. Its status and its result repeat the label.
     package let label: String
     /// The expected size of the body, in bytes.
     let expectedSize: Int64

@@ -5,6 +5,7 @@ struct RangeLabel: Codable, Sendable, Hashable {
     let pack: String
     /// The digest of the manifest.
     let version: String
+    /// The bounds of the range in the archive, in bytes. The range doesn't contain `upper`.
     let lower: Int64
     let upper: Int64
     /// The size of the archive, in bytes.
@@ -15,7 +16,7 @@ struct RangeLabel: Codable, Sendable, Hashable {
 
     var range: Range<Int64> { lower..<max(lower, upper) }
 
-    /// The label as JSON. Equal labels give equal texts.
+    /// The label as JSON. Equal labels give equal strings.
     var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

@@ -151,6 +151,11 @@ actor ContentLibrary {
         }
     }
 
+    /// After each change in what the customer may use, starts or stops downloads, and finishes purchases with packs
+    /// that are all installed (`afterContent`).
+    ///
+    /// The customer also changes as time passes, for example when a right ends. The engine's changes are also about
+    /// rights to products, which the customer doesn't contain.
     private func followCustomer() async {
         let changes = await engine.changes()
         for await _ in engine.customerState.watch().merged(with: changes) {

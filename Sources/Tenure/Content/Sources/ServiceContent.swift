@@ -26,8 +26,10 @@ final class ServiceContent: LinkedContentSource {
     }
 
     private static let maximumFileSize = 1 << 20
-    /// The maximum number of links. A catalog of 100 packs has 200 links, and links of older versions are kept, too.
-    private static let maximumLinks = 400
+    /// If more links than this are stored, they are all dropped before new links are added, so that the file doesn't
+    /// grow without end. Versions that aren't in the catalog anymore then have no link. A catalog of 100 packs has 200
+    /// links.
+    private static let linkCleanupThreshold = 400
 
     func list() async throws -> [Tenure.ContentListing] {
         do {
@@ -77,7 +79,7 @@ final class ServiceContent: LinkedContentSource {
         guard let service = engine.setup.service else { return answer }
         let new = answer.packs.values.flatMap { [$0.manifest, $0.archive] }.compactMap { service.resolve($0) }
         let all = links.withLock { links in
-            if links.count > Self.maximumLinks { links = [:] }
+            if links.count > Self.linkCleanupThreshold { links = [:] }
             // The last part of a link is the file's digest.
             for link in new where ContentDigest(link.lastPathComponent) != nil { links[link.lastPathComponent] = link }
             return links

@@ -34,7 +34,7 @@ public struct AdvancedCommerceInfo: Sendable, Hashable, FieldObject {
 
 /// The developer's description of the product.
 public struct AdvancedCommerceDescriptors: Sendable, Hashable, FieldObject {
-    /// The text for logs.
+    /// The developer's description of the product, which customers don't see.
     public let description: String?
     /// The name that the customer reads.
     public let displayName: String?

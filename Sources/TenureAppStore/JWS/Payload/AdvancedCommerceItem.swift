@@ -4,7 +4,7 @@ public import Foundation
 public struct AdvancedCommerceItem: Sendable, Hashable, FieldObject {
     /// The developer's ID of the item.
     public let sku: String?
-    /// The text for logs.
+    /// The developer's description of the SKU, which customers don't see.
     public let description: String?
     /// The name that the customer reads.
     public let displayName: String?

@@ -10,7 +10,8 @@ public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
     public let appAppleID: Int64?
     /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
-    /// The version of the requesting app: CFBundleVersion, on macOS CFBundleShortVersionString.
+    /// The version of the app that requested the app transaction: CFBundleVersion, on macOS
+    /// CFBundleShortVersionString.
     public let applicationVersion: String?
     /// Apple's number of the app version in App Store Connect; 0 in Sandbox.
     public let versionExternalIdentifier: Int64?

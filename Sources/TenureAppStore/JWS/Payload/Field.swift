@@ -78,8 +78,8 @@ struct FieldReader {
         return read
     }
 
-    /// Reads an ID. An empty text is treated as missing. Otherwise all artifacts with an empty ID would seem to belong
-    /// together.
+    /// Reads an ID. An empty string is treated as missing. Otherwise all artifacts with an empty ID would seem to
+    /// belong together.
     func callAsFunction(identifier name: StaticString) throws(Rejection) -> String? {
         guard let id: String = try self(name), !id.isEmpty else { return nil }
         return id

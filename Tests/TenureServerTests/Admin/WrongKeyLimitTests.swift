@@ -6,7 +6,7 @@ import Testing
 @testable import TenureServer
 
 /// The service listens on a socket behind a declared proxy, so each test chooses the client's address.
-@Suite struct `the lockout after wrong keys` {
+@Suite struct `the limit of wrong admin keys` {
     private func withProxiedService(_ body: @Sendable (Int) async throws -> Void) async throws {
         try await withLiveService({
             $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: ["/v1/admin/audit", "/metrics"])
-    func `a client is locked out after ten wrong admin keys, but not after requests without a key`(path: String)
+    func `ten wrong admin keys limit further wrong keys, but not requests with the right key or no key`(path: String)
         async throws
     {
         try await withProxiedService { port async throws in
@@ -40,11 +40,11 @@ import Testing
             #expect(try await status("wrong") == 429)
             #expect(try await status(nil) == 401)
             #expect(try await status(AdminClient.adminKey) == 200)
-            #expect(try await status("wrong") == 429, "a request with the right key doesn't end the lockout")
+            #expect(try await status("wrong") == 429, "a request with the right key doesn't reset the limit")
         }
     }
 
-    @Test func `the lockout after wrong keys covers the /64 network of an IPv6 client, but no other addresses`()
+    @Test func `the limit of wrong admin keys covers the /64 network of an IPv6 client, but no other addresses`()
         async throws
     {
         try await withProxiedService { port async throws in
