@@ -57,7 +57,7 @@ final class AppStoreReader {
         // failed request: a failed request would throw.
         let isEmpty = (try? listed?.get())?.isEmpty ?? false
         let isSignedInAgain =
-            isEmpty && !device.productIDs.isEmpty
+            isEmpty && !device.productIDsToRequest.isEmpty
             && device.stored.account.purchases.contains { $0.type?.staysListed ?? false }
         // If there are no purchases, an app transaction that was old before is still old, unless its account is signed
         // in again.
@@ -85,15 +85,20 @@ final class AppStoreReader {
 
     /// Adds the list of transactions, and records the result of the step. If StoreKit verified all of them, also reads
     /// the state of subscriptions.
-    nonisolated(nonsending) func addTransactions(_ result: Result<[AppStoreResult<AppStoreTransaction>], any Error>?)
-        async
-    {
+    ///
+    /// - Parameter requestedProducts: the products that were requested to check an empty list.
+    nonisolated(nonsending) func addTransactions(
+        _ result: Result<[AppStoreResult<AppStoreTransaction>], any Error>?, requestedProducts: [String]
+    ) async {
         switch result {
         case nil: device.snapshot.note(.purchases, .skipped(device.facts.distribution.whyStoreKitIsNotCalled))
         case .failure(let error):
             device.snapshot.transactions = nil
             device.snapshot.note(.purchases, .failed("\(error)"))
         case .success(let results):
+            if results.isEmpty, requestedProducts.isEmpty, !device.productIDsToRequest.isEmpty {
+                return noteUncheckedPurchases()
+            }
             let listed = results.compactMap(\.value)
             let accepted = addTransactions(listed)
             guard listed.count == results.count else {
@@ -107,6 +112,14 @@ final class AppStoreReader {
             device.snapshot.note(.purchases, .done)
             await readRenewals(of: accepted)
         }
+    }
+
+    /// Records that an empty list of purchases doesn't count, because no product was requested to check whether the App
+    /// Store responds. The products that unlock packs became known afterward.
+    func noteUncheckedPurchases() {
+        device.snapshot.transactions = nil
+        device.snapshot.note(
+            .purchases, .failed("StoreKit listed no purchases, and it wasn't checked whether it responds"))
     }
 
     /// Adds and returns the transactions of this account and of the app's environment. Ignores all other transactions.

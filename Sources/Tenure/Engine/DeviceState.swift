@@ -90,6 +90,10 @@ final class DeviceState {
         return known.isEmpty ? stored.catalog?.catalog?.ids ?? [] : Array(Set(known)).sorted()
     }
 
+    /// The products to request if StoreKit lists no purchases: `productIDs`, or else the products that unlock packs.
+    /// Without a product to request, an empty list doesn't show whether the App Store responded.
+    var productIDsToRequest: [String] { productIDs.isEmpty ? facts.contentProducts.sorted() : productIDs }
+
     /// Whether the client may read `AppTransaction.shared`.
     ///
     /// A development build has no app transaction, and reading the app transaction may show a sign-in. A development

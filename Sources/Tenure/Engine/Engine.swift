@@ -47,6 +47,9 @@ actor Engine {
 
     // MARK: Searching
 
+    /// Whether a search is running or has finished.
+    var hasBegunSearch: Bool { runningSearch != nil || device.facts.hasFinishedSearch }
+
     /// Reads all sources that need no sign-in. If a search is running, waits for that search.
     func search() async {
         if let runningSearch { return await runningSearch.value }
@@ -116,7 +119,7 @@ actor Engine {
         // Make these calls concurrently, so that their timeouts don't add up.
         async let policyRefresh: Void = refreshPolicy()
         async let productsRefresh: Void = asksForProductsFirst ? () : refreshProducts()
-        let products = device.productIDs
+        let products = device.productIDsToRequest
         let (mayReadApp, hasPurchases) = (device.mayReadAppTransaction, device.facts.distribution.hasPurchases)
         async let app = setup.attempt(if: mayReadApp) { try await $0.appTransaction() }
         async let listed = setup.attempt(if: hasPurchases) { try await $0.transactions(productIDs: products) }
@@ -129,7 +132,7 @@ actor Engine {
         }
         let purchases = await listed
         if appStore.isOfAnotherAccount(answer) { appStore.addAppTransaction(answer, comparedWith: purchases) }
-        await appStore.addTransactions(purchases)
+        await appStore.addTransactions(purchases, requestedProducts: products)
         device.post()
         if setup.service != nil { await service.askService() }
         await policyRefresh

@@ -70,6 +70,30 @@ import Testing
         await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.url(for: "a.txt") }
     }
 
+    @Test func `an empty list of purchases denies a product's pack only after a request for the product`() async throws
+    {
+        let store = FakeStore {
+            $0.app = InventedApp.newcomer()
+            $0.isOffline = true
+        }
+        let policy = try Policy(
+            app: Policy.App(bundleID: InventedApp.bundleID), eras: [Era(name: "free", model: .free)],
+            entitlements: [Entitlement(name: "everything", honors: [Honor(era: "free")])],
+            whileUndetermined: .allow(72 * 3600))
+        let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store) {
+            $0.policy = .policy(policy)
+        }
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        try await piano.download()
+        while store.now.listedProducts.last != [Self.loops] { try await Task.sleep(nanoseconds: 5_000_000) }
+        _ = await tenure.refresh()
+        _ = try await piano.url(for: "a.txt")
+        store.change { $0.isOffline = false }
+        _ = await tenure.refresh()
+        #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
+    }
+
     @Test func `buying a right doesn't restart a download that ended for lack of the right`() async throws {
         let store = FakeStore { $0.app = InventedApp.newcomer() }
         let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store) {

@@ -42,6 +42,9 @@ final class FakeStore: AppStoreAccess {
         var finishBehavior = Behavior.answers
         /// Whether calls that list purchases wait until a test lets them continue. They return what was there when they were called; Apple documents nothing about this.
         var isListingPaused = false
+        /// Whether the App Store doesn't respond. Then `Transaction.all` has no elements, and only a request for products
+        /// fails: the sequence can't throw (<https://developer.apple.com/documentation/storekit/transaction/all>).
+        var isOffline = false
         /// The transactions that can't be finished.
         var unfinishable: Set<String> = []
         /// Whether calls that the library makes by itself never return.
@@ -119,8 +122,9 @@ final class FakeStore: AppStoreAccess {
         let listed = state.withLock { state in
             state.listCalls += 1
             state.listedProducts.append(productIDs)
-            return state.transactions
+            return state.isOffline ? [] : state.transactions
         }
+        if now.isOffline, !productIDs.isEmpty { throw Failure() }
         while now.isListingPaused { try await Task.sleep(nanoseconds: 1_000_000) }
         return try await list(now.transactionsBehavior, listed)
     }

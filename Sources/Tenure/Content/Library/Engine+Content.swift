@@ -42,8 +42,12 @@ extension Engine {
     func follow(products: Set<String>) {
         load()
         guard products != device.facts.contentProducts else { return }
+        let hadProducts = !device.productIDsToRequest.isEmpty
         device.facts.contentProducts = products
+        let mustSearch = !hadProducts && hasBegunSearch && device.facts.distribution.hasPurchases
+        if mustSearch, device.snapshot.transactions?.isEmpty == true { appStore.noteUncheckedPurchases() }
         device.post()
+        if mustSearch { Task { await searchAgain() } }
     }
 
     /// Returns which of the products have a purchase with content that isn't delivered yet.
