@@ -63,7 +63,9 @@ struct RehearseCommand: AsyncParsableCommand {
         get throws { evidence == nil ? try databaseOption.selection().database : nil }
     }
 
-    @Option(help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"))
+    @Option(
+        help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"),
+        transform: { try Instant(parsing: $0) })
     var at: Instant?
 
     @Flag(

@@ -73,7 +73,8 @@ struct Headline: Sendable, Hashable {
         let result =
             tally.changed > 0
             ? "none of \(customers) gains or loses anything" : "every outcome stays the same for all \(customers)"
-        return isDoubtful ? (.check, "Check before you ship: \(result)") : (.go, "Ready to ship: \(result)")
+        let start = isDoubtful ? "Check before you ship" : "Ready to ship"
+        return (isDoubtful ? .check : .go, "\(start): \(result)")
     }
 
     /// Returns clauses about mistakes that the policy may have, although no customer loses anything: entitlements that
