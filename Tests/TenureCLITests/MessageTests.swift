@@ -29,6 +29,13 @@ import Testing
         }
     }
 
+    @Test func `an empty $TENURE_CONFIG is named in the message`() async throws {
+        for command in [["serve", "--check"], ["database", "check"]] {
+            let result = try await Command.run(command, environment: ["TENURE_CONFIG": ""])
+            #expect(result.status == 1 && result.errors.contains("unset $TENURE_CONFIG"), "\(result.errors)")
+        }
+    }
+
     @Test func `an untrusted artifact's message names --trust, and ends with the code`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("app-transaction", "originalApplicationVersion=37")
@@ -69,6 +76,8 @@ import Testing
                 #expect(result.status == 1 && result.errors.utf8.count < 300, "\(result.errors)")
                 #expect(result.errors.contains("is an artifact, and not the path of a file"), "\(result.errors)")
             }
+            let rehearsal = try await Command.run("rehearse", "--policy", testBed.policy, "--evidence", artifact)
+            #expect(rehearsal.status == 1 && rehearsal.errors.utf8.count < 300, "\(rehearsal.errors)")
         }
     }
 

@@ -98,7 +98,7 @@ struct RehearseCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The percentage of lines that may have a rejected artifact.", valueName: "percent"))
+            "The percentage of lines that may have a rejected artifact, from 0 to 100.", valueName: "percent"))
     var allowRejected = Percentage(value: RehearsalReport.defaultAllowedRejected)
 
     @OptionGroup var replacing: ReplaceOption

@@ -60,7 +60,7 @@ extension Place.Version {
     /// The version in a row, shortened if it is very long.
     var title: String {
         switch self {
-        case .none: "no version"
+        case .none: "none"
         case .malformed: "malformed"
         case .other: "other"
         case .version(let text): text.shortenedVersion
