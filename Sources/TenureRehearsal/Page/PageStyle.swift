@@ -55,7 +55,7 @@ enum PageStyle {
         .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(420px, 100%), 1fr)); gap: 26px 32px; margin: 8px 0 18px; }
         .panel { min-width: 0; }
         .rows { font-size: 12px; margin-top: 6px; }
-        .row { display: grid; grid-template-columns: 104px minmax(0, 1fr) 56px; gap: 8px; align-items: center; min-height: 17px; }
+        .row { display: grid; grid-template-columns: 104px minmax(0, 1fr) 64px; gap: 8px; align-items: center; min-height: 17px; }
         .row > span:first-child { text-align: right; color: var(--soft); line-height: 1.2; }
         .row > span:last-child { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
         .row .parts { height: 11px; } .row.head { font-weight: 600; color: var(--soft); }
@@ -80,7 +80,6 @@ enum PageStyle {
         footer { margin-top: 36px; padding-top: 8px; border-top: 1px solid var(--line); font-size: 13px; color: var(--soft); }
         @media (max-width: 600px) { body { padding: 14px 14px 40px; } h1 { font-size: 19px; } .verdict { padding: 14px; }
           .cards { grid-template-columns: 1fr 1fr; } .cause { grid-template-columns: minmax(0, 1fr); } .amount { text-align: left; }
-          .row { grid-template-columns: 104px minmax(0, 1fr) 50px; }
           svg .tick, svg .axisTitle { font-size: 12.5px; } svg .eraName { font-size: 12px; } }
         @media print { :root { color-scheme: light; --paper: #fff; --card: #f5f6f8; --ink: #1c2330; --soft: #4b5565;
             --line: #cfd5de; --granted: #2f6fb3; --gains: #1f8a5b; --undetermined: #e0a81f; --denied: #b4bcc8;
