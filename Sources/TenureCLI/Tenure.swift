@@ -29,10 +29,29 @@ import TenureCore
         Foundation.exit(code.rawValue)
     }
 
+    /// Throws if an argument, or the value of an option, is empty, such as from an unset variable of a shell. An empty
+    /// path would name the current folder, and no argument has an empty value with a meaning.
+    private static func checkForEmptyValues(_ arguments: [String]) throws {
+        // ArgumentParser's scripts for completion pass the empty word that the user is about to write.
+        guard arguments.first?.hasPrefix("---") != true else { return }
+        for (index, argument) in arguments.enumerated() {
+            let isOptionWithoutValue =
+                argument.hasPrefix("--") && argument.firstIndex(of: "=") == argument.indices.last
+            guard argument.isEmpty || isOptionWithoutValue else { continue }
+            let previous = index > 0 ? arguments[index - 1] : ""
+            let place =
+                isOptionWithoutValue
+                ? "the value of `\(argument.dropLast())`"
+                : previous.hasPrefix("--") ? "the argument after `\(previous)`" : "an argument"
+            throw ValidationError("\(place) is empty; pass a value, such as a path, or leave it out")
+        }
+    }
+
     static func main() async {
         ProxySettings.exceptThisMachine()
         var command: any AsyncParsableCommand
         do {
+            try checkForEmptyValues(Array(ProcessInfo.processInfo.arguments.dropFirst()))
             var parsed = try parseAsRoot()
             guard let asyncCommand = parsed as? any AsyncParsableCommand else {
                 // ArgumentParser itself runs `tenure help`.

@@ -27,7 +27,8 @@ package enum RehearsalError: Error, Sendable, Hashable {
 extension RehearsalError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .unreadable(let path): "`\(path)` can't be read; check that it exists and that you may read it"
+        case .unreadable(let path):
+            "`\(Self.shortened(path))` can't be read; check that it is the path of a file, and that you may read it"
         case .folder(let path): "`\(path)` is a folder; pass the file with the lines"
         case .noGzip(let path):
             "`\(path)` is compressed, and `gzip` isn't installed; install it, or decompress the file first"
@@ -44,5 +45,10 @@ extension RehearsalError: CustomStringConvertible {
             "version \(version) of the policy, which promises refer to, can't be read from the database; run `tenure database check`"
         case .condition(let text, let why): "`\(text)` isn't a condition: \(why)"
         }
+    }
+
+    /// The path, or only its beginning if it is so long that it is probably an artifact.
+    private static func shortened(_ path: String) -> String {
+        path.utf8.count > 200 && ["ey", "MI"].contains(path.prefix(2)) ? String(path.prefix(20)) + "…" : path
     }
 }

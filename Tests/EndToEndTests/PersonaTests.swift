@@ -44,6 +44,9 @@ import Testing
         #expect(past.errors == "error: --expires must be in the future and within 366 days\n")
         #expect(try await Command.run(["persona", "ready-made", "--replace"] + options).status == 0)
 
+        // A service with one app has no list of apps.
+        let apps = try await Command.run(["apps", "list"] + options)
+        #expect(apps.status == 1 && apps.errors.hasPrefix("error: the command is for a service with several apps; "))
         #expect(try await Command.run(["persona", "list"] + options).output.contains("early-buyer  valid until"))
         let revoked = try await Command.run(["persona", "revoke", "early-buyer"] + options)
         #expect(revoked.status == 0 && revoked.output == "revoked `early-buyer`\n")

@@ -72,7 +72,9 @@ public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
     if file.first == BERTag.sequence, ReceiptEncoding(recognizing: file) != .base64 { return file }
     let text = file.filter { !$0.isASCIIWhitespace }
     guard !text.isEmpty else { throw Rejection(.malformed, "the file is empty") }
-    guard text.allSatisfy(\.isBase64Character) else {
+    // The first six bits of a sequence's tag are an M in Base64.
+    guard text.allSatisfy(\.isBase64Character), text.first == UInt8(ascii: "M") else {
+        if let bytes = Base64.standard.decode(text[...]) { try rejectTransactionReceipt(bytes) }
         throw Rejection(.malformed, "the file isn't a receipt, neither in binary form nor in Base64")
     }
     return try receiptBytes(base64: text)

@@ -18,8 +18,7 @@ struct CustomerFiles {
     /// Throws if a file can't be read, or if the files mix environments.
     init(_ paths: [String], verifier: AppStoreVerifier, device: UUID?, now: Date) throws {
         for path in paths {
-            let file = InputFile(path: path)
-            for (name, bytes) in Self.split(try file.bytes(), of: file) {
+            for (name, bytes) in try InputFile(path: path).artifacts() {
                 do {
                     let artifact = try AppStoreArtifact(recognizing: bytes)
                     // Files may come from the App Store Server API, so accept app transactions without a device.
@@ -56,18 +55,6 @@ struct CustomerFiles {
 
     func evidence(purchasesAreComplete: Bool) throws -> Evidence {
         try Evidence(in: environment, from: artifacts, purchasesAreComplete: purchasesAreComplete)
-    }
-
-    /// Splits a file with one JWS per line into artifacts. Any other file is one artifact.
-    private static func split(_ bytes: [UInt8], of file: InputFile) -> [(name: String, bytes: [UInt8])] {
-        let lines = bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
-        let areJWS =
-            lines.count > 1
-            && lines.allSatisfy { line in
-                line.starts(with: "ey".utf8) && line.count(where: { $0 == UInt8(ascii: ".") }) == 2
-            }
-        guard areJWS else { return [(file.name, bytes)] }
-        return lines.enumerated().map { ("\(file.name):\($0.offset + 1)", Array($0.element)) }
     }
 
     /// Throws a `RejectedFile` if this is an app transaction of another device than `device`.

@@ -26,7 +26,10 @@ struct DecideCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The policy, in YAML or JSON.", valueName: "file"))
     var policy: String
 
-    @Argument(help: "Files with signed App Store artifacts of one customer; - for standard input.")
+    @Argument(
+        help:
+            "Files with signed App Store artifacts of one customer; - for standard input. A file may have one JWS per line."
+    )
     var files: [String] = []
 
     @Option(
@@ -49,7 +52,9 @@ struct DecideCommand: AsyncParsableCommand {
             valueName: "uuid"))
     var deviceID: String?
 
-    @Option(help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"))
+    @Option(
+        help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"),
+        transform: { try Instant(parsing: $0) })
     var at: Instant?
 
     @Option(
@@ -82,6 +87,11 @@ struct DecideCommand: AsyncParsableCommand {
         // If --at is in the future, accept artifacts that are signed until then.
         let customer = try CustomerFiles(
             files, verifier: verifier, device: deviceID.flatMap(UUID.init(digits:)), now: max(instant, Date()))
+        if files.isEmpty {
+            Terminal.standardError.write(
+                "warning: no file was passed, so this is the answer for a customer without artifacts; pass the customer's files, or - for standard input"
+            )
+        }
         let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
         let decisions = decide(evidence, under: policy, at: instant)
             .filter { entitlement.isEmpty || entitlement.contains($0.entitlement) }
@@ -110,8 +120,9 @@ struct DecideCommand: AsyncParsableCommand {
 
     private func writeText(_ decisions: [Decision], of customer: CustomerFiles) {
         for file in customer.rejected {
+            let advice = Rejection.Code(rawValue: file.code)?.advice ?? ""
             Terminal.standardError.write(
-                "warning: `\(file.name)` is ignored: \(file.code), \(Terminal.escaped(file.detail))")
+                "warning: `\(file.name)` is ignored: \(Terminal.escaped(file.detail))\(advice) [\(file.code)]")
         }
         let terminal = Terminal.standardOutput
         if !customer.environment.isProduction { terminal.write("in \(customer.environment.rawValue)") }

@@ -9,7 +9,8 @@ struct InspectCommand: AsyncParsableCommand {
         abstract: "Show the content of a signed App Store artifact, and whether it is genuine.",
         discussion: """
             Recognizes the kind of artifact: a JWS (app transaction, transaction, renewal info, notification), an \
-            app receipt in DER, BER or Base64, or the JSON of verifyReceipt.
+            app receipt in DER, BER or Base64, or the JSON of verifyReceipt. A file may have one JWS per line: then each \
+            is shown, with --json as one JSON object per line.
 
             Exit codes: 0 verified, 2 rejected or unsigned, 1 a file can't be read, 64 wrong usage.
 
@@ -42,20 +43,27 @@ struct InspectCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let bytes = try InputFile(path: file).bytes()
+        let artifacts = try InputFile(path: file).artifacts()
         let verifier = AppStoreVerifier(
             app: AppIdentity(bundleID: bundleID, appAppleID: appAppleID), trust: try trust.configuration())
-        let inspection: Inspection
-        do throws(Rejection) {
-            inspection = try Inspection(of: try AppStoreArtifact(recognizing: bytes), by: verifier, now: Date())
-        } catch {
-            throw CommandError("`\(InputFile(path: file).name)` can't be read: \(error.detail)")
+        var inspections: [(name: String, inspection: Inspection)] = []
+        for (name, bytes) in artifacts {
+            do throws(Rejection) {
+                let artifact = try AppStoreArtifact(recognizing: bytes)
+                inspections.append((name, try Inspection(of: artifact, by: verifier, now: Date())))
+            } catch {
+                throw CommandError("`\(name)` can't be read: \(error.detail)")
+            }
         }
-        if json {
-            Terminal.standardOutput.write(json: inspection.json)
-        } else {
-            for line in inspection.lines(for: Terminal.standardOutput) { Terminal.standardOutput.write(line) }
+        let terminal = Terminal.standardOutput
+        for (index, (name, inspection)) in inspections.enumerated() {
+            if json {
+                terminal.write(json: inspection.json)
+                continue
+            }
+            if inspections.count > 1 { terminal.write("\(index > 0 ? "\n" : "")\(Terminal.escaped(name)):") }
+            for line in inspection.lines(for: terminal) { terminal.write(line) }
         }
-        if !inspection.verdict.isAccepted { throw ExitCode.refused }
+        if inspections.contains(where: { !$0.inspection.verdict.isAccepted }) { throw ExitCode.refused }
     }
 }

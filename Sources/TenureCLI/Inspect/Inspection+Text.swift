@@ -45,7 +45,8 @@ extension Inspection {
             terminal.styled("verified", .green) + ": \(environment.rawValue), under "
                 + (isUnderAppleRoot ? "Apple's root" : "a root that you trust")
         case .rejected(let rejection):
-            terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(Terminal.escaped(rejection.detail))"
+            terminal.styled("rejected", .red)
+                + ": \(Terminal.escaped(rejection.detail))\(rejection.code.advice ?? "") [\(rejection.code.rawValue)]"
         case .unsigned:
             terminal.styled("unsigned", .yellow)
                 + ": its contents can't be verified; trust them only if you fetched the response from Apple yourself"

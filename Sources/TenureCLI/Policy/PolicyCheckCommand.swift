@@ -56,7 +56,8 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         help: """
             Check as of this time instead of now (RFC 3339, or a day, which means 00:00 UTC). With --against, customers \
             who came later are ignored, and so are rights that had ended.
-            """)
+            """,
+        transform: { try Instant(parsing: $0) })
     var at: Instant?
 
     @Option(

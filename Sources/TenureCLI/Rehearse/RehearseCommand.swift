@@ -63,7 +63,9 @@ struct RehearseCommand: AsyncParsableCommand {
         get throws { evidence == nil ? try databaseOption.selection().database : nil }
     }
 
-    @Option(help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"))
+    @Option(
+        help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"),
+        transform: { try Instant(parsing: $0) })
     var at: Instant?
 
     @Flag(
@@ -96,7 +98,7 @@ struct RehearseCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The percentage of lines that may have a rejected artifact.", valueName: "percent"))
+            "The percentage of lines that may have a rejected artifact, from 0 to 100.", valueName: "percent"))
     var allowRejected = Percentage(value: RehearsalReport.defaultAllowedRejected)
 
     @OptionGroup var replacing: ReplaceOption

@@ -20,7 +20,10 @@ struct ServiceFile {
         let node: Node?
         do {
             guard let contents = try SecretFile(path: path).contentsIfAny(upTo: 1 << 20) else {
-                throw CommandError("there is no file `\(path)`; check the path")
+                throw CommandError(
+                    path.isEmpty
+                        ? "the path of the configuration file is empty; unset $TENURE_CONFIG, or write a path"
+                        : "there is no file `\(path)`; check the path")
             }
             isOpenToOthers = contents.isOpenToOthers
             node = try Yams.compose(yaml: String(decoding: contents.bytes, as: UTF8.self))

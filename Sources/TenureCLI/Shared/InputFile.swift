@@ -17,9 +17,7 @@ struct InputFile {
         if path == "-" {
             handle = .standardInput
         } else {
-            guard let identity = FileIdentity(path: path) else {
-                throw CommandError("there is no file `\(path)`; check the path")
-            }
+            guard let identity = FileIdentity(path: path) else { throw Self.missing(path) }
             guard identity.kind != .folder else { throw CommandError("`\(path)` is a folder; name a file in it") }
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | (acceptsPipe ? 0 : O_NONBLOCK))
             guard descriptor >= 0 else {
@@ -41,5 +39,31 @@ struct InputFile {
             }
         }
         return bytes
+    }
+
+    /// The error about a path without a file. If the path is an artifact itself, the error shows only its beginning.
+    private static func missing(_ path: String) -> CommandError {
+        if path.isEmpty { return CommandError("the path of a file is empty; pass a path, or leave it out") }
+        // A JWS begins with `{"` in Base64, and a receipt with the tag of a sequence.
+        guard path.utf8.count > 200, path.hasPrefix("ey") || path.hasPrefix("MI") else {
+            return CommandError("there is no file `\(path)`; check the path")
+        }
+        return CommandError(
+            "`\(path.prefix(20))…` is an artifact, and not the path of a file; write it to a file and pass the path, or pass - and send it to standard input"
+        )
+    }
+
+    /// Reads the artifacts in the file: those of a file with one JWS per line, with the number of the line in each name.
+    /// Any other file is one artifact.
+    func artifacts() throws -> [(name: String, bytes: [UInt8])] {
+        let bytes = try bytes()
+        let lines = bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
+        let areJWS =
+            lines.count > 1
+            && lines.allSatisfy { line in
+                line.starts(with: "ey".utf8) && line.count(where: { $0 == UInt8(ascii: ".") }) == 2
+            }
+        guard areJWS else { return [(name, bytes)] }
+        return lines.enumerated().map { ("\(name):\($0.offset + 1)", Array($0.element)) }
     }
 }

@@ -79,6 +79,8 @@ struct ServiceClient {
         private static let commands: KeyValuePairs = [
             #"send `"replace": true`"#: "pass --replace", "`GET /v1/admin/personas`": "`tenure persona list`",
             "`GET /v1/admin/policies`": "`tenure policy versions`", "`expires`": "--expires",
+            "this route exists only if `apps` is configured; call it without `/apps/NAME`":
+                "the command is for a service with several apps; if the configuration has `apps`, pass --service without /apps/NAME",
         ]
     }
 

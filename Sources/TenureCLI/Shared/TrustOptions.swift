@@ -109,3 +109,12 @@ struct TrustOptions: ParsableArguments {
         }
     }
 }
+
+extension Rejection.Code {
+    /// What to do about an artifact with this rejection, as the end of a message. Nil if nothing but another artifact
+    /// helps.
+    var advice: String? {
+        self == .untrustedChain
+            ? "; pass its signer's certificates with --trust, such as the folder of your test authority" : nil
+    }
+}

@@ -122,7 +122,9 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The ID of one message.", valueName: "id"))
     var event: String?
 
-    @Option(help: ArgumentHelp("All messages since this instant. A day means 00:00 UTC.", valueName: "date"))
+    @Option(
+        help: ArgumentHelp("All messages since this instant. A day means 00:00 UTC.", valueName: "date"),
+        transform: { try Instant(parsing: $0) })
     var since: Instant?
 
     func validate() throws {

@@ -89,6 +89,13 @@ package struct HTMLReport {
             card(counts.linesWithRejections, "lines were rejected, whole or in part")
         }
         page.markup("</div>")
+        if isCompared, report.unchanged < customers {
+            // A customer may both lose and gain, so the numbers above needn't add up.
+            page.element(
+                "p", class: "note",
+                "All customers: \(tally.changed.grouped) with another outcome, \(tally.changingReason.grouped) with only another reason, \(report.unchanged.grouped) without any change."
+            )
+        }
         for remark in report.remarks { page.markup("<p class=\"remark\">\(remark.htmlWithCode).</p>") }
     }
 
@@ -142,7 +149,9 @@ package struct HTMLReport {
         case .evidence(let name, let counts, let badLines, let anonymousIDs):
             page.element(
                 "p",
-                "\(name.shortFileName) has \(counts.lines.grouped("line")): \(counts.usableLines.grouped) from \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, and \(counts.blankLines.grouped) blank."
+                counts.lines == 0
+                    ? "\(name.shortFileName) is empty."
+                    : "\(name.shortFileName) has \(counts.lines.grouped("line")): \(counts.usableLines.grouped) from \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, and \(counts.blankLines.grouped) blank."
             )
             if !anonymousIDs.isEmpty {
                 page.markup("<p>\(report.remark(on: anonymousIDs).htmlWithCode).</p>")

@@ -20,7 +20,7 @@ enum PageStyle {
         html { -webkit-text-size-adjust: 100%; }
         body { margin: 0 auto; padding: 28px 24px 56px; max-width: 1080px; background: var(--paper); color: var(--ink);
           font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif;
-          overflow-wrap: break-word; }
+          overflow-wrap: anywhere; }
         h1 { font-size: 22px; line-height: 1.3; margin: 0; letter-spacing: -0.01em; font-weight: 650; }
         h2 { font-size: 19px; margin: 40px 0 10px; padding-bottom: 4px; border-bottom: 2px solid var(--line); }
         h3 { font-size: 15px; margin: 20px 0 4px; }
@@ -34,13 +34,13 @@ enum PageStyle {
         .alert { border-left: 4px solid var(--loses); padding: 2px 0 2px 12px; } .remark { font-size: 14px; }
         .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 10px; margin: 18px 0 12px; }
         .card { background: var(--card); border-radius: 8px; padding: 10px 12px; }
-        .card b { display: block; font-size: 23px; line-height: 1.2; font-variant-numeric: tabular-nums; }
+        .card b { display: block; white-space: nowrap; font-size: 23px; line-height: 1.2; font-variant-numeric: tabular-nums; }
         .card span { color: var(--soft); font-size: 13px; line-height: 1.3; display: block; }
         .card.loses b { color: var(--loses); } .card.gains b { color: var(--gains); }
-        .cause { display: grid; grid-template-columns: 84px 1fr; gap: 0 14px; padding: 8px 0; border-bottom: 1px solid var(--line); }
+        .cause { display: grid; grid-template-columns: minmax(84px, max-content) minmax(0, 1fr); gap: 0 14px; padding: 8px 0; border-bottom: 1px solid var(--line); }
         .cause p { margin: 0 0 2px; }
         .amount { font-size: 20px; line-height: 1.25; font-weight: 650; color: var(--loses); text-align: right;
-          font-variant-numeric: tabular-nums; }
+          white-space: nowrap; font-variant-numeric: tabular-nums; }
         details { margin: 4px 0; } summary { cursor: pointer; color: var(--soft); font-size: 13px; padding: 3px 0; }
         ul { margin: 4px 0; padding-left: 20px; font-size: 13.5px; }
         .parts { display: flex; height: 100%; overflow: hidden; border-radius: 3px; }
@@ -55,11 +55,11 @@ enum PageStyle {
         .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(420px, 100%), 1fr)); gap: 26px 32px; margin: 8px 0 18px; }
         .panel { min-width: 0; }
         .rows { font-size: 12px; margin-top: 6px; }
-        .row { display: grid; grid-template-columns: 92px 1fr 56px; gap: 8px; align-items: center; min-height: 17px; }
-        .row > span:first-child { text-align: right; color: var(--soft); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-        .row > span:last-child { text-align: right; font-variant-numeric: tabular-nums; }
+        .row { display: grid; grid-template-columns: 104px minmax(0, 1fr) 64px; gap: 8px; align-items: center; min-height: 17px; }
+        .row > span:first-child { text-align: right; color: var(--soft); line-height: 1.2; }
+        .row > span:last-child { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
         .row .parts { height: 11px; } .row.head { font-weight: 600; color: var(--soft); }
-        .begins { display: grid; grid-template-columns: 92px 1fr; gap: 8px; line-height: 15px; }
+        .begins { display: grid; grid-template-columns: 104px minmax(0, 1fr); gap: 8px; line-height: 15px; }
         .begins span { grid-column: 2; border-top: 1px dashed var(--ink); font-size: 11px; margin-top: 2px; color: var(--soft); }
         table { border-collapse: collapse; width: 100%; margin: 8px 0; font-size: 14px; }
         th { text-align: left; font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--line); padding: 3px 12px 3px 0; }
@@ -79,8 +79,7 @@ enum PageStyle {
         rect.undetermined { fill: var(--undetermined); } rect.denied { fill: var(--denied); } rect.loses { fill: var(--loses); }
         footer { margin-top: 36px; padding-top: 8px; border-top: 1px solid var(--line); font-size: 13px; color: var(--soft); }
         @media (max-width: 600px) { body { padding: 14px 14px 40px; } h1 { font-size: 19px; } .verdict { padding: 14px; }
-          .cards { grid-template-columns: 1fr 1fr; } .cause { grid-template-columns: 1fr; } .amount { text-align: left; }
-          .row { grid-template-columns: 84px 1fr 50px; } .begins { grid-template-columns: 84px 1fr; }
+          .cards { grid-template-columns: 1fr 1fr; } .cause { grid-template-columns: minmax(0, 1fr); } .amount { text-align: left; }
           svg .tick, svg .axisTitle { font-size: 12.5px; } svg .eraName { font-size: 12px; } }
         @media print { :root { color-scheme: light; --paper: #fff; --card: #f5f6f8; --ink: #1c2330; --soft: #4b5565;
             --line: #cfd5de; --granted: #2f6fb3; --gains: #1f8a5b; --undetermined: #e0a81f; --denied: #b4bcc8;

@@ -157,8 +157,10 @@ struct PlatformPanel {
                 boundariesLeft = boundariesLeft.dropFirst()
             }
             let share = Double(counts.total) / Double(max(1, largest)) * 100
+            // If a range of versions is too long for one line, break it after the dash.
+            let title = row.title.htmlEscaped.replacingOccurrences(of: "–", with: "–<wbr>")
             markup +=
-                "<div class=\"row\"><span>\(row.title.htmlEscaped)</span>\(counts.bar(isCompared: isCompared, share: max(1, share)))<span>\(counts.total.grouped)</span></div>"
+                "<div class=\"row\"><span>\(title)</span>\(counts.bar(isCompared: isCompared, share: max(1, share)))<span>\(counts.total.grouped)</span></div>"
         }
         return markup + "</div>"
     }

@@ -57,13 +57,13 @@ struct VersionRows {
 }
 
 extension Place.Version {
-    /// The version in a row, shortened if it is long.
+    /// The version in a row, shortened if it is very long.
     var title: String {
         switch self {
-        case .none: "no version"
+        case .none: "none"
         case .malformed: "malformed"
         case .other: "other"
-        case .version(let text): text.count > 9 ? text.prefix(8) + "…" : text
+        case .version(let text): text.shortenedVersion
         }
     }
 }

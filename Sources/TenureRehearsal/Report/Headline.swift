@@ -19,14 +19,17 @@ struct Headline: Sendable, Hashable {
     let sentence: String
 
     init(of report: RehearsalReport) {
-        let (level, sentence) = Self.verdict(on: report)
-        let doubts = level == .stop ? [] : Self.doubts(in: report)
-        self.level = level == .go && !doubts.isEmpty ? .check : level
-        self.sentence = ([sentence] + doubts).joined(separator: "; ") + Self.rejections(in: report) + "."
+        let doubts = Self.doubts(in: report)
+        let (level, sentence) = Self.verdict(on: report, isDoubtful: !doubts.isEmpty)
+        self.level = level
+        let clauses = [sentence] + (level == .stop ? [] : doubts)
+        self.sentence = clauses.joined(separator: "; ") + Self.rejections(in: report) + "."
     }
 
     /// Returns the first of these that applies: no verdict, losses, a failed condition, errors of the linter.
-    private static func verdict(on report: RehearsalReport) -> (Level, String) {
+    ///
+    /// - Parameter isDoubtful: whether there is a doubt, which the sentence then contains as a further clause.
+    private static func verdict(on report: RehearsalReport, isDoubtful: Bool) -> (Level, String) {
         let tally = report.tally
         if report.isPartial {
             let why = report.problem == nil ? "it was stopped before the end" : "the input couldn't be read to its end"
@@ -45,14 +48,13 @@ struct Headline: Sendable, Hashable {
         }
         let errors = report.findings.unacknowledgedErrors.count
         if errors > 0 { return (.stop, "Do not ship: `tenure policy check` reports \(errors.grouped("error"))") }
-        return headlineWithoutLosses(report)
+        return headlineWithoutLosses(report, isDoubtful: isDoubtful)
     }
 
     /// Returns the headline if nothing stops the release: who would gain, or that nothing changes.
-    private static func headlineWithoutLosses(_ report: RehearsalReport) -> (Level, String) {
+    private static func headlineWithoutLosses(_ report: RehearsalReport, isDoubtful: Bool) -> (Level, String) {
         let tally = report.tally
         let customers = tally.customers.grouped("customer")
-        let isDoubtful = tally.contradicting > 0 || !tally.productsWithoutEntitlement.isEmpty
         guard report.comparison.old != nil else {
             let shares = report.entitlements.prefix(3).map {
                 "\($0.tally.counts.granted.share(of: tally.customers)) have `\($0.name)`"
@@ -71,11 +73,13 @@ struct Headline: Sendable, Hashable {
         let result =
             tally.changed > 0
             ? "none of \(customers) gains or loses anything" : "every outcome stays the same for all \(customers)"
-        return (isDoubtful ? .check : .go, "Ready to ship: \(result)")
+        let start = isDoubtful ? "Check before you ship" : "Ready to ship"
+        return (isDoubtful ? .check : .go, "\(start): \(result)")
     }
 
     /// Returns clauses about mistakes that the policy may have, although no customer loses anything: entitlements that
-    /// honor an era but that no customer has, and the linter's warnings.
+    /// honor an era but that no customer has, contradicting proofs, products that no entitlement lists, and the linter's
+    /// warnings.
     private static func doubts(in report: RehearsalReport) -> [String] {
         let granted = Dictionary(report.entitlements.map { ($0.name, $0.tally.counts.granted) }) { first, _ in first }
         let missing = report.comparison.new.entitlements
@@ -87,6 +91,20 @@ struct Headline: Sendable, Hashable {
             let names = Array(missing.prefix(maximumEntitlements)).listed
             doubts.append(
                 "no customer has \(names), although \(missing.count == 1 ? "it honors" : "they honor") an era")
+        }
+        let tally = report.tally
+        if tally.contradicting > 0 {
+            let verb = tally.contradicting == 1 ? "has" : "have"
+            doubts.append(
+                "\(tally.contradicting.grouped("customer")) (\(tally.contradicting.share(of: tally.customers))) \(verb) contradicting proofs"
+            )
+        }
+        let products = tally.productsWithoutEntitlement
+        if let (product, count) = products.first {
+            doubts.append(
+                products.count == 1
+                    ? "\(count.grouped("customer")) \(count == 1 ? "has" : "have") bought `\(product)`, which no entitlement lists"
+                    : "customers have bought \(products.count.grouped("product")) that no entitlement lists")
         }
         if warnings > 0 { doubts.append("`tenure policy check` reports \(warnings.grouped("warning"))") }
         return doubts
@@ -147,14 +165,14 @@ extension VersionRange {
     /// Returns the range for a sentence, such as `builds 100–119` or `version 1.9`.
     func phrase(on platform: Platform?) -> String {
         let noun = platform?.versionKey.rawValue ?? "version"
-        let (first, last) = (lowest.description.shortened, highest.description.shortened)
+        let (first, last) = (lowest.description.shortenedVersion, highest.description.shortenedVersion)
         return lowest == highest ? "\(noun) \(first)" : "\(noun)s \(first)–\(last)"
     }
 }
 
 extension String {
-    /// The version, shortened if it is very long.
-    fileprivate var shortened: String { count > 16 ? prefix(15) + "…" : self }
+    /// The version, shortened if it is very long. Apple's build numbers have at most 18 characters.
+    var shortenedVersion: String { count > 24 ? prefix(23) + "…" : self }
 }
 
 extension [String] {

@@ -19,10 +19,14 @@ package enum RehearsalFailure: Sendable, Hashable {
     /// The text on the terminal.
     var sentence: String {
         switch self {
-        case .noCustomers: "no customer was rehearsed"
+        case .noCustomers:
+            "no customer was rehearsed; pass evidence or a database with customers of this app"
         case .tooManyRejected(let lines, let total, let allowed):
-            "\(lines.grouped) of \(total.grouped("line")) (\(lines.share(of: total))) have a rejected artifact; "
-                + "\(allowed.percent) are allowed, and `--allow-rejected` allows more"
+            "\(lines.grouped) of \(total.grouped("line")) (\(lines.share(of: total))) \(lines == 1 ? "has" : "have") a rejected artifact, "
+                + "and at most \(allowed.percent) may have one; "
+                + (lines == total
+                    ? "check that the file has artifacts of this app, one customer a line, and pass `--trust` for those of a test authority"
+                    : "correct or remove these lines, or pass a higher percentage with `--allow-rejected`")
         case .condition(let measurement):
             "the condition `\(measurement.condition)` of --fail-if is met: the value is \(measurement.textWithEntitlement)"
         }

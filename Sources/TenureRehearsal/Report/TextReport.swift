@@ -65,7 +65,9 @@ package struct TextReport: Sendable {
         case .evidence(let name, let counts, let badLines, let anonymousIDs):
             lines.append(
                 .plain(
-                    "\(name): \(counts.lines.grouped("line")), \(counts.usableLines.grouped) of them of \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, \(counts.blankLines.grouped) blank"
+                    counts.lines == 0
+                        ? "\(name) is empty"
+                        : "\(name): \(counts.lines.grouped("line")), \(counts.usableLines.grouped) of them from \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, \(counts.blankLines.grouped) blank"
                 ))
             add(counts.rejectedLines, as: "rejected lines")
             add(counts.rejectedArtifacts, as: "rejected in lines that count")
@@ -136,7 +138,8 @@ package struct TextReport: Sendable {
     private func describe(_ example: Example) -> String {
         var facts: [String] = []
         if let platform = example.platform { facts.append(platform.rawValue) }
-        facts.append(example.originalAppVersion.map { "version \($0)" } ?? "no version")
+        let noun = example.platform?.versionKey.rawValue ?? "version"
+        facts.append(example.originalAppVersion.map { "\(noun) \($0)" } ?? "no \(noun)")
         facts.append(example.originalPurchaseDate.map { CivilDay(of: $0).inWords } ?? "no date")
         return "\(names[example]) (\(facts.joined(separator: ", "))): \(example.now.outcome), \(example.now.reasonName)"
     }

@@ -86,7 +86,8 @@ package struct SettingValues: Sendable {
             guard let name = parts.first, name.hasPrefix("--"),
                 let setting = Setting.all.first(where: { $0.flag == name && $0.kind != .structure })
             else {
-                throw UsageError(description: "there is no option `\(argument)`; see `tenure serve --help`")
+                throw UsageError(
+                    description: "there is no setting `\(argument)`; `tenure serve --help` lists all settings")
             }
             let value: String
             if parts.count == 2 {

@@ -58,6 +58,8 @@ struct SentenceCheck {
         for mark in ["  ", " .", " ,", " ;", " :", ",.", ":.", "“”", "()", ", ,", " on on "] where says(mark) {
             problems.append("it has `\(mark)`")
         }
+        // Without a date and a version, the clause follows directly: you got the app when this was included.
+        require(!says(": you got the app, "), "it has a comma in place of a date or a version")
         let quotes = text.filter { "“”".contains($0) }
         require(
             quotes.count.isMultiple(of: 2) && !quotes.contains("““") && !quotes.contains("””"), "its quotes don't match"

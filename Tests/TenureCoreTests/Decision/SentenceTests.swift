@@ -357,6 +357,9 @@ import Testing
         granted(
             .eraHonored(paid), proofs[0], .dateMissing,
             says: "“everything” is yours permanently: you got the app as build 37, while it was sold for a price."),
+        granted(
+            .eraHonored(both), .versionMissing, .dateMissing,
+            says: "“everything” is yours permanently: you got the app when this was included."),
         // The build overrides the later date, so the date isn't a reason.
         granted(
             .eraHonored(paid), .versionAuthoritative, proofs[0], .date(date("2016-02-01"), eras: free),

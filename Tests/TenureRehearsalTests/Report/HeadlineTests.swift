@@ -65,12 +65,23 @@ struct HeadlineTests {
         let errors = Linter.findings(in: try Self.policy(), at: Population.now).unacknowledgedErrors
         let policy = try Self.policy(acknowledging: errors)
         #expect(try report(of: policy, bought: ["com.example.calculator.everything"]).headline.level == .go)
-        #expect(try report(of: policy, bought: ["com.example.calculator.old"]).headline.level == .check)
+        let headline = try report(of: policy, bought: ["com.example.calculator.old"]).headline
+        #expect(headline.level == .check)
+        #expect(
+            headline.sentence
+                == "Of 1 customer, 0.00% have `everything`; 1 customer has bought `com.example.calculator.old`, which no entitlement lists."
+        )
+        let several = try report(of: policy, bought: ["com.example.calculator.old", "com.example.calculator.older"])
+        #expect(several.headline.sentence.hasSuffix("; customers have bought 2 products that no entitlement lists."))
     }
 
     @Test func `a rehearsal's headline asks for a check if a version contradicts the purchase date`() throws {
         let errors = Linter.findings(in: try Self.policy(), at: Population.now).unacknowledgedErrors
-        #expect(try report(of: try Self.policy(acknowledging: errors), acquired: "2015-08-01").headline.level == .check)
+        let headline = try report(of: try Self.policy(acknowledging: errors), acquired: "2015-08-01").headline
+        #expect(headline.level == .check)
+        #expect(
+            headline.sentence
+                == "Of 1 customer, 0.00% have `everything`; 1 customer (100.0%) has contradicting proofs.")
     }
 
     @Test func `a rehearsal's headline asks for a check if no customer has an entitlement that honors an era`() throws {

@@ -95,6 +95,36 @@ struct PageEdgeTests {
         #expect(places.count == 4 && places == places.sorted())
     }
 
+    @Test func `a rehearsal page shows build numbers of 18 characters whole, also in ranges`() throws {
+        let policy = try Self.policy(build: "300000000000000000")
+        let builds = (10..<40).map { "2024011012000000\($0)" }
+        let page = page(report(of: policy, against: policy, builds.map { ($0, "2014-05-01", 1) }))
+        #expect(page.contains("<div class=\"row\"><span>202401101200000010–<wbr>20240110120000001"))
+        let one = self.page(report(of: policy, against: policy, [("202401101200000010", "2014-05-01", 1)]))
+        #expect(one.contains("<div class=\"row\"><span>202401101200000010</span>"))
+    }
+
+    @Test func `the style of a rehearsal page breaks long names and never shortens a label`() throws {
+        let policy = try Self.policy(build: "120")
+        let page = page(report(of: policy, against: policy, [("37", "2014-05-01", 1)]))
+        let style = try #require(page.components(separatedBy: "</style>").first)
+        // `break-word` doesn't reduce the minimum width of a column in a grid or a table.
+        #expect(style.contains("overflow-wrap: anywhere") && !style.contains("overflow-wrap: break-word"))
+        #expect(style.contains(".cause { grid-template-columns: minmax(0, 1fr); }"))
+        #expect(!style.contains("text-overflow"))
+    }
+
+    @Test func `the numbers under the summary of a rehearsal page add up to all customers`() throws {
+        let page = page(
+            report(
+                of: try Self.policy(build: "100"), against: try Self.policy(build: "120"),
+                [("110", nil, 2), ("37", "2014-05-01", 5)]))
+        #expect(
+            page.contains(
+                "<p class=\"note\">All customers: 2 with another outcome, 0 with only another reason, 5 without any change.</p>"
+            ))
+    }
+
     @Test func `a rehearsal page lists the largest losses first, and the headline counts all customers who lose`()
         throws
     {
@@ -178,6 +208,10 @@ struct PageEdgeTests {
         let contradicting = report(of: policy, against: policy, [("37", "2014-05-01", 3), ("37", "2015-12-01", 1)])
         #expect(contradicting.tally.contradicting == 1 && contradicting.tally.losing == 0)
         #expect(contradicting.headline.level == .check)
+        #expect(
+            contradicting.headline.sentence
+                == "Check before you ship: every outcome stays the same for all 4 customers; 1 customer (25.0%) has contradicting proofs."
+        )
         #expect(page(contradicting).contains("<header class=\"verdict check\">"))
     }
 }

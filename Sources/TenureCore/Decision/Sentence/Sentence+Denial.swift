@@ -77,8 +77,9 @@ extension Sentence {
         case .eraNotHonored(let eras):
             writeTitle(to: &output)
             output.say(" isn't included with your copy: ")
-            writeAcquisition(in: eras, to: &output)
-            output.say(facts.wasAlways(.free, in: eras) ? ", when it was free. " : ", when this wasn't included. ")
+            let wasFree = facts.wasAlways(.free, in: eras)
+            writeAcquisition(
+                in: eras, clause: wasFree ? "when it was free. " : "when this wasn't included. ", to: &output)
             writeHelp(family: .earlier, to: &output)
         case .outsideWindow(let era):
             writeTitle(to: &output)
@@ -132,7 +133,7 @@ extension Sentence {
     /// Writes, for example, ", and it's for people who got it on June 10, 2014 or later. "
     private func writeWindow(of era: Int, to output: inout some TextPieces & ~Copyable) {
         guard let (first, last) = facts.window(ofHonoring: era) else {
-            return output.say(", outside the dates for which it was offered. ")
+            return output.say(facts.hasDate ? ", " : " ", "outside the dates for which it was offered. ")
         }
         output.say(", and it's for people who got it ")
         switch (first, last) {

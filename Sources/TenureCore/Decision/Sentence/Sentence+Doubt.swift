@@ -24,8 +24,7 @@ extension Sentence {
                 return output.say(": the App Store hasn't told us on which day you got the app")
             case .inDoubt where facts.isChangeover:
                 output.say(": ")
-                writeAcquisition(to: &output)
-                return output.say(", around the time when it changed")
+                return writeAcquisition(clause: "around the time when it changed", to: &output)
             case .inDoubt:
                 return output.say(": the App Store's records don't show exactly when you got the app")
             case .boughtAgainInDoubt:

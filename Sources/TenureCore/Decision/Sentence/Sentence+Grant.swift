@@ -23,13 +23,13 @@ extension Sentence {
     private func writeWhy(to output: inout some TextPieces & ~Copyable) {
         switch decision.findings.first {
         case .eraHonored(let eras):
-            writeAcquisition(in: eras, to: &output)
-            output.say(
-                facts.wasAlways(.paid, in: eras) ? ", while it was sold for a price" : ", when this was included")
+            let wasPaid = facts.wasAlways(.paid, in: eras)
+            writeAcquisition(
+                in: eras, clause: wasPaid ? "while it was sold for a price" : "when this was included", to: &output)
         case .inDoubt:
             if facts.isChangeover {
-                writeAcquisition(to: &output)
-                output.say(", around the time when it changed, so we decided in your favor")
+                writeAcquisition(
+                    clause: "around the time when it changed, so we decided in your favor", to: &output)
             } else {
                 output.say("the App Store's records don't show exactly when you got the app, ")
                 output.say("so we decided in your favor")

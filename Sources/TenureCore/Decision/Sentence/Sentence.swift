@@ -77,16 +77,21 @@ struct Sentence {
         if let date = facts.date(allowing: nil) { output.say(" on ", on: date) }
     }
 
-    /// Writes, for example, "you got the app on May 1, 2014 (build 37)", with the date and the version that are known.
+    /// Writes, for example, "you got the app on May 1, 2014 (build 37), when it was free", with the date and the version
+    /// that are known. Without both, writes "you got the app when it was free".
     ///
-    /// - Parameter eras: the eras that the rest of the sentence is about. A proof that excludes all these eras was
-    ///   overridden, so the sentence leaves the proof out.
-    func writeAcquisition(in eras: EraSet? = nil, to output: inout some TextPieces & ~Copyable) {
+    /// - Parameters:
+    ///   - eras: the eras that the clause is about. A proof that excludes all these eras was overridden, so the sentence
+    ///     leaves the proof out.
+    ///   - clause: the rest of the sentence, such as "when it was free".
+    func writeAcquisition(
+        in eras: EraSet? = nil, clause: String, to output: inout some TextPieces & ~Copyable
+    ) {
         let version = facts.version(allowing: eras)
         guard let date = facts.date(allowing: eras) else {
             output.say("you got the app")
-            if let version { output.say(" as ", version.key, " ", version.text) }
-            return
+            if let version { output.say(" as ", version.key, " ", version.text, ",") }
+            return output.say(" ", clause)
         }
         output.say("you ")
         if let preorder = facts.preorder, preorder <= date {
@@ -96,6 +101,7 @@ struct Sentence {
         }
         output.say(" on ", on: date)
         if let version { output.say(" (", version.key, " ", version.text, ")") }
+        output.say(", ", clause)
     }
 }
 
