@@ -230,10 +230,14 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureMint", "RepositoryFiles",
             ]),
+        // What verifiers must say to each defect that `TenureMint` makes.
+        .target(
+            name: "ExpectedRejections", dependencies: ["TenureAppStore", "TenureMint"],
+            path: "Tests/ExpectedRejections"),
         .testTarget(
             name: "TenureAppStoreTests",
             dependencies: [
-                "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint",
+                "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint", "ExpectedRejections",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "X509", package: "swift-certificates", condition: verification),
             ]
@@ -339,7 +343,7 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
                 "TenureServer", "TenureFileAttributes",
-                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "TenureContent",
+                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "ExpectedRejections", "TenureContent",
                 "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
@@ -370,7 +374,7 @@ let package = Package(
             name: "InteropTests",
             dependencies: [
                 "CommandRunner", "TenureCLI", "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint",
-                "LocalAppStore",
+                "LocalAppStore", "ExpectedRejections",
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),
