@@ -404,26 +404,29 @@ let package = Package(
             name: "StoreKit",
             dependencies: [
                 "TenureCore", "TenureJSON", "TenureAppStore", "TenureHTTP",
-                .target(name: "LocalAppStore", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
+        // Devices of a local App Store in the same process, for tests.
+        .target(
+            name: "InProcessDevices", dependencies: ["StoreKit", "LocalAppStore", "TenureJSON"],
+            path: "Tests/InProcessDevices"),
         // Shares its state with others of its kind, for tests.
         .executableTarget(
             name: "StateProcess",
             dependencies: [
                 "Tenure", "TenureCore", "TenureJSON", "TenureAppStore", "TenurePolicyFile", "TenureMint",
-                "LocalAppStore", "StoreKit",
+                "LocalAppStore", "StoreKit", "InProcessDevices",
             ], path: "Tests/StateProcess"),
         .testTarget(
             name: "StoreKitTests",
             dependencies: [
                 "StoreKit", "TenureCore", "TenureJSON", "TenureAppStore", "TenureHTTP", "TenureMint", "LocalAppStore",
-                "TenurePolicyFile", "CalculatorSeller",
+                "TenurePolicyFile", "CalculatorSeller", "InProcessDevices",
             ]),
     ]
     for target in package.targets where ["Tenure", "TenureTests", "CalculatorApp"].contains(target.name) {
         target.dependencies.append("StoreKit")
-        if target.type == .test { target.dependencies.append("StateProcess") }
+        if target.type == .test { target.dependencies += ["StateProcess", "InProcessDevices"] }
     }
 #endif
 
