@@ -230,10 +230,14 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureMint", "RepositoryFiles",
             ]),
+        // What verifiers must say to each defect that `TenureMint` makes.
+        .target(
+            name: "ExpectedRejections", dependencies: ["TenureAppStore", "TenureMint"],
+            path: "Tests/ExpectedRejections"),
         .testTarget(
             name: "TenureAppStoreTests",
             dependencies: [
-                "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint",
+                "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint", "ExpectedRejections",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "X509", package: "swift-certificates", condition: verification),
             ]
@@ -339,7 +343,7 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
                 "TenureServer", "TenureFileAttributes",
-                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "TenureContent",
+                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "ExpectedRejections", "TenureContent",
                 "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
@@ -370,7 +374,7 @@ let package = Package(
             name: "InteropTests",
             dependencies: [
                 "CommandRunner", "TenureCLI", "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint",
-                "LocalAppStore",
+                "LocalAppStore", "ExpectedRejections",
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),
@@ -400,26 +404,29 @@ let package = Package(
             name: "StoreKit",
             dependencies: [
                 "TenureCore", "TenureJSON", "TenureAppStore", "TenureHTTP",
-                .target(name: "LocalAppStore", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
+        // Devices of a local App Store in the same process, for tests.
+        .target(
+            name: "InProcessDevices", dependencies: ["StoreKit", "LocalAppStore", "TenureJSON"],
+            path: "Tests/InProcessDevices"),
         // Shares its state with others of its kind, for tests.
         .executableTarget(
             name: "StateProcess",
             dependencies: [
                 "Tenure", "TenureCore", "TenureJSON", "TenureAppStore", "TenurePolicyFile", "TenureMint",
-                "LocalAppStore", "StoreKit",
+                "LocalAppStore", "StoreKit", "InProcessDevices",
             ], path: "Tests/StateProcess"),
         .testTarget(
             name: "StoreKitTests",
             dependencies: [
                 "StoreKit", "TenureCore", "TenureJSON", "TenureAppStore", "TenureHTTP", "TenureMint", "LocalAppStore",
-                "TenurePolicyFile", "CalculatorSeller",
+                "TenurePolicyFile", "CalculatorSeller", "InProcessDevices",
             ]),
     ]
     for target in package.targets where ["Tenure", "TenureTests", "CalculatorApp"].contains(target.name) {
         target.dependencies.append("StoreKit")
-        if target.type == .test { target.dependencies.append("StateProcess") }
+        if target.type == .test { target.dependencies += ["StateProcess", "InProcessDevices"] }
     }
 #endif
 

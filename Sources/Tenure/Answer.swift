@@ -141,11 +141,8 @@ extension Reason.Fact {
     }
 }
 
+/// The properties have the names of the fields in the service's API.
 extension Tenure.Answer: Codable {
-    enum CodingKeys: String, CodingKey {
-        case entitlement, outcome, until, sentence, reasons, nextSteps
-    }
-
     /// Reads an answer from JSON. An unknown outcome is read as `undetermined`.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -155,16 +152,5 @@ extension Tenure.Answer: Codable {
         sentence = try fields.decode(String.self, forKey: .sentence)
         reasons = try fields.decode([Reason].self, forKey: .reasons)
         nextSteps = try fields.decode([String].self, forKey: .nextSteps).compactMap { NextStep(rawValue: $0) }
-    }
-
-    /// Writes the answer with the field names of the service's API.
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(entitlement, forKey: .entitlement)
-        try fields.encode(outcome.rawValue, forKey: .outcome)
-        try fields.encodeIfPresent(until, forKey: .until)
-        try fields.encode(sentence, forKey: .sentence)
-        try fields.encode(reasons, forKey: .reasons)
-        try fields.encode(nextSteps.map(\.rawValue), forKey: .nextSteps)
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import Hummingbird
+package import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
 public import Logging
@@ -13,7 +13,7 @@ import UnixSignals
 ///
 /// This call opens the database and creates missing keys. The service listens only when it runs. The function isn't
 /// public, so that callers of `serve` don't import Hummingbird.
-func buildApplication(
+package func buildApplication(
     configuration: ServiceConfiguration, store: Store? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) -> some ApplicationProtocol {

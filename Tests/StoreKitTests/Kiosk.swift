@@ -1,5 +1,6 @@
 import CalculatorSeller
 import Foundation
+import InProcessDevices
 import LocalAppStore
 import StoreKit
 import TenureAppStore

@@ -1,3 +1,4 @@
+import ExpectedRejections
 import Foundation
 import HTTPTypes
 import HummingbirdTesting

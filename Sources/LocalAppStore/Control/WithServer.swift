@@ -9,18 +9,19 @@ import ServiceLifecycle
 ///
 /// - Parameters:
 ///   - application: Makes the server, which must call the closure with its port once clients can connect.
+///   - shutdownTimeout: how many seconds the server may take to end. Clients that keep a request open don't keep the
+///     server from ending.
 ///   - body: Gets the port.
 /// - Throws: What the server or `body` throws.
 package func withServer<Result: Sendable>(
     _ application: (@escaping @Sendable (_ port: Int) async -> Void) async throws -> some ApplicationProtocol,
-    logger: Logger = Logger(label: "server") { _ in SwiftLogNoOpLogHandler() },
+    logger: Logger = Logger(label: "server") { _ in SwiftLogNoOpLogHandler() }, shutdownTimeout: Int = 10,
     _ body: @escaping @Sendable (_ port: Int) async throws -> Result
 ) async throws -> Result {
     let (ports, started) = AsyncStream.makeStream(of: Int.self)
     var configuration = ServiceGroupConfiguration(
         services: [try await application { started.yield($0) }], logger: logger)
-    // Clients that keep a request open don't keep the server from ending.
-    configuration.maximumGracefulShutdownDuration = .seconds(10)
+    configuration.maximumGracefulShutdownDuration = .seconds(shutdownTimeout)
     let group = ServiceGroup(configuration: configuration)
     return try await withThrowingTaskGroup(of: Result?.self) { tasks in
         tasks.addTask {

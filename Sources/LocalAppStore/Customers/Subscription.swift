@@ -65,20 +65,10 @@ struct Subscription: Sendable, Hashable {
     }
 
     /// Whether the subscription can still renew: it is active, in a grace period or in billing retry.
-    var isRunning: Bool {
-        switch state {
-        case .active, .gracePeriod, .billingRetry: true
-        case .expired, .revoked: false
-        }
-    }
+    var isRunning: Bool { status == .active || isChargeDue }
 
     /// Whether the last renewal couldn't be charged, and the App Store still tries.
-    var isChargeDue: Bool {
-        switch state {
-        case .gracePeriod, .billingRetry: true
-        case .active, .expired, .revoked: false
-        }
-    }
+    var isChargeDue: Bool { status == .gracePeriod || status == .billingRetry }
 
     var gracePeriodEnd: Date? { if case .gracePeriod(let end) = state { end } else { nil } }
 }

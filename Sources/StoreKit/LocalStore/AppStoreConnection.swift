@@ -1,9 +1,9 @@
-import Foundation
+package import Foundation
 import TenureAppStore
-import TenureJSON
+package import TenureJSON
 
 /// The connection of a device to the local App Store.
-protocol AppStoreConnection: Sendable {
+package protocol AppStoreConnection: Sendable {
     /// Sends a request to the store, and returns its response. If the task is canceled, the call stops waiting.
     func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject
 
@@ -13,13 +13,13 @@ protocol AppStoreConnection: Sendable {
 }
 
 /// The requests of a device, with the same names as `DeviceRequestKind` in the module `LocalAppStore`. This module
-/// imports that module only in builds with the trait `Service`, so it needs this copy. A test compares the names.
-enum RequestKind: String, CaseIterable, Sendable {
+/// doesn't import that module, so it needs this copy. A test compares the names.
+package enum RequestKind: String, CaseIterable, Sendable {
     case contents, changes, appTransaction, receipt, products, purchase, finish, roots, now, operations
 }
 
 /// Why a request to the local App Store failed.
-enum ConnectionFailure: Error, Sendable {
+package enum ConnectionFailure: Error, Sendable {
     /// The store can't be reached, or the device is offline.
     case network(URLError)
     /// The local App Store refuses the request. `code` is a stable name for the reason, and `detail` a sentence.

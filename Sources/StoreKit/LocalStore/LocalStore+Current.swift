@@ -1,6 +1,6 @@
 public import Foundation
 import Synchronization
-import TenureAppStore
+package import TenureAppStore
 
 /// The device that StoreKit uses: the device of the task, of the process, or of the environment variables.
 extension LocalStore {
@@ -52,8 +52,18 @@ extension LocalStore {
         } catch {
             throw .systemError(Failure(error.detail))
         }
+        try await self.init(
+            connection: HTTPConnection(url: url), customer: customer, app: app, device: device,
+            deviceVerificationID: deviceVerificationID, anchors: anchors, folder: folder)
+    }
+
+    /// Creates a customer's device with any connection, and installs the app on it.
+    package convenience init(
+        connection: any AppStoreConnection, customer: String?, app: String?, device: String,
+        deviceVerificationID: UUID?, anchors: TrustAnchors? = nil, folder: URL? = nil
+    ) async throws(StoreKitError) {
         self.init(
-            connection: HTTPConnection(url: url),
+            connection: connection,
             configuration: Configuration(
                 customer: customer, app: app, device: device, deviceVerificationID: deviceVerificationID,
                 anchors: anchors, folder: folder))

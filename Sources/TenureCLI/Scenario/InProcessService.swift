@@ -109,7 +109,11 @@ actor InProcessService: EntitlementService {
         let adminKey = configuration.adminKey
         for await run in runs {
             defer { run.hasStopped.open() }
-            configuration.port = try await withService(configuration: configuration, logger: logger) { port in
+            let (settings, logger) = (configuration, logger)
+            configuration.port = try await withServer(
+                { try await buildApplication(configuration: settings, logger: logger, onServerRunning: $0) },
+                logger: logger, shutdownTimeout: settings.timeouts.shutdown
+            ) { port in
                 await self.didStart(run, on: port, adminKey: adminKey)
                 await run.shouldStop.wait()
                 return port

@@ -3,7 +3,7 @@ public import Foundation
 /// The answer for one entitlement, with its reasons.
 public struct Decision: Sendable, Hashable {
     /// The three possible outcomes of a decision.
-    public enum Outcome: String, Sendable, Hashable, CaseIterable {
+    public enum Outcome: String, Sendable, Hashable, CaseIterable, Encodable {
         /// The customer may use the entitlement.
         case granted
         /// The customer may not use the entitlement, and no missing evidence could change that.

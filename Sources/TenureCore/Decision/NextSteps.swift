@@ -1,5 +1,5 @@
 /// A step that can turn an undetermined decision into a granted or a denied one.
-public enum NextStep: String, Sendable, Hashable, CaseIterable {
+public enum NextStep: String, Sendable, Hashable, CaseIterable, Encodable {
     /// An app transaction of the customer (`AppTransaction.shared`).
     case appTransaction
     /// A refreshed receipt, which has version and date. Refresh the receipt only after a tap by the customer, because

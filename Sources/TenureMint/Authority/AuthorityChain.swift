@@ -1,5 +1,4 @@
 import SwiftASN1
-package import TenureAppStore
 import X509
 
 /// A chain of root, intermediate and signer, like Apple's, or with one `ChainDefect`.
@@ -43,16 +42,4 @@ package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     case foreignKey
     /// The leaf was valid at the signing date, and expired a minute later. Verifiers accept this chain.
     case leafExpiredSince
-
-    /// The code with which a verifier rejects the chain; nil if the verifier accepts the chain.
-    package var rejection: Rejection.Code? {
-        switch self {
-        case .missingLeafMarker, .missingIntermediateMarker, .swappedMarkers, .criticalMarker, .leafIsAuthority:
-            .wrongPurpose
-        case .unknownCriticalExtension, .namesakeRoot, .intermediateNotAuthority, .leafAsIntermediate: .untrustedChain
-        case .leafExpiredAtSigning, .intermediateExpiredAtSigning, .rootExpiredAtSigning: .outsideValidityPeriod
-        case .foreignKey: .unsupportedAlgorithm
-        case .leafExpiredSince: nil
-        }
-    }
 }

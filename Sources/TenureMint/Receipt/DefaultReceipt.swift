@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import TenureAppStore
 import TenureCore
 
@@ -82,19 +82,8 @@ extension ReceiptMinter {
         return purchase
     }
 
-    /// Returns a period of a subscription, for receipts with many purchases.
-    package func subscriptionPeriod(_ number: Int, from start: Date, length: TimeInterval) -> ReceiptDraft {
-        let first = 410_000_000_000_100
-        var purchase = self.purchase("\(app.bundleID).yearly", transactionID: String(first + number), at: start)
-        purchase[.originalTransactionID] = .text(String(first))
-        purchase[.productType] = .number(3)
-        purchase[.expiresDate] = .date(start.addingTimeInterval(length))
-        purchase[.webOrderLineItemID] = .number(UInt64(clamping: 410_000_000_000_900 + number))
-        return purchase
-    }
-
     /// Returns a purchase with all attributes that Apple's receipts have, except the product type.
-    private func purchase(_ productID: String, transactionID: String, at date: Date) -> ReceiptDraft {
+    func purchase(_ productID: String, transactionID: String, at date: Date) -> ReceiptDraft {
         var purchase = ReceiptDraft()
         purchase[.quantity] = .number(1)
         purchase[.productID] = .text(productID)

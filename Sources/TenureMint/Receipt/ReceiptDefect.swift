@@ -1,6 +1,3 @@
-import Foundation
-package import TenureAppStore
-
 /// Defects of a receipt with a valid chain, and unusual but valid variants. The raw values are names for
 /// `tenure mint --defect`; `corrupt` in `CorruptedReceipt.swift` makes each defect.
 package enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
@@ -29,26 +26,4 @@ package enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
         rootFirst, noNullParameters
     case opensslSignedAttributes, chunkedContent, nestedChunks, indefiniteLengths, unreadableUndocumentedDate
     case fractionalDate, dateWithOffset, foreignCertificateInBag, tenCertificates, garbageRoot
-
-    /// The code with which a verifier for `com.example.calculator` and Production rejects the receipt; nil if the
-    /// verifier accepts the receipt.
-    package var rejection: Rejection.Code? {
-        switch self {
-        case .digestMD5, .digestSHA512, .signatureECDSA, .mismatchedSignatureAlgorithm: .unsupportedAlgorithm
-        case .noCertificates, .signerNotInBag: .malformed
-        case .noIntermediate: .untrustedChain
-        case .tamperedContent, .foreignSigner, .foreignSignedDigest: .badSignature
-        case .futureCreation: .outsideValidityPeriod
-        case .wrongBundle, .wrongBundleCase, .decomposedBundle: .wrongApp
-        case .sandbox, .xcodeClaim, .unknownReceiptType: .wrongEnvironment
-        case .oversized: .tooLarge
-        case .noCreationDate, .unreadableCreationDate, .unknownAttributes, .repeatedUnknownAttribute,
-            .unsortedAttributes, .rootFirst,
-            .noNullParameters, .opensslSignedAttributes, .chunkedContent, .nestedChunks, .indefiniteLengths,
-            .unreadableUndocumentedDate, .fractionalDate, .dateWithOffset, .foreignCertificateInBag, .tenCertificates,
-            .garbageRoot:
-            nil
-        default: .malformed
-        }
-    }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import ExpectedRejections
 import Foundation
 import TenureAppStore
 import TenureCore

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import LocalAppStore
 import StoreContract
 import TenureAPI
 import TenureAppStore
@@ -182,9 +183,11 @@ import Testing
             try await withService(in: folder) { (client: Client) async throws in
                 #expect(try await client.get("/v1/customer", token: token).status == .unauthorized)
             }
-            try await TenureServer.withService(
-                configuration: try Calculator.configuration(folder), logger: Calculator.logger
-            ) { _ in
+            let configuration = try Calculator.configuration(folder)
+            try await withServer {
+                try await buildApplication(
+                    configuration: configuration, logger: Calculator.logger, onServerRunning: $0)
+            } _: { _ in
                 for _ in 0..<500 where try await rows() > 0 { try await Task.sleep(for: .milliseconds(20)) }
             }
             #expect(try await rows() == 0)

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import CommandRunner
 import Foundation
 import Hummingbird
+import LocalAppStore
 import NIOCore
 import NIOSSL
 import TenureAppStore
@@ -76,7 +77,7 @@ import Testing
     @Test func `a service with TLS files accepts TLS 1.2 and later, and no plain HTTP`() async throws {
         try await withFolder { folder in
             let files = try files(folder)
-            try await withServer(folder, files) { port in
+            try await withTLSService(folder, files) { port in
                 #expect(try await response(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
                 #expect(try await response(port: port, trusting: Self.root(of: files), to: .tlsv12).hasPrefix("200"))
                 await #expect(throws: (any Error).self) {
@@ -93,7 +94,7 @@ import Testing
     @Test func `the service accepts TLS 1.2 only with ECDHE and AEAD cipher suites`() async throws {
         try await withFolder { folder in
             let files = try files(folder)
-            try await withServer(folder, files) { port in
+            try await withTLSService(folder, files) { port in
                 // These are the suites for a certificate with an ECDSA key.
                 for suite in [
                     NIOTLSCipher.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
@@ -247,12 +248,15 @@ import Testing
         }
     #endif
 
-    private func withServer(
+    private func withTLSService(
         _ folder: String, _ files: CertificateFiles, _ body: @Sendable @escaping (Int) async throws -> Void
     ) async throws {
         var configuration = try Calculator.configuration(folder)
         configuration.certificateFiles = files
         configuration.now = { Date() }
-        try await withService(configuration: configuration, logger: Calculator.logger, body)
+        let settings = configuration
+        try await withServer(
+            { try await buildApplication(configuration: settings, logger: Calculator.logger, onServerRunning: $0) },
+            body)
     }
 }

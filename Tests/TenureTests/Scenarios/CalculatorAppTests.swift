@@ -1,5 +1,6 @@
 import CalculatorApp
 import Foundation
+import InProcessDevices
 import LocalAppStore
 import StoreKit
 import TenurePolicyFile

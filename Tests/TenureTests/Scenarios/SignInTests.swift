@@ -1,4 +1,5 @@
 import Foundation
+import InProcessDevices
 import LocalAppStore
 import StoreKit
 import TenureCore
