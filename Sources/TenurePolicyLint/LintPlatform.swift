@@ -197,9 +197,13 @@ extension Release.Moment {
     }
 }
 
-/// Returns names in backticks as a list for a message: `a`, `b` and `c`.
+/// Returns names in backticks as a list for a message: `a`, `b` and `c`. A long list ends with a number instead, so that
+/// thousands of messages about thousands of names stay short.
 func inWords(_ names: [String], _ conjunction: String = "and") -> String {
-    let quoted = names.map { "`\($0.shortened)`" }
+    let quoted = names.prefix(20).map { "`\($0.shortened)`" }
+    if names.count > quoted.count {
+        return quoted.joined(separator: ", ") + " \(conjunction) \(names.count - quoted.count) more"
+    }
     guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }
     return quoted.dropLast().joined(separator: ", ") + " \(conjunction) " + last
 }

@@ -92,7 +92,7 @@ extension PolicyDraft {
             case .index(let index):
                 if depth == 1, path[0] == "eras", eras.indices.contains(index) { return eras[index].name }
                 guard depth == 3, path[0] == "entitlements", case .key(let name) = path[1],
-                    let entitlement = entitlements.first(where: { $0.name == name })
+                    let entitlement = entitlement(named: name)
                 else { return String(index) }
                 if path[2] == "products", entitlement.products.indices.contains(index) {
                     return entitlement.products[index].id

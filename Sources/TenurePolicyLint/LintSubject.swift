@@ -133,11 +133,37 @@ struct LintSubject: Sendable {
         listPath.map { ($0, .use(list, named: $0)) }
     }
 
+    /// Returns when an era begins, if all platforms that it begins on have an instant after the time of the check;
+    /// otherwise nil.
+    func plannedBeginning(of era: Int) -> Date? {
+        guard era > 0, now != .distantFuture else { return nil }
+        // Where the app is `new` in the era, no customer has it yet.
+        let beginnings = platforms.compactMap { platform -> Beginning? in
+            let beginnings = platform.timeline.beginnings
+            return beginnings.indices.contains(era) ? beginnings[era] : nil
+        }.filter { $0 != .new }
+        let dates = beginnings.compactMap(\.date)
+        guard dates.count == beginnings.count, let first = dates.min(), first > now else { return nil }
+        return first
+    }
+
     // MARK: Hypothetical customers
 
     /// Returns the names of the entitlements that eras would give to a customer who acquired the app with this version
     /// and date; nil if the file has mistakes, so that `decide` can't be called.
     func grantedEntitlements(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
+        entitlementNames(.granted, version, on: platform, bought: date)
+    }
+
+    /// Returns the names of the entitlements that are undetermined for a customer who acquired the app with this
+    /// version on an unknown date; nil if the file has mistakes.
+    func undeterminedEntitlements(_ version: AppVersion?, on platform: Platform?) -> [String]? {
+        entitlementNames(.undetermined, version, on: platform, bought: nil)
+    }
+
+    private func entitlementNames(
+        _ outcome: Decision.Outcome, _ version: AppVersion?, on platform: Platform?, bought date: Date?
+    ) -> [String]? {
         guard let policy else { return nil }
         let proof = AppProof(
             kind: .appTransaction, signedDate: date, originalPlatform: platform,
@@ -145,14 +171,14 @@ struct LintSubject: Sendable {
         let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
         // If the caller passed no time, decide at a time before any honor of limited length has ended.
         let decisionDate = now == .distantFuture ? Date.distantPast : now
-        return decide(evidence, under: policy, at: decisionDate).filter { $0.outcome == .granted }.map(\.entitlement)
+        return decide(evidence, under: policy, at: decisionDate).filter { $0.outcome == outcome }.map(\.entitlement)
     }
 
     /// Returns the names of the entitlements that a customer gets only because of the version, and not because of the
     /// date.
     func extraEntitlements(_ version: AppVersion, on platform: Platform, bought date: Date) -> [String] {
         guard let byBoth = grantedEntitlements(version, on: platform, bought: date),
-            let byDate = grantedEntitlements(nil, on: platform, bought: date)
+            let byDate = grantedEntitlements(nil, on: platform, bought: date).map({ Set($0) })
         else { return [] }
         return byBoth.filter { !byDate.contains($0) }
     }

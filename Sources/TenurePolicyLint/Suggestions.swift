@@ -12,14 +12,16 @@ struct Suggestions {
     /// The edits of the fixes that work together, and the findings that they resolve.
     private var combined: (edits: [PolicyEdit], findings: Set<FindingKey>) = ([], [])
     /// How many more tests of single fixes, and of several fixes together, are allowed. Each test checks the whole
-    /// policy again, so fewer tests are allowed for a long release list.
+    /// policy again, so fewer tests are allowed for a long release list or
+    /// many entitlements.
     private var testsLeft: (single: Int, combined: Int)
 
     /// - Parameter findings: the findings for the unchanged file.
     init(for input: Linter.Input, findings: [LintFinding]) {
         self.input = input
         before = Self.keys(of: findings)
-        let tests = max(6, min(64, 60_000 / ((input.releases ?? input.draft.releases).count + 1)))
+        let size = (input.releases ?? input.draft.releases).count + input.draft.entitlements.count
+        let tests = max(6, min(64, 60_000 / (size + 1)))
         testsLeft = (tests, tests)
     }
 

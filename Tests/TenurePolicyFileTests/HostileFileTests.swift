@@ -76,7 +76,8 @@ import Testing
     @Test func `a policy file of more than a mebibyte is refused before it is read`() {
         #expect(
             refusal([UInt8](repeating: 0x20, count: (1 << 20) + 1))
-                == "policy.yaml:1:1: the file has 1048577 bytes; it may have at most 1048576")
+                == "policy.yaml:1:1: the file has 1048577 bytes, and may have at most 1048576; check that it is the right file, or leave out what it doesn't need"
+        )
         #expect(refusal([UInt8](repeating: 0x20, count: 1 << 20))?.contains("the file has") == false)
     }
 

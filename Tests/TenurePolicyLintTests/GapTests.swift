@@ -198,7 +198,7 @@ import Testing
 
     @Test func `a policy gets a warning if owners keep what they paid for only for a time`() throws {
         let during = Date(timeIntervalSince1970: 1.44e9)
-        for (honor, limit) in [("until: 2016-06-10", "until 2016-06-11T12:00:00Z"), ("for: P1Y", "for P1Y")] {
+        for (honor, limit) in [("until: 2016-06-10", "until 2016-06-11T12:00:00Z"), ("for: P1Y", "for 1 year")] {
             let limited = [("[paid]", "[{ era: paid, \(honor) }]")]
             let found = try findings(limited, at: during)
             #expect(found.map(\.code) == ["paid-era-unhonored"])

@@ -202,6 +202,17 @@ import Testing
         #expect(try findings(earlier, at: before).allSatisfy { !$0.contains("since 2015-06") })
     }
 
+    @Test func `a right with a new end that has passed is reported as lost, not as shortened`() throws {
+        let limited = [("honors: [paid]", "honors: [{ era: paid, until: 2016-01-01 }]")]
+        let running = try #require(CivilDay("2015-07-01")?.midnight)
+        let before = try findings(limited, at: running)
+        #expect(!before.isEmpty)
+        #expect(before.allSatisfy { $0.hasSuffix("until 2016-01-02T12:00:00Z instead of permanently") }, "\(before)")
+        let over = try findings(limited, at: try #require(CivilDay("2017-01-01")?.midnight))
+        #expect(!over.isEmpty)
+        #expect(over.allSatisfy { $0.hasSuffix("would lose `premium`") }, "\(over)")
+    }
+
     @Test(arguments: ["iOS,1.0,90,2014-01-05,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n", nil])
     func `a right that becomes uncertain only for customers with an unknown build is reported for them`(list: String?)
         throws

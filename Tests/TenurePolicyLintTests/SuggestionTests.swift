@@ -111,6 +111,50 @@ import Testing
         }
     }
 
+    /// Advice is shown if no suggestion resolves the finding. It must not look like a suggestion that was tried.
+    @Test(arguments: LintRule.all.map(\.code), [LintFiles.Kind.triggers, .nearMiss])
+    func `linter advice never has the form of an exact fix`(_ code: String, _ kind: LintFiles.Kind) throws {
+        let files = LintFiles(of: code, kind)
+        let input = Linter.Input(
+            draft: try files.draft, releases: try files.releases, isListMapped: false, old: try files.old,
+            now: .distantFuture)
+        for advice in Linter.findingsWithFixes(input).flatMap(\.fixes) where advice.edits.isEmpty {
+            for word in ["write `", "remove `", "keep `"] { #expect(!advice.text.contains(word)) }
+        }
+    }
+
+    /// With `restarted`, the build that begins `freemium` on iOS would never be compared.
+    @Test func `restarted build numbers are only advice if another platform's boundary needs its build`() throws {
+        let findings = Linter.findings(
+            in: draft(
+                """
+                app: { bundleID: com.example.calculator, appleID: 828838134 }
+                eras:
+                  - { name: paid, model: paid }
+                  - name: freemium
+                    model: free
+                    begins:
+                      iOS: { build: "90", at: 2023-01-22T18:00:00Z }
+                      visionOS: { build: "60", at: 2024-03-01T18:00:00Z }
+                    changeover: { from: -24h, until: +48h }
+                buildNumbers: increasing
+                entitlements:
+                  premium:
+                    products: [com.example.calculator.premium]
+                    honors: [paid]
+                releases:
+                  - { platform: visionOS, build: "50", releasedAt: 2024-02-05 }
+                  - { platform: visionOS, build: "17", releasedAt: 2024-02-25 }
+                  - { platform: visionOS, build: "60", releasedAt: 2024-03-01 }
+                """))
+        let finding = try #require(findings.first { $0.code == "increasing-contradicted" })
+        #expect(finding.edits.isEmpty)
+        #expect(
+            finding.fix
+                == "let the date decide, by `buildNumbers: restarted` and a release list in the policy for each platform that has a boundary by build"
+        )
+    }
+
     @Test func `linter rules with a definite fix suggest edits for it`() throws {
         let suggesting = try LintRule.all.filter { rule in
             try LintFiles(of: rule.code, .triggers).findings.contains { $0.code == rule.code && !$0.edits.isEmpty }

@@ -189,12 +189,13 @@ extension Policy {
         }
         var mistakes: [PolicyMistake] = []
         let eraNames = eras.map(\.name)
-        for (index, entitlement) in entitlements.enumerated() {
+        var names: Set<String> = []
+        for entitlement in entitlements {
             let place: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name)]
             if entitlement.name.isEmpty {
                 mistakes.add(place, "an entitlement has no name; give it one, such as `everything`")
             }
-            if entitlements[..<index].contains(where: { $0.name == entitlement.name }) {
+            if !names.insert(entitlement.name).inserted {
                 mistakes.add(place, "`\(entitlement.name)` is listed twice; keep one")
             }
             mistakes += entitlement.title?.mistakes(at: place + ["title"]) ?? []
@@ -233,15 +234,14 @@ extension Policy {
 
     private var acknowledgmentMistakes: [PolicyMistake] {
         var mistakes: [PolicyMistake] = []
+        var findings: Set<[String]> = []
         for (index, acknowledgment) in acknowledgments.enumerated() {
             let place: [PolicyMistake.Step] = ["acknowledge", .index(index)]
             if !acknowledgment.reason.contains(where: { !$0.isWhitespace }) {
                 mistakes.add(
                     place + ["reason"], "the reason is empty; write why the finding is intended")
             }
-            if acknowledgments[..<index].contains(where: {
-                $0.code == acknowledgment.code && $0.at == acknowledgment.at
-            }) {
+            if !findings.insert([acknowledgment.code, acknowledgment.at]).inserted {
                 mistakes.add(
                     place, "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one")
             }

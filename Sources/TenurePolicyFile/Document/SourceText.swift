@@ -14,7 +14,9 @@ struct SourceText {
             PolicyFileError(message, at: SourcePosition(file: fileName, line: line, column: column))
         }
         guard bytes.count <= Self.maximumSize else {
-            throw failure("the file has \(bytes.count) bytes; it may have at most \(Self.maximumSize)")
+            throw failure(
+                "the file has \(bytes.count) bytes, and may have at most \(Self.maximumSize); check that it is the right file, or leave out what it doesn't need"
+            )
         }
         let bytes = Array(bytes)
         let text = String(decoding: bytes, as: UTF8.self)

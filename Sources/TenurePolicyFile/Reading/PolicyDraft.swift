@@ -18,6 +18,8 @@ package struct PolicyDraft: Sendable {
     package let acknowledgments: [Acknowledgment]
     private let root: Part
     private let reading: Reading
+    /// The entries under `entitlements`, and their indexes, by name. A policy may have thousands.
+    private let entitlementParts: [String: (part: Part, index: Int)]
 
     init(
         root: Part, reading: Reading, app: Policy.App? = nil, eras: [Era] = [],
@@ -32,6 +34,13 @@ package struct PolicyDraft: Sendable {
         self.releases = releases
         self.entitlements = entitlements
         self.acknowledgments = acknowledgments
+        var parts: [String: (part: Part, index: Int)] = [:]
+        if case .mapping(let entries)? = root.node["entitlements"]?.content {
+            for (index, entry) in entries.enumerated() {
+                parts[entry.key] = (Part(entry, under: ["entitlements"]), index)
+            }
+        }
+        entitlementParts = parts
         mistakes = reading.error(mainFile: root.position.file).mistakes
         self.policy = mistakes.isEmpty ? policy : nil
     }
@@ -39,7 +48,20 @@ package struct PolicyDraft: Sendable {
     package var fileName: String { root.position.file }
 
     /// Returns the position of a part, or of the smallest part that contains it.
-    package func position(of path: [PolicyMistake.Step]) -> SourcePosition { root.position(of: path) }
+    package func position(of path: [PolicyMistake.Step]) -> SourcePosition {
+        if path.count > 1, path[0] == "entitlements", case .key(let name) = path[1],
+            let part = entitlementParts[name]?.part
+        {
+            return part.position(of: Array(path.dropFirst(2)))
+        }
+        return root.position(of: path)
+    }
+
+    /// Returns the entitlement with a name; nil if the file has none.
+    package func entitlement(named name: String) -> Entitlement? {
+        guard let index = entitlementParts[name]?.index, entitlements.indices.contains(index) else { return nil }
+        return entitlements[index]
+    }
 
     /// Whether something at, inside or around the path couldn't be read. If so, a missing value doesn't mean that the
     /// author left it out.

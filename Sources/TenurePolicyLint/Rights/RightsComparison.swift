@@ -41,9 +41,9 @@ struct RightsComparison: Sendable {
 
     /// How a right changes.
     enum Fate: Sendable, Hashable {
-        /// The right would be denied.
+        /// The right would be denied, or would end at a time that has passed.
         case denied
-        /// The right would end earlier. If `from` is nil, the right is permanent under the old policy.
+        /// The right would end earlier, but not before the time of the check. If `from` is nil, the right is permanent under the old policy.
         case shortened(from: Date?, to: Date)
         /// The right would be neither granted nor denied.
         case undetermined
@@ -183,10 +183,12 @@ struct RightsComparison: Sendable {
         // Decide at a time before any right ends, so that the ends can be compared.
         let before = decide(evidence, under: old, at: .distantPast).filter { $0.outcome == .granted }
         guard !before.isEmpty else { return [:] }
-        let after = decide(evidence, under: new, at: .distantPast)
+        let after = Dictionary(
+            decide(evidence, under: new, at: .distantPast).map { ($0.entitlement, $0) },
+            uniquingKeysWith: { first, _ in first })
         var result: [String: Fate] = [:]
         for right in before where right.until.map({ now == .distantFuture || now < $0 }) ?? true {
-            let decision = after.first { $0.entitlement == right.entitlement }
+            let decision = after[right.entitlement]
             switch decision?.outcome {
             case .denied, nil: result[right.entitlement] = .denied
             case .undetermined:
@@ -197,7 +199,9 @@ struct RightsComparison: Sendable {
                     evidence.acquisitions.isEmpty && !needsSupport ? .denied : .undetermined
             case .granted:
                 if let end = decision?.until, right.until.map({ end < $0 }) ?? true {
-                    result[right.entitlement] = .shortened(from: right.until, to: end)
+                    // If the new end has passed, customers would lose the right at once.
+                    let isOver = now != .distantFuture && end <= now
+                    result[right.entitlement] = isOver ? .denied : .shortened(from: right.until, to: end)
                 }
             }
         }

@@ -15,9 +15,15 @@ extension LintRule {
         for change in subject.writtenChanges where change.date == nil && change.matters {
             let key = change.platform.key.rawValue
             let version = change.version.map { "\($0)" } ?? ""
+            let names = Set(change.lostEntitlements + change.gainedEntitlements)
+            let undetermined = (subject.undeterminedEntitlements(nil, on: change.platform.platform) ?? [])
+                .filter { names.contains($0) }
+            let consequence =
+                undetermined.isEmpty
+                ? "" : "a customer without a known \(key) is undetermined for \(inWords(undetermined)), and "
             report.add(
                 at: change.path,
-                "on \(change.platform.platform.rawValue) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: a customer without a known \(key) is undetermined for \(inWords(change.lostEntitlements + change.gainedEntitlements)), and nothing contradicts a wrong \(key)",
+                "on \(change.platform.platform.rawValue) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: \(consequence)nothing contradicts a wrong \(key)",
                 fix: subject.dating(change), "add `at` with the instant at which the price changed")
         }
     }

@@ -45,8 +45,10 @@ extension LintRule {
                     return
                 }
                 let when =
-                    sale.until == .distantFuture
-                    ? "installs \(build) today gets" : "installed \(build) until \(sale.until.rfc3339) gets"
+                    sale.from > subject.now
+                    ? "installs \(build) from \(sale.from.rfc3339) on gets"
+                    : sale.until == .distantFuture || sale.until > subject.now
+                        ? "installs \(build) today gets" : "installed \(build) until \(sale.until.rfc3339) gets"
                 report.add(
                     at: listed, on: platform,
                     "anyone who \(when) \(inWords(unpaidEntitlements)) for nothing: \(description)",

@@ -50,11 +50,12 @@ extension LintSubject {
             let byBuild = grantedEntitlements(number, on: platform.platform, bought: nil),
             let byDate = grantedEntitlements(number, on: platform.platform, bought: release.lateInstant)
         else { return nil }
+        let (namesByBuild, namesByDate) = (Set(byBuild), Set(byDate))
         let lost = entitlements.filter { entitlement in
             let honors = lastingHonors(of: entitlement, in: era)
             // A limited honor may give these customers nothing anyway.
-            return honors.contains(where: \.isUnlimited) || !honors.isEmpty && byDate.contains(entitlement.name)
-        }.map(\.name).filter { !byBuild.contains($0) }
-        return lost.isEmpty ? nil : (lost, lost.allSatisfy(byDate.contains))
+            return honors.contains(where: \.isUnlimited) || !honors.isEmpty && namesByDate.contains(entitlement.name)
+        }.map(\.name).filter { !namesByBuild.contains($0) }
+        return lost.isEmpty ? nil : (lost, lost.allSatisfy(namesByDate.contains))
     }
 }

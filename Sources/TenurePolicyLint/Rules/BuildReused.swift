@@ -28,21 +28,41 @@ extension LintRule {
                 let eras =
                     "\(build) on \(platform.platform.rawValue) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
                 if unpaidEntitlements.isEmpty {
+                    let isDated = platform.timeline.beginnings.dropFirst(min(earlier.era, era) + 1)
+                        .prefix(abs(era - earlier.era)).contains { $0?.date != nil }
                     report.add(
                         at: listed, severity: .warning, on: platform,
-                        "\(eras): \(build) proves neither era, so the purchase date alone decides; for a customer without a purchase date, `inDoubt` decides",
+                        "\(eras): \(build) proves neither era, \(isDated ? "so the purchase date alone decides" : "and no instant separates them")\(subject.outcomeWithoutDate(of: listed.release, number, on: platform))",
                         fix:
-                            "give each release its own \(platform.key.rawValue) from now on; keep both rows in the policy's list"
+                            "give each release its own \(platform.key.rawValue) from now on\(platform.decidesByList ? "; keep both rows in the policy's list" : "")"
                     )
                 } else {
                     report.add(
                         at: listed, on: platform,
                         "\(eras), and the policy treats the second release as the first: anyone who first got the app with that release in \(subject.name(era)) gets \(inWords(unpaidEntitlements)) for nothing",
                         fix: platform.key == .bundleVersion
-                            ? "let the date decide: add the release list to the policy (key `releases`), or set `buildNumbers: restarted`"
+                            ? "let the date decide: add the release list to the policy (key `releases`), or set `buildNumbers: restarted` and leave out each `build` of a beginning"
                             : "add the release list to the policy (key `releases`), so that the date decides")
                 }
             }
         }
+    }
+}
+
+extension LintSubject {
+    /// Describes what a customer of a release gets without a known purchase date, if that differs from what a customer
+    /// gets who came while the release was on sale.
+    fileprivate func outcomeWithoutDate(
+        of release: Release, _ number: AppVersion, on platform: LintPlatform
+    ) -> String {
+        let undetermined = undeterminedEntitlements(number, on: platform.platform) ?? []
+        if !undetermined.isEmpty {
+            return "; a customer without a known purchase date is undetermined for \(inWords(undetermined))"
+        }
+        let byDate = Set(
+            grantedEntitlements(number, on: platform.platform, bought: release.lateInstant) ?? [])
+        let undated = grantedEntitlements(number, on: platform.platform, bought: nil) ?? []
+        let isInDoubt = undated.contains { !byDate.contains($0) }
+        return isInDoubt ? "; for a customer without a known purchase date, `inDoubt` decides" : ""
     }
 }

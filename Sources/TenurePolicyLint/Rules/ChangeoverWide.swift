@@ -25,9 +25,8 @@ extension LintRule {
                 let date = last.date
             else { continue }
             let until = date.addingTimeInterval(changeover.until).rfc3339
-            let lost = subject.entitlements.map(\.name).filter { name in
-                changes.contains { $0.lostEntitlements.contains(name) }
-            }
+            let names = Set(changes.flatMap(\.lostEntitlements))
+            let lost = subject.entitlements.map(\.name).filter { names.contains($0) }
             let consequence =
                 lost.isEmpty || changeover.until <= 0 || subject.policy?.inDoubt == .undetermined
                 ? "customers who acquired the app in this window may belong to either era"

@@ -1,4 +1,5 @@
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// Finds an honor of limited length if the end of its era has no date. The length of the honor begins at that end.
@@ -13,10 +14,13 @@ extension LintRule {
             guard let length = honor.length else { continue }
             let name = "`\(entitlement.name.shortened)`"
             guard index + 1 < subject.eras.count else {
+                let end = honor.until.map { "ends only by `until` (\($0.rfc3339))" } ?? "never ends"
                 report.add(
                     at: path, severity: .warning,
-                    "\(length.iso8601) counts from the end of `\(honor.era)`, which is the last era: until there is a next one, \(name) never ends",
-                    fix: "also write `until`, or acknowledge this finding if it is intended")
+                    "`for` (\(length.inWords)) counts from the end of `\(honor.era)`, which is the last era: until there is a next one, \(name) \(end)",
+                    fix:
+                        "\(honor.until == nil ? "also limit the honor by `until`" : "leave out `for`"), or acknowledge this finding if it is intended"
+                )
                 continue
             }
             let undated = subject.platforms.filter {
@@ -24,13 +28,25 @@ extension LintRule {
                     && $0.timeline.end(of: index) == nil
             }
             guard subject.platforms.isEmpty || !undated.isEmpty else { continue }
+            // Another honor of the era may give the entitlement permanently.
+            let isPermanent = subject.lastingHonors(of: entitlement, in: index).contains(where: \.isUnlimited)
+            let outcome = isPermanent ? "this honor adds nothing to \(name)" : "\(name) is undetermined"
             let places = undated.map(\.platform.rawValue).joined(separator: " and ")
             report.add(
                 at: path,
-                "\(length.iso8601) counts from the beginning of \(subject.name(index + 1)), which has no instant\(places.isEmpty ? "" : " on \(places)"): there \(name) is undetermined for everybody who came in `\(honor.era)`",
+                "`for` (\(length.inWords)) counts from the beginning of \(subject.name(index + 1)), which has no instant\(places.isEmpty ? "" : " on \(places)"): there \(outcome) for everybody who came in `\(honor.era)`",
                 fix:
                     "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or limit the honor by `until` instead"
             )
         }
+    }
+}
+
+extension CalendarPeriod {
+    /// The length for a message, such as `14 days` or `1 year and 6 months`.
+    var inWords: String {
+        let (years, rest) = months.quotientAndRemainder(dividingBy: 12)
+        return [(years, "year"), (rest, "month"), (days, "day")].filter { $0.0 > 0 }
+            .map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: " and ")
     }
 }

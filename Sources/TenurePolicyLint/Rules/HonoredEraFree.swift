@@ -1,3 +1,4 @@
+import Foundation
 import TenureCore
 import TenureJSON
 import TenurePolicyFile
@@ -13,15 +14,25 @@ extension LintRule {
     ) { subject, report in
         for (entitlement, honor, index, path) in subject.currentHonors where subject.eras[index].model == .free {
             guard !subject.draft.isBroken(["eras", .index(index), "model"]) else { continue }
-            let isLast = index == subject.eras.count - 1
-            let end =
-                honor.until.map { "until \($0.rfc3339)" }
-                ?? (honor.length.map { "for \($0.iso8601)" } ?? "permanently")
+            // Whether customers still get the entitlement through this honor, today or at a later time.
+            let isOpen =
+                subject.eras.indices.allSatisfy { $0 <= index || subject.plannedBeginning(of: $0) != nil }
+                && (subject.now == .distantFuture || honor.boughtBefore.map { $0 > subject.now } ?? true)
+            let start = [subject.plannedBeginning(of: index), honor.boughtSince].compactMap { $0 }
+                .filter { $0 > subject.now }.max()
+            let ends = [
+                honor.length.map { "until \($0.inWords) after the end of `\(honor.era)`" },
+                honor.until.map { "until \($0.rfc3339)" },
+            ].compactMap { $0 }
+            let end = ends.isEmpty ? "permanently" : ends.joined(separator: ", at the latest ")
+            let customers =
+                start.map { "from \($0.rfc3339) on, anyone who installs the app" }
+                ?? "anyone who installs the app today"
             let window = honor.boughtSince != nil || honor.boughtBefore != nil ? " within the dates" : ""
             report.add(
                 at: path,
-                isLast
-                    ? "anyone who installs the app today\(window) gets `\(entitlement.name.shortened)` \(end) for nothing: `\(honor.era)` is free and is the current era"
+                isOpen
+                    ? "\(customers)\(window) gets `\(entitlement.name.shortened)` \(end) for nothing: `\(honor.era)` is free\(start == nil ? " and is the current era" : "")"
                     : "everyone who got the app in `\(honor.era)`\(window) has `\(entitlement.name.shortened)` \(end), but the app was free then",
                 fix: .suggestion(
                     "remove `\(honor.era)` from `honors`, or correct its `model` if the app was sold then",

@@ -50,7 +50,7 @@ extension LintRule {
                                     .write(.plain("restarted"), at: ["buildNumbers"]), use.edit)
                         },
                         platform.key == .bundleVersion
-                            ? "write `buildNumbers: restarted`, so that the date decides"
+                            ? "let the date decide, by `buildNumbers: restarted` and a release list in the policy for each platform that has a boundary by build"
                             : "let the dates decide, by a complete release list in the policy")
                     break
                 }

@@ -29,7 +29,8 @@ extension LintRule {
                 fix: .suggestion(
                     "write `changeover: { from: -24h, until: +48h }` for `\(era.name.shortened)`",
                     .write(.defaultChangeover, at: ["eras", .index(index), "changeover"])),
-                "say how long price and build can have disagreed around the change, or write `changeover: none`")
+                "say in `changeover` how long price and build can have disagreed around the change, or `none` if they changed at one instant"
+            )
         }
     }
 }

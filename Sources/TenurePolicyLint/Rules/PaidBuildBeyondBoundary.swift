@@ -22,7 +22,9 @@ extension LintRule {
                     listed.release.model != .paid,
                     listed.release.model != .free || subject.eras[era].model == .free,
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,
-                    let byVersion = subject.grantedEntitlements(number, on: platform.platform, bought: nil)
+                    let byVersion = subject.grantedEntitlements(number, on: platform.platform, bought: nil).map({
+                        Set($0)
+                    })
                 else { continue }
                 let lost = subject.entitlementsHonoring(era: era).filter { !byVersion.contains($0) }
                 guard !lost.isEmpty else { continue }

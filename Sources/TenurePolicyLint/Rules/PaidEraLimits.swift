@@ -35,7 +35,7 @@ extension LintSubject {
         guard isAllThatIsSold, honors.allSatisfy({ $0.length != nil || $0.until != nil }) else { return }
         var limits: [String] = []
         for honor in honors {
-            let parts = [honor.length.map { "for \($0.iso8601)" }, honor.until.map { "until \($0.rfc3339)" }]
+            let parts = [honor.length.map { "for \($0.inWords)" }, honor.until.map { "until \($0.rfc3339)" }]
             let limit = parts.compactMap { $0 }.joined(separator: ", ")
             if !limits.contains(limit) { limits.append(limit) }
         }

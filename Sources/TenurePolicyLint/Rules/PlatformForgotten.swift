@@ -16,9 +16,8 @@ extension LintRule {
             where index > platform.timeline.firstEra && beginnings.indices.contains(index) && beginnings[index] == nil {
                 let before = subject.entitlements.filter { !subject.keeps($0, of: index - 1, countedIn: index) }
                 let after = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: index - 1) }
-                let different = subject.entitlements.map(\.name).filter { name in
-                    (before + after).contains { $0.name == name }
-                }
+                let names = Set((before + after).map(\.name))
+                let different = subject.entitlements.map(\.name).filter { names.contains($0) }
                 guard !different.isEmpty else { continue }
                 let name = platform.platform.rawValue
                 let first = platform.releases.first?.release

@@ -11,10 +11,16 @@ extension LintRule {
     ) { subject, report in
         let owned = Set(subject.entitlements.filter(subject.isPermanentForAll).map(\.name))
         guard !owned.isEmpty else { return }
+        var givingNames: [String: [String]] = [:]
+        for entitlement in subject.entitlements {
+            for product in Set(entitlement.products.map(\.id)) {
+                givingNames[product, default: []].append(entitlement.name)
+            }
+        }
         var reported: Set<String> = []
         for entitlement in subject.entitlements where owned.contains(entitlement.name) {
             for (number, product) in entitlement.products.enumerated() {
-                let giving = subject.entitlements.filter { $0.products.contains { $0.id == product.id } }.map(\.name)
+                let giving = givingNames[product.id] ?? []
                 guard giving.allSatisfy(owned.contains), reported.insert(product.id).inserted else { continue }
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "products", .index(number)],

@@ -138,7 +138,7 @@ extension LintSubject {
     }
 
     /// Whether the new policy has the entitlement.
-    private func isNamed(_ entitlement: String) -> Bool { entitlements.contains { $0.name == entitlement } }
+    private func isNamed(_ entitlement: String) -> Bool { draft.entitlement(named: entitlement) != nil }
 
     private func place(of entitlement: String) -> [PolicyMistake.Step] {
         isNamed(entitlement) ? ["entitlements", .key(entitlement)] : ["entitlements"]
@@ -151,7 +151,7 @@ extension LintSubject {
     private func restoringFix(_ name: String, of old: Policy) -> LintFix? {
         guard let before = old.entitlement(named: name) else { return nil }
         let path: [PolicyMistake.Step] = ["entitlements", .key(name)]
-        guard let now = entitlements.first(where: { $0.name == name }) else {
+        guard let now = draft.entitlement(named: name) else {
             return .suggestion(
                 "keep `\(name.shortened)` as it was; a new name can be added beside it",
                 .write(PolicyEdit.Value(before), at: path))
@@ -168,7 +168,7 @@ extension LintSubject {
     /// Returns a fix that restores a product of an entitlement.
     private func restoringFix(_ product: String, of name: String, under old: Policy) -> LintFix? {
         guard let before = old.entitlement(named: name)?.products.first(where: { $0.id == product }),
-            let now = entitlements.first(where: { $0.name == name })
+            let now = draft.entitlement(named: name)
         else { return nil }
         let index = now.products.firstIndex { $0.id == product } ?? now.products.count
         return .suggestion(

@@ -14,7 +14,7 @@ extension LintRule {
         guard let old = subject.old else { return }
         for before in old.entitlements {
             guard let trial = before.trial,
-                let now = subject.entitlements.first(where: { $0.name == before.name })
+                let now = subject.draft.entitlement(named: before.name)
             else { continue }
             let name = "`\(before.name.shortened)`"
             let path: [PolicyMistake.Step] = ["entitlements", .key(before.name)]

@@ -36,7 +36,7 @@ extension LintRule {
                     at: path, severity: .warning,
                     "`\(version)` looks like \(kind), and on \(platform) the App Store reports the build (CFBundleVersion): \(condition), \(change.misjudged(by: "`\(version)`"))",
                     fix:
-                        "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if `\(version)` is that number, add a release list with that release"
+                        "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if `\(version)` is that number, add a release list with that release, or add this finding to `acknowledge`"
                 )
             }
         }
@@ -58,8 +58,8 @@ extension EraChange {
 
     /// What the boundary looks like if it isn't a build, and when it would be wrong.
     fileprivate func suspicion(of version: AppVersion) -> (kind: String, condition: String)? {
-        if isYear(version) { return ("a year that counts as a marketing version", "if so") }
-        if platform.timeline.versionsRise, version.isMajor { return ("a major version", "if so") }
+        if isYear(version) { return ("a marketing version named after a year", "if it is one") }
+        if platform.timeline.versionsRise, version.isMajor { return ("a major version", "if it is one") }
         guard version.description.contains("."), AppVersion("1").map({ $0 < version }) ?? true else { return nil }
         return ("a marketing version", "if the builds of this app are whole numbers")
     }
