@@ -19,6 +19,18 @@ struct ReceiptTests {
             of: state.acquisitions[account.acquisitions[0]], in: state, device: account.devices[0])
     }
 
+    @Test func `an old app that sends only a receipt shows something, and a device without artifacts shows nothing`()
+        throws
+    {
+        let appStore = LocalAppStore(try Shop.state(of: "Ada"), signer: Shop.signer) { _, _, _ in .noResponse }
+        for showing in Scenario.Showing.allCases {
+            let artifacts = try appStore.artifacts(of: "Ada", showing: showing)
+            #expect(artifacts.showsAnything == (showing != .nothing), "\(showing)")
+            #expect((artifacts.receipt != nil) == (showing == .receipt || showing == .both), "\(showing)")
+            #expect((artifacts.appTransaction != nil) == (showing == .appTransaction || showing == .both))
+        }
+    }
+
     @Test func `a receipt has the app's installed and original version, its dates and its IDs`() throws {
         var state = try Shop.state(of: "Ada")
         try state.addCustomer("Boris")

@@ -47,6 +47,18 @@ import Testing
     }
 }
 
+@Test(arguments: [(query: "?status=1", isListed: true), ("?status=2&status=1", true), ("?status=2&status=5", false)])
+func `the status query lists only subscriptions with one of the statuses`(query: String, isListed: Bool) async throws {
+    var state = try Shop.state(of: "Ada")
+    try state.buy(Shop.monthly, "Ada")
+    let id = state.id(of: state.transactions[0])
+    try await withStoreClient(state) { client async throws in
+        let statuses = try await client.get("/inApps/v1/subscriptions/\(id)" + query)
+        #expect(statuses.status == 200)
+        #expect(statuses.body.list("data").count == (isListed ? 1 : 0))
+    }
+}
+
 @Test func `in the sandbox, the subscription statuses of the App Store Server API have no appAppleId`() async throws {
     var state = try Shop.state(of: "Ada", .sandbox)
     try state.buy(Shop.monthly, "Ada")

@@ -15,6 +15,7 @@ extension StoreClause {
             for (uuid, identities) in [
                 ("before", [subscription]), ("after", [subscription]),
                 ("new purchase", [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "y")]),
+                ("new purchase first", [Identity(.originalTransactionID, "y"), Identity(.appTransactionID, "1")]),
             ] {
                 let reception = try await store.tell(uuid, about: identities)
                 try expect(reception.isOfErasedCustomer && !reception.isNew && reception.customer == nil, "\(uuid)")

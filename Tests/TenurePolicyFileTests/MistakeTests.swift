@@ -236,6 +236,15 @@ import Testing
                 builds.csv:6:6: this release is older than one listed before it on iOS, and a list with undated releases must be oldest first; move it, or date every release
                 """)
         #expect(mistakes(text, csv: csv.replacingOccurrences(of: "iOS,,36,\n", with: "")) == "")
+        let sameDay = """
+            platform,version,build,releasedAt
+            iOS,,36,
+            iOS,,37,2014-05-02T10:00:00Z
+            iOS,,38,2014-05-02T09:00:00Z
+            """
+        #expect(mistakes(text, csv: sameDay).hasPrefix("builds.csv:4:6: this release is older than one listed before"))
+        let sorted = sameDay.replacingOccurrences(of: "T09:", with: "T11:")
+        #expect(mistakes(text, csv: sorted) == "")
     }
 
     @Test func `mistakes in a release list are reported with the list's file name and places`() {

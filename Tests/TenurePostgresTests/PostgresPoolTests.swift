@@ -21,6 +21,18 @@ import Testing
         }
     }
 
+    @Test func `a job that returns to its queue runs before later jobs`() {
+        var queue = PostgresQueue()
+        let job = PostgresJob(deadline: .now + .seconds(60), run: { _ throws(PostgresFailure) in }, fail: { _ in })
+        queue.insert(job, as: 4)
+        queue.insert(job, as: 9)
+        #expect(queue.removeFirst()?.number == 4)
+        queue.insert(job, as: 4)
+        #expect(queue.removeFirst()?.number == 4)
+        #expect(queue.removeFirst()?.number == 9)
+        #expect(queue.isEmpty)
+    }
+
     @Test func `a PostgreSQL connection pool returns a busy error to jobs that wait too long`() async throws {
         let pool = try pool()
         let end = Signal()

@@ -11,7 +11,7 @@ package final class EvidenceSource {
     /// The file on the disk, compressed or not; nil for standard input.
     private let file: FileHandle?
     /// The process of `gzip`; nil if the input isn't compressed.
-    private let child: Process?
+    let child: Process?
     /// The pipe from `gzip`, which must stay open while `descriptor` is read.
     private var pipe: Pipe?
     /// Whether all decompressed bytes were read.

@@ -61,6 +61,7 @@ import Testing
         }
         #expect(CivilDay("1970-01-01")?.number == 0)
         #expect(CivilDay("2015-02-29") == nil && CivilDay("2015-13-01") == nil && CivilDay("2015-1-01") == nil)
+        #expect(CivilDay("2015-06-00") == nil && CivilDay("2015-00-10") == nil)
     }
 
     @Test func `adding a calendar period to a date beyond the calendar's range doesn't change the date`() throws {

@@ -37,6 +37,18 @@ struct CompressedTests {
         #expect(outcome.counts.lines > 100 && outcome.counts.lines < 1100)
     }
 
+    @Test func `if gzip is killed, a compressed file does not count as read to its end`() throws {
+        let folder = try ScratchFolder()
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<1_000_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let source = try EvidenceSource(path: try compress(bytes, in: folder))
+        // The pipe to this process is full, so `gzip` is still running.
+        #expect(try !source.read(upTo: 100, isStopped: { false }).isEmpty)
+        kill(try #require(source.child).processIdentifier, SIGKILL)
+        while try !source.read(upTo: 1 << 16, isStopped: { false }).isEmpty {}
+        #expect(source.close() == .gzipKilled(signal: SIGKILL))
+    }
+
     /// `gzip` reads 256 KB at once, which may be thousands of lines.
     @Test func `a small compressed evidence file has no progress in percent, because gzip reads ahead`() throws {
         let folder = try ScratchFolder()

@@ -29,6 +29,21 @@ import Testing
         }
     }
 
+    @Test func `the first start is stored, so that the service can fetch what it misses later`() async throws {
+        try await LocalStoreTestBed.run { local in
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { _, jobs in
+                    let notifications = try #require(jobs).notifications
+                    #expect(await notifications.fetch(in: .production) == nil)
+                    let reached = try await notifications.store.read {
+                        try $0.storedValue(named: MissedNotifications.progressName(for: .production))
+                    }
+                    #expect(reached.flatMap { Double($0) } == Calculator.now.timeIntervalSince1970)
+                }
+            }
+        }
+    }
+
     // The metric tells the operator that notifications are missing.
     @Test(arguments: [
         (history: [Missed.ofWrongSetting, .forged], advances: false),

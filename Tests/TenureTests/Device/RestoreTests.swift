@@ -21,6 +21,18 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
+    @Test func `restoring refreshes an app transaction that StoreKit still can't read after the sign-in`() async {
+        let store = FakeStore {
+            $0.app = InventedApp.owner()
+            $0.appBehavior = .throwsAnError
+        }
+        let tenure = Device(store).start { $0.options.whileUndetermined = .deny }
+        #expect(await !tenure.allows("everything"))
+        let restored = await tenure.restore()
+        #expect(restored.customer.has("everything"))
+        #expect(store.now.prompts == 2, "the sign-in, and the refresh of the app transaction")
+    }
+
     @Test func `restoring reports that the customer closed the sign-in, and takes nothing away`() async {
         let store = FakeStore {
             $0.app = InventedApp.owner()
