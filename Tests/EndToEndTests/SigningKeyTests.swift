@@ -304,6 +304,12 @@ import Testing
         let revocations = try offline.write(list.output, to: "revocations.jwt")
         try #require(try await run("install", revocations, in: testBed.folder).status == 0)
 
+        // Our root's statement about another key doesn't make the key in use trusted.
+        let aboutOther = try await Command.run(
+            "signing-key", "root", "sign", offline.url("root.json").path,
+            "--key", try offline.write(other.publicKey, to: "other-key.json"))
+        try #require(aboutOther.status == 0, "\(aboutOther.errors)")
+
         let sound = try testBed.folder.text("signing-key.json")
         let otherKey = try JSONSerialization.jsonObject(with: Data(other.publicKey.utf8))
         let noStatement = "there is a statement of an offline root, but not the root's public key"
@@ -318,6 +324,10 @@ import Testing
             (["root": nil, "rootStatement": nil], noStatement), (["root": otherKey], foreignList),
             (["revocations": ours.statement], foreignList),
             (["rootStatement": other.statement], "the offline root's statement isn't about the key in use"),
+            (
+                ["rootStatement": aboutOther.output.trimmingCharacters(in: .whitespacesAndNewlines)],
+                "the offline root's statement isn't about the key in use"
+            ),
             (["root": otherKey, "revocations": nil], "the offline root's statement isn't about the key in use"),
         ]
         for (changes, words) in cases {

@@ -98,6 +98,27 @@ import Testing
             rejection { try verifier.verifyNotification(mixed, now: Minted.instant) }?.code == .wrongEnvironment)
     }
 
+    @Test func `the transaction in a notification may be signed at most five minutes in the future`() throws {
+        func notification(transactionSigned seconds: TimeInterval) throws -> [UInt8] {
+            let later = JWSMinter(
+                authority: Minted.authority, signedAt: Minted.instant.addingTimeInterval(seconds))
+            var data = JSONObject()
+            data["appAppleId"] = .integer(828_838_134)
+            data["bundleId"] = .string("com.example.calculator")
+            data["environment"] = .string("Production")
+            data["signedTransactionInfo"] = .string(String(decoding: try later.mint(.transaction), as: UTF8.self))
+            return try Minted.minter.mint(.notification, setting: ["data": .object(data)])
+        }
+        let verifier = try Minted.verifier()
+        #expect(throws: Never.self) {
+            try verifier.verifyNotification(notification(transactionSigned: 300), now: Minted.instant)
+        }
+        let early = try notification(transactionSigned: 301)
+        let found = rejection { try verifier.verifyNotification(early, now: Minted.instant) }
+        #expect(found?.code == .outsideValidityPeriod)
+        #expect(found?.detail.contains("data.signedTransactionInfo") == true)
+    }
+
     @Test func `a notification for another app is refused, and its Apple ID is checked only in Production`() throws {
         let anchors = try Minted.authority.anchors
         let verifier = AppStoreVerifier(
