@@ -185,7 +185,10 @@ import Testing
             try await TenureServer.withService(
                 configuration: try Calculator.configuration(folder), logger: Calculator.logger
             ) { _ in
-                for _ in 0..<500 where try await rows() > 0 { try await Task.sleep(for: .milliseconds(20)) }
+                for _ in 0..<500 {
+                    if try await rows() == 0 { break }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
             }
             #expect(try await rows() == 0)
             #expect(try await DatabaseTestBed.findings(store) == [])
