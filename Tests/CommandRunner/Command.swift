@@ -106,8 +106,13 @@ package final class RunningCommand {
     private let folder: Folder
 
     /// Starts the command, with its output in files.
+    ///
+    /// - Parameters:
+    ///   - output: where standard output goes instead, such as to a `PseudoTerminal`.
+    ///   - errors: where standard error goes instead.
     package init(
-        _ arguments: [String], executable: URL = Command.executable, environment: [String: String] = [:]
+        _ arguments: [String], executable: URL = Command.executable, environment: [String: String] = [:],
+        output: FileHandle? = nil, errors: FileHandle? = nil
     ) throws {
         folder = try Folder()
         process.executableURL = executable
@@ -115,8 +120,8 @@ package final class RunningCommand {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         for name in ["out", "err"] { try Data().write(to: folder.url(name)) }
-        process.standardOutput = try FileHandle(forWritingTo: folder.url("out"))
-        process.standardError = try FileHandle(forWritingTo: folder.url("err"))
+        process.standardOutput = try output ?? FileHandle(forWritingTo: folder.url("out"))
+        process.standardError = try errors ?? FileHandle(forWritingTo: folder.url("err"))
         try process.start()
     }
 

@@ -1,6 +1,7 @@
 import CommandRunner
 import Foundation
 import PostgresServer
+import TenureStore
 import Testing
 
 /// `tenure database`, as an operator runs it.
@@ -100,6 +101,21 @@ import Testing
         let again = try await testBed.databaseCommand("backup", copy)
         #expect(again.status == 1 && again.errors.contains("exists already"))
         #expect(try await testBed.databaseCommand("backup", copy, "--force").status == 0)
+    }
+
+    @Test func `tenure database rebuild --dry-run counts customers with wrong facts, and changes none`() async throws {
+        let testBed = try SoakTestBed()
+        try await filled(testBed, customers: 2)
+        try SQLiteConnection(path: testBed.database, for: .writing)
+            .execute("UPDATE customers SET facts = (SELECT facts FROM customers WHERE id = 2) WHERE id = 1")
+        for (options, end) in [
+            (["--dry-run"], ": 1 would change\n"), (["--dry-run"], ": 1 would change\n"), ([], ": 1 changed\n"),
+            (["--dry-run"], ": 0 would change\n"), ([], ": 0 changed\n"),
+        ] {
+            let result = try await Command.run(
+                ["database", "rebuild", "--database", testBed.database] + testBed.trust + options)
+            #expect(result.status == 0 && result.output.hasSuffix(end), "\(result.output)\(result.errors)")
+        }
     }
 
     @Test func `tenure database check exits with 0 for a healthy database, and otherwise prints the problem`()

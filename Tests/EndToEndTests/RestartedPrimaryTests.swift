@@ -17,9 +17,13 @@ import Testing
         #expect(try await sync("704000003000000001", port) == 200)
         try old.stop(.immediate)
         try new.promote()
-        for _ in 0..<100 where try await sync("704000003000000002", port) != 200 {
+        var isServing = false
+        for _ in 0..<100 {
+            isServing = try await sync("704000003000000002", port) == 200
+            if isServing { break }
             try await Task.sleep(for: .milliseconds(100))
         }
+        #expect(isServing, "the service doesn't use the new primary")
         #expect(await service.end(by: SIGTERM) == 0)
         let file = testBed.folder.url("postgres-primary.json")
         #expect(try testBed.folder.text("postgres-primary.json").contains("\"timeline\":2"))

@@ -56,6 +56,58 @@ import Testing
         #expect(nothing.status == 1 && nothing.errors.contains("tenure webhook log"))
     }
 
+    @Test func `tenure webhook log lists the latest messages up to --limit, or one message, or those since a date`()
+        async throws
+    {
+        let folder = try folder()
+        let config = try folder.write(
+            """
+            policy: policy.yaml
+            database: tenure.sqlite
+            port: 0
+            webhooks:
+              - { name: app, url: "http://127.0.0.1:9/", secretFile: webhook.secret, allowPrivate: true }
+            """, to: "tenure.yaml")
+        let database = ["--database", folder.url("tenure.sqlite").path]
+        let service = try RunningCommand(["serve", "--config", config])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        let key = folder.url("policy.key").path
+        let made = try await Command.run(
+            ["admin-key", "create", "--scope", "policy", "--name", "ada", "--out", key] + database)
+        try #require(made.status == 0, "\(made.errors)")
+        let wider = try folder.write(
+            Self.policy.replacingOccurrences(
+                of: "{ everything: { honors: [paid] } }",
+                with: "{ everything: { honors: [paid] }, cloud: { products: [com.example.calculator.cloud] } }"),
+            to: "wider.yaml")
+        let published = try await Command.run(
+            "policy", "publish", wider, "--reason", "r", "--key-file", key, "--service", "http://127.0.0.1:\(port)")
+        try #require(published.status == 0, "\(published.errors)")
+        #expect(await service.end(by: SIGTERM) == 0)
+
+        func messages(_ options: String...) async throws -> [String] {
+            let result = try await Command.run(["webhook", "log"] + database + options)
+            #expect(result.status == 0, "\(result.errors)")
+            // The lines about deliveries and attempts are indented.
+            return result.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }.map(String.init)
+        }
+        let all = try await messages()
+        #expect(all.count == 2 && all.allSatisfy { $0.hasSuffix("  policy.published") }, "\(all)")
+        let dates = all.compactMap { $0.split(separator: " ", omittingEmptySubsequences: true).dropFirst().first }
+        #expect(dates.count == 2 && dates[0] > dates[1], "the latest first")
+        #expect(try await messages("--limit", "1") == [all[0]])
+        #expect(try await messages("--limit", "2") == all)
+        let event = try #require(all[1].split(separator: " ").first.map(String.init))
+        #expect(try await messages("--event", event) == [all[1]])
+        #expect(try await messages("--since", "2020-01-01") == all)
+        let none = try await Command.run(["webhook", "log", "--since", "2999-01-01"] + database)
+        #expect(none.status == 0 && none.output.isEmpty && none.errors == "no message matches\n")
+        let replayed = try await Command.run(["webhook", "replay", "--since", "2020-01-01"] + database)
+        #expect(replayed.status == 0 && replayed.output == "2 deliveries are queued\n", "\(replayed.errors)")
+        let unselected = try await Command.run(["webhook", "replay"] + database)
+        #expect(unselected.status == 64 && unselected.errors.contains("no messages are selected"))
+    }
+
     @Test func `serve reports a mistake in the webhooks' configuration with its line or the webhook's name`()
         async throws
     {

@@ -58,6 +58,19 @@ private func withControl(
     }
 }
 
+@Test func `a list of operations is performed up to the first that isn't possible`() async throws {
+    try await withControl(customers: ["Ada"]) { store, send in
+        func operation(_ product: String) -> String { #"{"operation":"buy","customer":"Ada","product":"\#(product)"}"# }
+        let list = [Shop.coins, "unknown", Shop.everything].map(operation).joined(separator: ",")
+        let answer = try await send(.post, "operations", "[\(list)]")
+        #expect(answer.status == 409 && answer.body.contains("has no product `unknown`"), "\(answer)")
+        let state = await store.state
+        #expect(state.transactions.map { state.products[$0.product].id } == [Shop.coins])
+        let bought = try await send(.post, "operations", "[\(operation(Shop.everything)),\(operation(Shop.coins))]")
+        #expect(bought.status == 200 && bought.body.components(separatedBy: "ONE_TIME_CHARGE").count == 3, "\(bought)")
+    }
+}
+
 @Test func `the local App Store refuses a device's request without the field that it needs`() async throws {
     try await withControl(customers: ["Ada"]) { _, send in
         let cases = [

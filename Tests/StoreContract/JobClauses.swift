@@ -118,6 +118,18 @@ extension StoreClause {
             try expect(try await store.claim(after: 2e6)?.customer.id == two.id, "the other job comes back as usual")
             try expect(try await store.claim(after: 2e6) == nil, "and there is no third job")
         },
+        StoreClause("jobs without a customer are removed, and don't keep a worker from the next job") { store in
+            try await store.write { transaction in
+                for subject in ["x", "y"] {
+                    try transaction.session.execute(
+                        "INSERT INTO jobs (kind, subject, due_at, attempts) VALUES ('history', $1, 0, 0)",
+                        [.text(subject)])
+                }
+            }
+            let one = try await store.bringWithJob("1")
+            try expect(try await store.claim()?.customer.id == one.id, "the first claim returns the customer's job")
+            try expect(try await store.read { try $0.unfinishedJobCount() } == 1, "the other jobs are gone")
+        },
         StoreClause("a new device creates a job, and a known device doesn't") { store in
             _ = try await store.bring("1")
             for (device, isNew) in [("a", true), ("a", false), ("b", true), ("a", false)] {

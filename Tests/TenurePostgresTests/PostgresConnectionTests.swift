@@ -62,6 +62,22 @@ import Testing
         #expect(kept == 256)
     }
 
+    @Test func `a connection to PostgreSQL keeps the prepared statements that were used last`() throws {
+        let name = "SELECT name FROM pg_prepared_statements WHERE statement = 'SELECT -1'"
+        _ = try connection.rows("SELECT -1")
+        let first = try connection.rows(name).first?.values
+        #expect(first != nil)
+        for number in 0..<400 {
+            _ = try connection.rows("SELECT \(number)")
+            _ = try connection.rows("SELECT -1")
+        }
+        // It was never prepared again.
+        #expect(try connection.rows(name).first?.values == first)
+        let statements = try connection.rows("SELECT statement FROM pg_prepared_statements").flatMap(\.values)
+        #expect(statements.contains("SELECT 399") && statements.contains("SELECT 200"))
+        #expect(!statements.contains("SELECT 0") && !statements.contains("SELECT 100"))
+    }
+
     @Test func `a connection to PostgreSQL recovers if its prepared statements are deallocated or tables change`()
         throws
     {
@@ -85,6 +101,15 @@ import Testing
                 """)
         }
         #expect(settings.first?.values == ["UTF8", "on", "tenure", "warning"])
+    }
+
+    @Test func `options of a PostgreSQL URL can't change the encoding or select a standby, but name the application`()
+        throws
+    {
+        let address = try freshAddress("client_encoding=LATIN1&target_session_attrs=standby&application_name=shop")
+        let other = try PostgresConnection(to: address, for: .transactions)
+        let settings = "SELECT current_setting('client_encoding'), current_setting('application_name'), $1::text"
+        #expect(try other.rows(settings, ["ä🙂"]).first?.values == ["UTF8", "shop", "ä🙂"])
     }
 
     @Test func `a statement on a connection that PostgreSQL ended fails with a retryable error`() throws {

@@ -90,14 +90,17 @@ import Testing
         try await withStore(at: try PostgresAddress(server.url("allow_fsync_off=true"))) { _ in }
     }
 
-    @Test func `Tenure's writes are flushed even if synchronous_commit is off by default`() async throws {
-        let server = try PostgresServer(settings: ["synchronous_commit": "off"])
+    @Test(arguments: [("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")])
+    func `Tenure's writes are flushed whatever synchronous_commit is, and keep remote_apply, which is stronger`(
+        setting: String, expected: String
+    ) async throws {
+        let server = try PostgresServer(settings: ["synchronous_commit": setting])
         let address = try PostgresAddress(server.url())
         let connection = try PostgresConnection(to: address, for: .transactions)
         let level = try connection.transact(.writing(AdvisoryKeys([], schema: address.schema))) {
             () throws(PostgresFailure) in try connection.rows("SELECT current_setting('synchronous_commit')")
         }
-        #expect(level.first?.values == ["on"])
+        #expect(level.first?.values == [.text(expected)])
     }
 
     @Test func `the error about a PostgreSQL server that accepts no writes names this cause`() async throws {

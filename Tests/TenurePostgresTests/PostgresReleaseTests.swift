@@ -114,14 +114,20 @@ import Testing
             }
             while !begins.hasHappened { try await Task.sleep(for: .milliseconds(5)) }
             async let new = Self.open(direct, adding: step)
-            // The migration is now waiting for the lock. Later transactions wait behind it.
+            // When the migration waits for the lock, later transactions wait behind it.
             let admin = try PostgresConnection(to: direct, for: .transactions)
             let lock = AdvisoryKeys.number("migrations", direct.schema, "")
             let waiting = """
                 SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
                 AND (classid::bigint << 32 | objid::bigint) = \(lock)
                 """
-            while try admin.rows(waiting).isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            var isWaiting = false
+            for _ in 0..<4000 {
+                isWaiting = try !admin.rows(waiting).isEmpty
+                if isWaiting { break }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(isWaiting, "the migration doesn't wait for the open transaction")
             let second = Task {
                 try await old.write { transaction in
                     try transaction.session.execute("INSERT INTO progress (name, value) VALUES ('second', '')")

@@ -70,7 +70,7 @@ extension DeviceInterface {
             .customer: state.accounts[request.account].name, .product: product,
         ]
         parameters[.offer] = request.body.text("offer")
-        if let running = state.subscription(of: request.account, group: state.products[index].group), running.isRunning,
+        if let running = state.subscription(of: request.account, inGroupOf: index), running.isRunning,
             state.products[index].type == .autoRenewable
         {
             try await changePlan(running, to: index, parameters, in: state)
@@ -108,7 +108,7 @@ extension DeviceInterface {
         let state = await store.state
         let index = try state.productIndex(product)
         if state.products[index].type == .autoRenewable,
-            let subscription = state.subscription(of: request.account, group: state.products[index].group)
+            let subscription = state.subscription(of: request.account, inGroupOf: index)
         {
             return try answer(state.transactions[subscription.currentTransaction], in: state, request)
         }

@@ -24,7 +24,7 @@ extension AppStoreState {
             notify(.oneTimeCharge, app: app, about: .transaction(transaction, nil, nil))
             return transaction
         }
-        let former = subscription(of: account, group: products[product].group)
+        let former = subscription(of: account, inGroupOf: product)
         if let former, former.isRunning {
             throw .hasSubscription(customer: customer, product: id)
         }
@@ -148,17 +148,18 @@ extension AppStoreState {
         scheduledEvents.schedule(.periodEnd(subscription: index, transaction: current), at: end)
     }
 
-    /// Returns the account's own last subscription in a group, not one that the family shares.
-    func subscription(of account: Int, group: String?) -> Subscription? {
+    /// Returns the account's own last subscription in the group of a product, not one that the family shares. Groups of
+    /// two apps can have the same name.
+    func subscription(of account: Int, inGroupOf product: Int) -> Subscription? {
         accounts[account].subscriptions.lazy.map { subscriptions[$0] }.last {
-            $0.group == group && $0.sharedFrom == nil
+            $0.app == app(ofProduct: product) && $0.group == products[product].group && $0.sharedFrom == nil
         }
     }
 
     /// Returns the index of the customer's own subscription in the group of a product.
     func subscription(_ customer: String, _ id: String) throws(AppStoreStateError) -> Int {
         let product = try productIndex(id)
-        guard let existing = subscription(of: try accountIndex(customer), group: products[product].group),
+        guard let existing = subscription(of: try accountIndex(customer), inGroupOf: product),
             products[product].type == .autoRenewable
         else { throw .noSubscription(customer: customer, product: id) }
         return existing.index

@@ -110,16 +110,19 @@ extension JWSDefect {
         case .endedClaim: try set("exp", minter.numericDate(-60), in: &draft)
         case .futureIssue: try set("iat", minter.numericDate(3600), in: &draft)
         case .futureBeginning: try set("nbf", minter.numericDate(3600), in: &draft)
-        case .wrongBundle: try set("bundleId", .string("com.example.other"), in: &draft)
-        case .wrongBundleCase: try set("bundleId", .string(minter.app.bundleID.uppercased()), in: &draft)
+        case .wrongBundle: try setAppField("bundleId", .string("com.example.other"), in: &draft, of: kind)
+        case .wrongBundleCase:
+            try setAppField("bundleId", .string(minter.app.bundleID.uppercased()), in: &draft, of: kind)
         // The test's verifier expects `com.example.café` with a single character `é`.
-        case .decomposedBundle: try set("bundleId", .string("com.example.cafe\u{301}"), in: &draft)
-        case .noBundle: try set("bundleId", nil, in: &draft)
-        case .wrongEnvironment: try set(Self.environmentName(of: kind), .string("Sandbox"), in: &draft)
-        case .localTesting: try set(Self.environmentName(of: kind), .string("LocalTesting"), in: &draft)
-        case .noEnvironment: try set(Self.environmentName(of: kind), .null, in: &draft)
-        case .wrongAppAppleID: try set("appAppleId", .integer(1), in: &draft)
-        case .noAppAppleID: try set("appAppleId", nil, in: &draft)
+        case .decomposedBundle: try setAppField("bundleId", .string("com.example.cafe\u{301}"), in: &draft, of: kind)
+        case .noBundle: try setAppField("bundleId", nil, in: &draft, of: kind)
+        case .wrongEnvironment:
+            try setAppField(Self.environmentName(of: kind), .string("Sandbox"), in: &draft, of: kind)
+        case .localTesting:
+            try setAppField(Self.environmentName(of: kind), .string("LocalTesting"), in: &draft, of: kind)
+        case .noEnvironment: try setAppField(Self.environmentName(of: kind), .null, in: &draft, of: kind)
+        case .wrongAppAppleID: try setAppField("appAppleId", .integer(1), in: &draft, of: kind)
+        case .noAppAppleID: try setAppField("appAppleId", nil, in: &draft, of: kind)
         case .nestedOtherApp: try nest(["bundleId": .string("com.example.other")], in: &draft, by: minter)
         case .nestedOtherEnvironment: try nest(["environment": .string("Sandbox")], in: &draft, by: minter)
         case .nestedOtherSubscription:
@@ -173,8 +176,19 @@ extension JWSDefect {
         draft.payload = JSONValue.object(object).bytes
     }
 
-    /// Sets a field of `data` in the payload of a notification.
-    private func setNested(_ name: String, _ value: JSONValue, in draft: inout JWSDraft) throws {
+    /// Sets a field about the app or the environment; nil removes it. Notifications have these fields in `data`.
+    private func setAppField(
+        _ name: String, _ value: JSONValue?, in draft: inout JWSDraft, of kind: JWSKind
+    ) throws {
+        if kind == .notification {
+            try setNested(name, value, in: &draft)
+        } else {
+            try set(name, value, in: &draft)
+        }
+    }
+
+    /// Sets a field of `data` in the payload of a notification; nil removes it.
+    private func setNested(_ name: String, _ value: JSONValue?, in draft: inout JWSDraft) throws {
         guard case .object(let object) = try JSONValue(parsing: draft.payload),
             case .object(var data)? = object["data"]
         else {

@@ -44,11 +44,11 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
         switch self {
         case .nestedOtherApp, .nestedOtherEnvironment, .nestedOtherSubscription, .nestedUnsigned, .dataAndSummary:
             [.notification]
-        case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle: [.appTransaction, .transaction]
-        case .wrongAppAppleID, .noAppAppleID: [.appTransaction]
+        case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle:
+            [.appTransaction, .transaction, .notification]
+        case .wrongAppAppleID, .noAppAppleID: [.appTransaction, .notification]
         // Renewal info never names its app. If it doesn't name its environment either, verifiers must reject it, too.
-        case .wrongEnvironment, .localTesting, .noEnvironment, .unknownEnum:
-            [.appTransaction, .transaction, .renewalInfo]
+        case .unknownEnum: [.appTransaction, .transaction, .renewalInfo]
         default: [.appTransaction, .transaction, .renewalInfo, .notification]
         }
     }

@@ -14,32 +14,34 @@ extension DatabaseTransaction {
     }
 
     /// Takes the job that has waited longest. No other process takes it before the lease ends. Returns nil if no job is
-    /// due. If this job's customer was erased, removes the job and returns nil, too; the next call takes the next job.
+    /// due. Removes the due jobs of erased customers.
     ///
     /// - Parameter lease: the seconds after which another process may take the job again.
     package func claimJob(lease: TimeInterval) throws(StoreError) -> StoredJob? {
-        let row = try session.row(
+        while let row = try session.row(
             """
             SELECT id, customer, attempts FROM jobs WHERE kind = 'history' AND due_at <= $1
             ORDER BY due_at, id LIMIT 1\(session.dialect.forUpdateSkippingLocked)
             """, [milliseconds])
-        guard let row else { return nil }
-        let id = try row.integer(0)
-        try session.execute(
-            "UPDATE jobs SET due_at = $1, attempts = attempts + 1 WHERE id = $2",
-            [.integer(now.addingTimeInterval(lease).millisecondsSince1970), .integer(id)])
-        guard let member = try row.integerIfPresent(1), let customer = try self.customer(member) else {
-            try session.execute("DELETE FROM jobs WHERE id = $1", [.integer(id)])
-            return nil
+        {
+            let id = try row.integer(0)
+            guard let member = try row.integerIfPresent(1), let customer = try self.customer(member) else {
+                try session.execute("DELETE FROM jobs WHERE id = $1", [.integer(id)])
+                continue
+            }
+            try session.execute(
+                "UPDATE jobs SET due_at = $1, attempts = attempts + 1 WHERE id = $2",
+                [.integer(now.addingTimeInterval(lease).millisecondsSince1970), .integer(id)])
+            // Each member has its own account and job.
+            var identities = try identities(ofMember: member)
+            if !identities.contains(where: \.kind.isAcceptedByAppStore) {
+                identities = try self.identities(of: customer.id)
+            }
+            return StoredJob(
+                id: id, customer: customer.with(member: member), identities: identities,
+                tries: Int(clamping: try row.integer(2)))
         }
-        // Each member has its own account and job.
-        var identities = try identities(ofMember: member)
-        if !identities.contains(where: \.kind.isAcceptedByAppStore) {
-            identities = try self.identities(of: customer.id)
-        }
-        return StoredJob(
-            id: id, customer: customer.with(member: member), identities: identities,
-            tries: Int(clamping: try row.integer(2)))
+        return nil
     }
 
     /// Counts the jobs that aren't finished.

@@ -61,7 +61,9 @@ extension Population {
             (.update, 2), (.move, 2), (.refundApp, 3), (.buyEverything, 8), (.buyCoins, 4), (.refundEverything, 3),
             (.reverseRefund, 6), (.leaveFamily, 1), (.askForRefund, 2), (.refundOlder, 2),
         ]
-        guard let plan = state.subscription(of: account, group: "plans"), plan.isRunning else {
+        guard let monthly = try? state.productIndex(Self.monthly),
+            let plan = state.subscription(of: account, inGroupOf: monthly), plan.isRunning
+        else {
             return always + [(.subscribe, 40)]
         }
         switch plan.state {

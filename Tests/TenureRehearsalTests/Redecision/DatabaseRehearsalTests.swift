@@ -198,6 +198,31 @@ struct DatabaseRehearsalTests {
         try await store.close()
     }
 
+    @Test func `a stopped rehearsal of a database is partial, unless it has counted the last customer`() async throws {
+        let folder = try ScratchFolder()
+        let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))
+        let updates = (0..<400).map { number in
+            (
+                plan: CustomerUpdatePlan(
+                    naming: [Identity(.artifact, "\(number)")], in: Realm(.production), at: Population.now),
+                update: CustomerUpdate(facts: CustomerFacts())
+            )
+        }
+        #expect(try await store.save(updates).count == 400)
+        var rehearsal = DatabaseRehearsal(
+            try Corpora.comparison(), environments: [.production], includesTestAuthorities: false)
+        rehearsal.pageSize = 2
+        for limit in [20, 400] {
+            let isStopped = Locked(false)
+            let outcome = try await rehearsal.run(over: store, isStopped: { isStopped.withLock { $0 } }) { progress in
+                if progress.lines >= limit { isStopped.withLock { $0 = true } }
+            }
+            #expect(outcome.isPartial == (limit < 400))
+            #expect(limit < 400 ? (limit..<400).contains(outcome.tally.customers) : outcome.tally.customers == 400)
+        }
+        try await store.close()
+    }
+
     @Test func `a rehearsal fails if a promise names a policy version that the database lacks`() async throws {
         let folder = try ScratchFolder()
         let path = folder.path + "/database.sqlite"

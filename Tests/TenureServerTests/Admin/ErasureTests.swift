@@ -188,7 +188,10 @@ import Testing
                 try await buildApplication(
                     configuration: configuration, logger: Calculator.logger, onServerRunning: $0)
             } _: { _ in
-                for _ in 0..<500 where try await rows() > 0 { try await Task.sleep(for: .milliseconds(20)) }
+                for _ in 0..<500 {
+                    if try await rows() == 0 { break }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
             }
             #expect(try await rows() == 0)
             #expect(try await DatabaseTestBed.findings(store) == [])

@@ -54,9 +54,18 @@ private struct RootTestBed {
         return key
     }
 
+    /// Syncs until the service uses the keys in the file. While a background task reads the file, a request gets the keys
+    /// that were read before.
     func sync() async throws -> CustomerResponse {
-        try await client.sync(
-            SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: []))
+        let expected = try SigningKeyStore(folder: folder).read().vouchers
+        let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
+        for _ in 0..<1000 {
+            let answer = try await client.sync(request)
+            if answer.signingKey == expected { return answer }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record("the service doesn't use the keys in the file")
+        return try await client.sync(request)
     }
 
     func keyOfToken() async throws -> String? {

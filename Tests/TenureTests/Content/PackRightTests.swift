@@ -265,6 +265,28 @@ import Testing
         _ = await refresh.value
     }
 
+    @Test(arguments: ["entitlement", "product"])
+    func `files of a pack are refused after a timeout if the App Store never says whether a right was renewed`(
+        kind: String
+    ) async throws {
+        let end = InventedApp.now.addingTimeInterval(3600)
+        let testBed = try ContentTestBed(
+            Self.files, unlock: kind == "product" ? .product(InventedApp.yearly) : .entitlement("cloud"),
+            store: FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
+            })
+        let tenure = testBed.device.start {
+            $0.options.appStoreTimeout = 3600
+            $0.resolvingTimeout = 0.05
+        }
+        let piano = tenure.content["piano"]
+        try await piano.download()
+        testBed.device.store.change { $0.transactionsBehavior = .hangs }
+        testBed.device.time.now = end
+        await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.url(for: "a.txt") }
+    }
+
     @Test func `a download continues with a subscription that ends while the first search reads its renewal`()
         async throws
     {
