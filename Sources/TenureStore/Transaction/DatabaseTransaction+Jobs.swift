@@ -14,7 +14,7 @@ extension DatabaseTransaction {
     }
 
     /// Takes the job that has waited longest. No other process takes it before the lease ends. Returns nil if no job is
-    /// due. Removes the due jobs of erased customers.
+    /// due. Removes the jobs of erased customers that it finds first.
     ///
     /// - Parameter lease: the seconds after which another process may take the job again.
     package func claimJob(lease: TimeInterval) throws(StoreError) -> StoredJob? {
