@@ -230,7 +230,7 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureMint", "RepositoryFiles",
             ]),
-        // What verifiers must say to each defect that `TenureMint` makes.
+        // The code with which verifiers must reject each defect that `TenureMint` makes.
         .target(
             name: "ExpectedRejections", dependencies: ["TenureAppStore", "TenureMint"],
             path: "Tests/ExpectedRejections"),

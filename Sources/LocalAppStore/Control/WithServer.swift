@@ -12,7 +12,7 @@ import ServiceLifecycle
 ///   - shutdownTimeout: how many seconds the server may take to end. Clients that keep a request open don't keep the
 ///     server from ending.
 ///   - body: Gets the port.
-/// - Throws: What the server or `body` throws.
+/// - Throws: What the server or `body` throws, or `CancellationError` if the server ends before `body` returns.
 package func withServer<Result: Sendable>(
     _ application: (@escaping @Sendable (_ port: Int) async -> Void) async throws -> some ApplicationProtocol,
     logger: Logger = Logger(label: "server") { _ in SwiftLogNoOpLogHandler() }, shutdownTimeout: Int = 10,

@@ -42,10 +42,12 @@ final class AppStoreReader {
     /// StoreKit returns the app transaction of the previous account until `restore()` refreshes the app transaction.
     /// That old app transaction must not prove anything for the new account.
     ///
-    /// - Parameter listed: the purchases that StoreKit lists.
+    /// - Parameters:
+    ///   - listed: the purchases that StoreKit lists.
+    ///   - requestedProducts: the products that were requested to check an empty list.
     func addAppTransaction(
         _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
-        comparedWith listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?
+        comparedWith listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?, requestedProducts: [String]
     ) {
         guard case .success(.verified(let app))? = result, let id = app.proof.appTransactionID else {
             return addAppTransaction(result)
@@ -57,7 +59,7 @@ final class AppStoreReader {
         // failed request: a failed request would throw.
         let isEmpty = (try? listed?.get())?.isEmpty ?? false
         let isSignedInAgain =
-            isEmpty && !device.productIDsToRequest.isEmpty
+            isEmpty && !requestedProducts.isEmpty
             && device.stored.account.purchases.contains { $0.type?.staysListed ?? false }
         // If there are no purchases, an app transaction that was old before is still old, unless its account is signed
         // in again.
@@ -115,11 +117,12 @@ final class AppStoreReader {
     }
 
     /// Records that an empty list of purchases doesn't count, because no product was requested to check whether the App
-    /// Store responds. The products that unlock packs became known afterward.
+    /// Store responds. The app's products became known only afterward.
     func noteUncheckedPurchases() {
         device.snapshot.transactions = nil
         device.snapshot.note(
-            .purchases, .failed("StoreKit listed no purchases, and it wasn't checked whether it responds"))
+            .purchases,
+            .failed("StoreKit listed no purchases, and no product was requested to check that the App Store responds"))
     }
 
     /// Adds and returns the transactions of this account and of the app's environment. Ignores all other transactions.

@@ -94,8 +94,8 @@ actor Engine {
 
     private static let minimumRecheckInterval: TimeInterval = 10
 
-    /// Reads every source again, except a source that would show a sign-in. Asks the service and the policy's server even if their
-    /// next request isn't due yet.
+    /// Reads every source again, except a source that would show a sign-in. Asks the service and the policy's server
+    /// even if their next request isn't due yet.
     func refresh() async {
         load()
         policyRequestedAt = nil
@@ -131,12 +131,18 @@ actor Engine {
             device.post()
         }
         let purchases = await listed
-        if appStore.isOfAnotherAccount(answer) { appStore.addAppTransaction(answer, comparedWith: purchases) }
+        if appStore.isOfAnotherAccount(answer) {
+            appStore.addAppTransaction(answer, comparedWith: purchases, requestedProducts: products)
+        }
         await appStore.addTransactions(purchases, requestedProducts: products)
         device.post()
         if setup.service != nil { await service.askService() }
         await policyRefresh
         await productsRefresh
+        // The refreshed policy may list the first products.
+        if products.isEmpty, device.snapshot.transactions?.isEmpty == true, !device.productIDsToRequest.isEmpty {
+            appStore.noteUncheckedPurchases()
+        }
         device.facts.checkedAt = setup.clock()
         device.facts.finishedSearches += 1
         device.noteOutcomes()

@@ -32,7 +32,6 @@ struct ContentRoute: Sendable {
             throw Problem(.notFound, "no content is published yet; publish it with `tenure content publish`")
         }
         // Make links to the packs that the customer may use: to the bucket, or to the download route of this service.
-        // A pack's `unlock` is the entitlement or product that the pack needs.
         let allowed = try await contentAccess.allowedUnlocks(
             Set(signed.catalog.packs.map(\.unlock)), for: customer, as: persona, at: now)
         // The expiry is in whole seconds, as in the links.

@@ -7,7 +7,8 @@ package struct AuditEntry: Sendable, Hashable {
     /// The row ID of the entry; 0 before it is written.
     package let id: Int64
     package let at: Date
-    /// The name of the admin key in the request.
+    /// The name of the admin key in the request: `adminKey` for the configured key. `command` for a command on the
+    /// database.
     package let actor: String
     /// What was done, such as `grant` or `createKey`.
     package let action: String

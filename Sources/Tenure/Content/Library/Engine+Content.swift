@@ -47,7 +47,12 @@ extension Engine {
         let mustSearch = !hadProducts && hasBegunSearch && device.facts.distribution.hasPurchases
         if mustSearch, device.snapshot.transactions?.isEmpty == true { appStore.noteUncheckedPurchases() }
         device.post()
-        if mustSearch { Task { await searchAgain() } }
+        guard mustSearch else { return }
+        Task {
+            await waitForRunningSearch()
+            // A list with purchases, or an empty list that was checked, needs no other search.
+            if device.snapshot.transactions == nil { await search() }
+        }
     }
 
     /// Returns which of the products have a purchase with content that isn't delivered yet.
