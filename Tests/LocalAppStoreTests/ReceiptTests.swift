@@ -20,11 +20,11 @@ struct ReceiptTests {
     }
 
     @Test func `an old app that sends only a receipt shows something, and a device without artifacts shows nothing`()
-        throws
+        async throws
     {
         let appStore = LocalAppStore(try Shop.state(of: "Ada"), signer: Shop.signer) { _, _, _ in .noResponse }
         for showing in Scenario.Showing.allCases {
-            let artifacts = try appStore.artifacts(of: "Ada", showing: showing)
+            let artifacts = try await appStore.artifacts(of: "Ada", showing: showing)
             #expect(artifacts.showsAnything == (showing != .nothing), "\(showing)")
             #expect((artifacts.receipt != nil) == (showing == .receipt || showing == .both), "\(showing)")
             #expect((artifacts.appTransaction != nil) == (showing == .appTransaction || showing == .both))
