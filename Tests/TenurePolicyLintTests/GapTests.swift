@@ -72,15 +72,6 @@ import Testing
         #expect(found.first { $0.code == "build-not-listed" }?.severity == .error)
     }
 
-    @Test func `a missing undated build is an error, also next to missing builds that have dates`() throws {
-        let list = Self.list + "iOS,1.1,110,2015-02-01,paid\niOS,1.2,111,,paid\n"
-        let found = try findings(Self.own, list: list).filter { $0.code == "build-not-listed" }
-        #expect(
-            found.map { "\($0.place) \($0.severity.rawValue)" }.sorted() == [
-                "releases/iOS/build 110 warning", "releases/iOS/build 111 error",
-            ])
-    }
-
     @Test(arguments: [("boughtBefore: 2015-01-01", false), ("boughtSince: 2015-01-01", true)])
     func `a missing build is reported only if an honor includes the dates on which its owners bought it`(
         limit: String, isReported: Bool
