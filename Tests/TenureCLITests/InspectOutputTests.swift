@@ -38,7 +38,7 @@ import Testing
         #expect(lines.count { $0.hasPrefix("    SHA-256 ") } == 3)
         let rejected = try await Command.run("inspect", file)
         #expect(rejected.status == 2 && rejected.errors.isEmpty)
-        #expect(rejected.output.hasPrefix("app transaction\nrejected: untrustedChain, "))
+        #expect(rejected.output.hasPrefix("app transaction\nrejected: no trusted root has the name "))
         // The fields of a rejected artifact are shown, too.
         #expect(rejected.output.contains("2014-05-01T10:00:00Z"))
     }

@@ -45,8 +45,43 @@ import Testing
             #expect(text.contains("no trusted root has the name"), "\(text)")
             #expect(
                 text.contains(
-                    "; pass its signer's certificates with --trust, such as the folder of your test authority [untrustedChain]\n"
+                    "; if it's from your test authority, pass that authority's folder with --trust [untrustedChain]\n"
                 ), "\(text)")
+        }
+    }
+
+    @Test func `the message about an untrusted artifact names the option for its kind of signer`() async throws {
+        let testBed = try await TestBed()
+        let file = try await testBed.mint("transaction")
+        let local = try await testBed.mint("transaction", options: ["--environment", "xcode"])
+        let xcodeOnly = ["--environment", "xcode", "--trust", testBed.authority]
+        let other = testBed.folder.url("other").path
+        try #require(try await Command.run("mint", "authority", other).status == 0)
+        let testAuthority = "if it's from your test authority, pass that authority's folder with --trust"
+        let xcode =
+            "if it's from your Xcode, pass `--environment xcode --trust xcode=FILE` with your Xcode's certificate"
+        let appStore = "if it's from the App Store, pass `--environment production` or `--environment sandbox`"
+        for (options, file, advice) in [
+            (["--trust", "sandbox=" + testBed.authority], file, testAuthority), ([], local, xcode),
+            (["--environment", "xcode", "--trust", other], local, xcode), (xcodeOnly, file, appStore),
+        ] {
+            for command in [["decide", "--policy", testBed.policy], ["inspect"]] {
+                let result = try await Command.run(command + options + [file])
+                let text = result.errors + result.output
+                #expect(text.contains("; \(advice) [untrustedChain]\n"), "\(text)")
+            }
+        }
+    }
+
+    @Test(arguments: ["noX5C", "twoCertificates", "namesakeRoot", "unknownCriticalExtension"])
+    func `the message about a forged artifact doesn't advise to trust its signer`(_ defect: String) async throws {
+        let testBed = try await TestBed()
+        let file = try await testBed.mint("transaction", options: ["--defect", defect])
+        for command in [["decide", "--policy", testBed.policy], ["inspect"]] {
+            let result = try await Command.run(command + ["--trust", testBed.authority, file])
+            let text = result.errors + result.output
+            #expect(text.contains(" [untrustedChain]\n"), "\(text)")
+            #expect(!text.contains("--trust") && !text.contains("--environment"), "\(text)")
         }
     }
 

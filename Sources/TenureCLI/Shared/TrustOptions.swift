@@ -110,11 +110,15 @@ struct TrustOptions: ParsableArguments {
     }
 }
 
-extension Rejection.Code {
-    /// What to do about an artifact with this rejection, as the end of a message. Nil if nothing but another artifact
-    /// helps.
+extension Rejection {
+    /// The options that would trust the artifact's signer, as the end of a message; nil for any other reason.
     var advice: String? {
-        self == .untrustedChain
-            ? "; pass its signer's certificates with --trust, such as the folder of your test authority" : nil
+        switch missingTrust {
+        case .root: "; if it's from your test authority, pass that authority's folder with --trust"
+        case .xcode:
+            "; if it's from your Xcode, pass `--environment xcode --trust xcode=FILE` with your Xcode's certificate"
+        case .appStore: "; if it's from the App Store, pass `--environment production` or `--environment sandbox`"
+        case nil: nil
+        }
     }
 }
