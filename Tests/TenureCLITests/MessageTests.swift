@@ -150,7 +150,9 @@ import Testing
         #expect(text.output.hasPrefix("\(twice):1:\napp transaction\n"), "\(text.output)")
         #expect(text.output.contains("\n\n\(twice):2:\napp transaction\n"), "\(text.output)")
         let json = try await Command.run("inspect", "--json", "--trust", testBed.authority, twice)
-        let lines = json.output.split(separator: "\n")
-        #expect(lines.count == 2 && lines.first == lines.last && lines.first?.hasPrefix("{\"kind\":") == true)
+        let files = try json.output.split(separator: "\n").map { line in
+            try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        }
+        #expect(files.map { $0?["file"] as? String } == ["\(twice):1", "\(twice):2"])
     }
 }
