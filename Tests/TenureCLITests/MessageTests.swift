@@ -29,6 +29,24 @@ import Testing
         }
     }
 
+    @Test func `an option that ends with = is a path after --`() async throws {
+        let path = try await Command.run("inspect", "--", "--x=")
+        #expect(path.status == 1 && path.errors.contains("there is no file `--x=`"), "\(path.errors)")
+        let empty = try await Command.run("inspect", "--", "")
+        #expect(empty.status == 64 && empty.errors.contains(" is empty; pass a value"), "\(empty.errors)")
+    }
+
+    @Test func `an empty path after an environment of --trust is wrong usage`() async throws {
+        let result = try await Command.run("inspect", "--trust", "sandbox=", "file")
+        #expect(result.status == 64, "\(result.errors)")
+        #expect(result.errors.contains("the path after `sandbox=` is empty"), "\(result.errors)")
+    }
+
+    @Test func `a shell's request for completions may have an empty word`() async throws {
+        let result = try await Command.run("---completion", "inspect", "--", "--trust", "")
+        #expect(!result.errors.contains(" is empty"), "\(result.errors)")
+    }
+
     @Test func `an empty $TENURE_CONFIG is named in the message`() async throws {
         for command in [["serve", "--check"], ["database", "check"]] {
             let result = try await Command.run(command, environment: ["TENURE_CONFIG": ""])

@@ -52,7 +52,7 @@ struct TrustOptions: ParsableArguments {
         let path: String
 
         init(_ text: String) {
-            let parts = text.split(separator: "=", maxSplits: 1)
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2, let name = EnvironmentName(argument: String(parts[0])) {
                 environment = name.environment
                 path = String(parts[1])
@@ -67,8 +67,11 @@ struct TrustOptions: ParsableArguments {
     }
 
     func validate() throws {
-        guard environments.contains(.xcode) else { return }
         let trustedPaths = trust.map(TrustedPath.init)
+        for (text, trusted) in zip(trust, trustedPaths) where trusted.path.isEmpty {
+            throw ValidationError("the path after `\(text)` is empty; write a path, or leave out `--trust`")
+        }
+        guard environments.contains(.xcode) else { return }
         guard trustedPaths.contains(where: { $0.environment == nil || $0.environment == .xcode }) else {
             throw ValidationError(
                 "`--environment xcode` needs your Xcode's certificate: export it in Xcode (Editor, Save Public Certificate) and pass `--trust xcode=FILE`"
