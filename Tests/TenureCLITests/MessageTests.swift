@@ -129,6 +129,10 @@ import Testing
                 #expect(result.status == 1 && result.errors.utf8.count < 300, "\(result.errors)")
                 #expect(result.errors.contains("is an artifact, and not the path of a file"), "\(result.errors)")
             }
+            // A statement of an offline root begins like an artifact.
+            let installation = try await Command.run("signing-key", "install", artifact)
+            #expect(installation.status == 1 && installation.errors.utf8.count < 300, "\(installation.errors)")
+            #expect(installation.errors.contains(artifact.prefix(10)), "\(installation.errors)")
             let rehearsal = try await Command.run("rehearse", "--policy", testBed.policy, "--evidence", artifact)
             #expect(rehearsal.status == 1 && rehearsal.errors.utf8.count < 300, "\(rehearsal.errors)")
         }
