@@ -34,9 +34,12 @@ import TenureCore
     private static func checkForEmptyValues(_ arguments: [String]) throws {
         // ArgumentParser's scripts for completion pass the empty word that the user is about to write.
         guard arguments.first?.hasPrefix("---") != true else { return }
+        // After `--`, an argument such as `--x=` is a path.
+        let endOfOptions = arguments.firstIndex(of: "--") ?? arguments.endIndex
         for (index, argument) in arguments.enumerated() {
             let isOptionWithoutValue =
-                argument.hasPrefix("--") && argument.firstIndex(of: "=") == argument.indices.last
+                index < endOfOptions && argument.hasPrefix("--")
+                && argument.firstIndex(of: "=") == argument.indices.last
             guard argument.isEmpty || isOptionWithoutValue else { continue }
             let previous = index > 0 ? arguments[index - 1] : ""
             let place =

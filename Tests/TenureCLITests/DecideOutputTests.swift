@@ -65,8 +65,8 @@ import Testing
         #expect(result.status == 0)
         #expect(result.output.hasPrefix("everything: granted\n  “everything” is yours permanently"))
         #expect(result.output.contains("\n  - "))
-        #expect(result.errors.hasPrefix("warning: `\(damaged)` is ignored: "))
-        #expect(result.errors.hasSuffix(" [badSignature]\n"))
+        #expect(result.errors.hasPrefix("warning: `\(damaged)` is ignored: "), "\(result.errors)")
+        #expect(result.errors.hasSuffix(" [badSignature]\n"), "\(result.errors)")
         #expect(result.errors.split(separator: "\n").count == 1 && !result.output.contains("warning"))
         // Without an ignored file, standard error stays empty.
         #expect(try await decide(owner).errors.isEmpty)

@@ -29,6 +29,24 @@ import Testing
         }
     }
 
+    @Test func `an option that ends with = is a path after --`() async throws {
+        let path = try await Command.run("inspect", "--", "--x=")
+        #expect(path.status == 1 && path.errors.contains("there is no file `--x=`"), "\(path.errors)")
+        let empty = try await Command.run("inspect", "--", "")
+        #expect(empty.status == 64 && empty.errors.contains(" is empty; pass a value"), "\(empty.errors)")
+    }
+
+    @Test func `an empty path after an environment of --trust is wrong usage`() async throws {
+        let result = try await Command.run("inspect", "--trust", "sandbox=", "file")
+        #expect(result.status == 64, "\(result.errors)")
+        #expect(result.errors.contains("the path after `sandbox=` is empty"), "\(result.errors)")
+    }
+
+    @Test func `a shell's request for completions may have an empty word`() async throws {
+        let result = try await Command.run("---completion", "inspect", "--", "--trust", "")
+        #expect(!result.errors.contains(" is empty"), "\(result.errors)")
+    }
+
     @Test func `an empty $TENURE_CONFIG is named in the message`() async throws {
         for command in [["serve", "--check"], ["database", "check"]] {
             let result = try await Command.run(command, environment: ["TENURE_CONFIG": ""])
@@ -45,8 +63,43 @@ import Testing
             #expect(text.contains("no trusted root has the name"), "\(text)")
             #expect(
                 text.contains(
-                    "; pass its signer's certificates with --trust, such as the folder of your test authority [untrustedChain]\n"
+                    "; if it's from your test authority, pass that authority's folder with --trust [untrustedChain]\n"
                 ), "\(text)")
+        }
+    }
+
+    @Test func `the message about an untrusted artifact names the option for its kind of signer`() async throws {
+        let testBed = try await TestBed()
+        let file = try await testBed.mint("transaction")
+        let local = try await testBed.mint("transaction", options: ["--environment", "xcode"])
+        let xcodeOnly = ["--environment", "xcode", "--trust", testBed.authority]
+        let other = testBed.folder.url("other").path
+        try #require(try await Command.run("mint", "authority", other).status == 0)
+        let testAuthority = "if it's from your test authority, pass that authority's folder with --trust"
+        let xcode =
+            "if it's from your Xcode, pass `--environment xcode --trust xcode=FILE` with your Xcode's certificate"
+        let appStore = "if it's from the App Store, pass `--environment production` or `--environment sandbox`"
+        for (options, file, advice) in [
+            (["--trust", "sandbox=" + testBed.authority], file, testAuthority), ([], local, xcode),
+            (["--environment", "xcode", "--trust", other], local, xcode), (xcodeOnly, file, appStore),
+        ] {
+            for command in [["decide", "--policy", testBed.policy], ["inspect"]] {
+                let result = try await Command.run(command + options + [file])
+                let text = result.errors + result.output
+                #expect(text.contains("; \(advice) [untrustedChain]\n"), "\(text)")
+            }
+        }
+    }
+
+    @Test(arguments: ["noX5C", "twoCertificates", "namesakeRoot", "unknownCriticalExtension"])
+    func `the message about a forged artifact doesn't advise to trust its signer`(_ defect: String) async throws {
+        let testBed = try await TestBed()
+        let file = try await testBed.mint("transaction", options: ["--defect", defect])
+        for command in [["decide", "--policy", testBed.policy], ["inspect"]] {
+            let result = try await Command.run(command + ["--trust", testBed.authority, file])
+            let text = result.errors + result.output
+            #expect(text.contains(" [untrustedChain]\n"), "\(text)")
+            #expect(!text.contains("--trust") && !text.contains("--environment"), "\(text)")
         }
     }
 
@@ -76,6 +129,10 @@ import Testing
                 #expect(result.status == 1 && result.errors.utf8.count < 300, "\(result.errors)")
                 #expect(result.errors.contains("is an artifact, and not the path of a file"), "\(result.errors)")
             }
+            // A statement of an offline root begins like an artifact.
+            let installation = try await Command.run("signing-key", "install", artifact)
+            #expect(installation.status == 1 && installation.errors.utf8.count < 300, "\(installation.errors)")
+            #expect(installation.errors.contains(artifact.prefix(10)), "\(installation.errors)")
             let rehearsal = try await Command.run("rehearse", "--policy", testBed.policy, "--evidence", artifact)
             #expect(rehearsal.status == 1 && rehearsal.errors.utf8.count < 300, "\(rehearsal.errors)")
         }
@@ -115,7 +172,9 @@ import Testing
         #expect(text.output.hasPrefix("\(twice):1:\napp transaction\n"), "\(text.output)")
         #expect(text.output.contains("\n\n\(twice):2:\napp transaction\n"), "\(text.output)")
         let json = try await Command.run("inspect", "--json", "--trust", testBed.authority, twice)
-        let lines = json.output.split(separator: "\n")
-        #expect(lines.count == 2 && lines.first == lines.last && lines.first?.hasPrefix("{\"kind\":") == true)
+        let files = try json.output.split(separator: "\n").map { line in
+            try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        }
+        #expect(files.map { $0?["file"] as? String } == ["\(twice):1", "\(twice):2"])
     }
 }

@@ -181,6 +181,13 @@ import Testing
                 """)
     }
 
+    @Test func `an empty path of a release list is a mistake, with the place of the path`() {
+        #expect(
+            mistakes(Self.header + "eras: [{ name: paid, model: paid }]\nreleases: \"\"") == """
+                policy.yaml:4:11: the path of the release list is empty; write it, such as `releases: releases.csv`, or leave out `releases`
+                """)
+    }
+
     private func policy(changeover: String = "", honors: String = "[paid]", more: String = "") -> String {
         """
         app: { bundleID: com.example.calculator }

@@ -52,7 +52,8 @@ package final class ChainCache: Sendable {
         guard let roots = trust.roots else {
             throw Rejection(
                 .untrustedChain,
-                "only Xcode's certificates are trusted here, and another certificate signed the artifact")
+                "only Xcode's certificates are trusted here, and another certificate signed the artifact",
+                missingTrust: .appStore)
         }
         let pair = Pair(leaf: leaf, intermediate: intermediate, purpose: purpose)
         switch tables.withLock({ ($0.chains[pair], $0.rejections[pair]) }) {
@@ -76,7 +77,8 @@ package final class ChainCache: Sendable {
         guard let signers = trust.localSigners else {
             throw Rejection(
                 .untrustedChain,
-                "the artifact has one certificate, as Xcode's artifacts do, and Xcode isn't accepted here"
+                "the artifact has one certificate, as Xcode's artifacts do, and Xcode isn't accepted here",
+                missingTrust: .xcode
             )
         }
         return try locallyTrusted(certificate: certificate, anchors: signers, purpose: purpose)

@@ -15,7 +15,8 @@ extension ParsedCertificate {
         // Several roots may have the same name. The signature decides which root issued the certificate.
         let anchorsWithSameName = anchors.certificates.filter { $0.subject == issuer }
         guard !anchorsWithSameName.isEmpty else {
-            throw Rejection(.untrustedChain, "no trusted root has the name `\(x509.issuer)`")
+            throw Rejection(
+                .untrustedChain, "no trusted root has the name `\(x509.issuer)`", missingTrust: .root)
         }
         // Check the intermediate first: if it isn't an authority, no signature check is needed.
         try checkIsAuthority(intermediatesBelow: 0)
@@ -31,7 +32,8 @@ extension ParsedCertificate {
                 rejection = rejection ?? error
             }
         }
-        throw rejection ?? Rejection(.untrustedChain, "no trusted root signed `\(x509.subject)`")
+        throw rejection
+            ?? Rejection(.untrustedChain, "no trusted root signed `\(x509.subject)`", missingTrust: .root)
     }
 
     /// Checks that the issuer signed this certificate: names, key identifiers and the signature (RFC 5280, section

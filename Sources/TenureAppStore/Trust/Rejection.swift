@@ -31,14 +31,27 @@ public struct Rejection: Error, Sendable, Hashable {
         case misconfigured
     }
 
+    /// What the verifier's configuration lacks to trust the artifact's signer.
+    package enum MissingTrust: Sendable, Hashable {
+        /// The root of the artifact's certificates.
+        case root
+        /// The certificate with which an Xcode signs.
+        case xcode
+        /// The App Store's environments.
+        case appStore
+    }
+
     /// The stable code of the reason, which programs may compare.
     public let code: Code
     /// The reason as one sentence in lower case, without a final period.
     public let detail: String
+    /// What the configuration lacks to trust the signer; nil for any other reason.
+    package let missingTrust: MissingTrust?
 
-    package init(_ code: Code, _ detail: String) {
+    package init(_ code: Code, _ detail: String, missingTrust: MissingTrust? = nil) {
         self.code = code
         self.detail = detail
+        self.missingTrust = missingTrust
     }
 
     init(_ error: JSONError) {
@@ -57,7 +70,7 @@ public struct Rejection: Error, Sendable, Hashable {
 
     /// Returns the same reason for a part of a larger artifact, with the part's name in the message.
     func inside(_ part: String) -> Rejection {
-        Rejection(code, "`\(part)`: \(detail)")
+        Rejection(code, "`\(part)`: \(detail)", missingTrust: missingTrust)
     }
 }
 

@@ -56,7 +56,9 @@ public struct TrustConfiguration: Sendable {
                 .wrongEnvironment, "the artifact names the environment `\(name)`, for which its signer may not sign")
         }
         guard anchors.contains(anchorOf: chain) else {
-            throw Rejection(.untrustedChain, "the root of the artifact's certificates isn't trusted for `\(name)`")
+            throw Rejection(
+                .untrustedChain, "the root of the artifact's certificates isn't trusted for `\(name)`",
+                missingTrust: .root)
         }
         return environment
     }

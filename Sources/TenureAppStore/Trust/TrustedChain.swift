@@ -85,7 +85,8 @@ func locallyTrusted(
     purpose: ChainPurpose
 ) throws(Rejection) -> TrustedChain {
     guard let anchor = anchors.certificates.first(where: { $0.der == certificate }) else {
-        throw Rejection(.untrustedChain, "the artifact's certificate isn't one of those configured for Xcode")
+        throw Rejection(
+            .untrustedChain, "the artifact's certificate isn't one of those configured for Xcode", missingTrust: .xcode)
     }
     return TrustedChain(key: try anchor.signingKey(for: purpose), certificates: [anchor], isLocal: true)
 }

@@ -13,7 +13,7 @@ struct ContentFileOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The app's policy: then packs may name only its entitlements and products, and the file of the packs needs no `app`.",
+            "The app's policy. With it, packs may name only the policy's entitlements and products, and `app` can be left out of the pack file.",
             valueName: "file"))
     var policy: String?
 

@@ -8,6 +8,8 @@ struct CustomerFiles {
         let name: String
         let code: String
         let detail: String
+        /// What to do about the file, as the end of a message.
+        var advice: String?
     }
 
     private(set) var artifacts: [VerifiedArtifact] = []
@@ -37,7 +39,10 @@ struct CustomerFiles {
                     _ = try Evidence(in: verified.environment, from: [verified], purchasesAreComplete: false)
                     artifacts.append(verified)
                 } catch let rejection as Rejection {
-                    rejected.append(RejectedFile(name: name, code: rejection.code.rawValue, detail: rejection.detail))
+                    rejected.append(
+                        RejectedFile(
+                            name: name, code: rejection.code.rawValue, detail: rejection.detail,
+                            advice: rejection.advice))
                 } catch let file as RejectedFile {
                     rejected.append(file)
                 }

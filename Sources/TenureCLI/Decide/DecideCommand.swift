@@ -54,7 +54,7 @@ struct DecideCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"),
-        transform: { try Instant(parsing: $0) })
+        transform: Instant.init(parsing:))
     var at: Instant?
 
     @Option(
@@ -120,9 +120,9 @@ struct DecideCommand: AsyncParsableCommand {
 
     private func writeText(_ decisions: [Decision], of customer: CustomerFiles) {
         for file in customer.rejected {
-            let advice = Rejection.Code(rawValue: file.code)?.advice ?? ""
             Terminal.standardError.write(
-                "warning: `\(file.name)` is ignored: \(Terminal.escaped(file.detail))\(advice) [\(file.code)]")
+                "warning: `\(file.name)` is ignored: \(Terminal.escaped(file.detail))\(file.advice ?? "") [\(file.code)]"
+            )
         }
         let terminal = Terminal.standardOutput
         if !customer.environment.isProduction { terminal.write("in \(customer.environment.rawValue)") }

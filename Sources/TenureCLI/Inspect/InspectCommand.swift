@@ -10,9 +10,9 @@ struct InspectCommand: AsyncParsableCommand {
         discussion: """
             Recognizes the kind of artifact: a JWS (app transaction, transaction, renewal info, notification), an \
             app receipt in DER, BER or Base64, or the JSON of verifyReceipt. A file may have one JWS per line: then each \
-            is shown, with --json as one JSON object per line.
+            is shown, with --json as one JSON object per line, which has the file and the line as `file`.
 
-            Exit codes: 0 verified, 2 rejected or unsigned, 1 a file can't be read, 64 wrong usage.
+            Exit codes: 0 all verified, 2 any rejected or unsigned, 1 a file or line can't be read, 64 wrong usage.
 
             Examples:
               tenure inspect receipt
@@ -46,24 +46,28 @@ struct InspectCommand: AsyncParsableCommand {
         let artifacts = try InputFile(path: file).artifacts()
         let verifier = AppStoreVerifier(
             app: AppIdentity(bundleID: bundleID, appAppleID: appAppleID), trust: try trust.configuration())
-        var inspections: [(name: String, inspection: Inspection)] = []
+        let terminal = Terminal.standardOutput
+        var (isAnyUnreadable, isAnyRefused, isFirst) = (false, false, true)
         for (name, bytes) in artifacts {
+            let inspection: Inspection
             do throws(Rejection) {
                 let artifact = try AppStoreArtifact(recognizing: bytes)
-                inspections.append((name, try Inspection(of: artifact, by: verifier, now: Date())))
+                inspection = try Inspection(of: artifact, by: verifier, now: Date())
             } catch {
-                throw CommandError("`\(name)` can't be read: \(error.detail)")
-            }
-        }
-        let terminal = Terminal.standardOutput
-        for (index, (name, inspection)) in inspections.enumerated() {
-            if json {
-                terminal.write(json: inspection.json)
+                Terminal.standardError.write(error: CommandError("`\(name)` can't be read: \(error.detail)"))
+                isAnyUnreadable = true
                 continue
             }
-            if inspections.count > 1 { terminal.write("\(index > 0 ? "\n" : "")\(Terminal.escaped(name)):") }
+            if !inspection.verdict.isAccepted { isAnyRefused = true }
+            if json {
+                terminal.write(json: inspection.json(file: artifacts.count > 1 ? name : nil))
+                continue
+            }
+            if artifacts.count > 1 { terminal.write("\(isFirst ? "" : "\n")\(Terminal.escaped(name)):") }
+            isFirst = false
             for line in inspection.lines(for: terminal) { terminal.write(line) }
         }
-        if inspections.contains(where: { !$0.inspection.verdict.isAccepted }) { throw ExitCode.refused }
+        if isAnyUnreadable { throw ExitCode.error }
+        if isAnyRefused { throw ExitCode.refused }
     }
 }

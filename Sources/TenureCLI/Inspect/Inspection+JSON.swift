@@ -7,7 +7,9 @@ extension Inspection {
     /// The JSON with `kind`, `verification`, `payload` and `certificates`. A notification also has `nested`: the payloads
     /// of the artifacts in it. Fields of a payload have Apple's names; the fields of a receipt have the names of
     /// verifyReceipt.
-    var json: [UInt8] {
+    ///
+    /// - Parameter file: the artifact's file and line, for `file`. Nil leaves it out.
+    func json(file: String?) -> [UInt8] {
         var verification = JSONObject()
         verification["status"] = .string(verdict.status)
         switch verdict {
@@ -23,6 +25,7 @@ extension Inspection {
                 "a response of verifyReceipt has no signature, so its contents can't be verified")
         }
         var result = JSONObject()
+        if let file { result["file"] = .string(file) }
         result["kind"] = kind.map { .string($0) } ?? .null
         result["verification"] = .object(verification)
         result["payload"] = .object(payload)

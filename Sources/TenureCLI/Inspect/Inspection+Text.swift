@@ -46,7 +46,7 @@ extension Inspection {
                 + (isUnderAppleRoot ? "Apple's root" : "a root that you trust")
         case .rejected(let rejection):
             terminal.styled("rejected", .red)
-                + ": \(Terminal.escaped(rejection.detail))\(rejection.code.advice ?? "") [\(rejection.code.rawValue)]"
+                + ": \(Terminal.escaped(rejection.detail))\(rejection.advice ?? "") [\(rejection.code.rawValue)]"
         case .unsigned:
             terminal.styled("unsigned", .yellow)
                 + ": its contents can't be verified; trust them only if you fetched the response from Apple yourself"

@@ -26,7 +26,7 @@ struct PersonaOptions: ParsableArguments {
     @Option(
         help:
             "When the personas expire (2026-12-31, 2026-12-31T18:00:00Z). A day means 00:00 UTC. Default: after 30 days.",
-        transform: { try Instant(parsing: $0) })
+        transform: Instant.init(parsing:))
     var expires: Instant?
 
     @Flag(help: "Revoke valid personas of the same name, and replace them.")

@@ -57,7 +57,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             Check as of this time instead of now (RFC 3339, or a day, which means 00:00 UTC). With --against, customers \
             who came later are ignored, and so are rights that had ended.
             """,
-        transform: { try Instant(parsing: $0) })
+        transform: Instant.init(parsing:))
     var at: Instant?
 
     @Option(

@@ -15,8 +15,8 @@ struct PolicyOnDisk {
             ? nil : try? InputFile(path: path).bytes(limit: PolicyFile.maximumSize, acceptsPipe: false)
     }
 
-    /// The paths of the policy and of its release list. Only the policy's path if the policy can't be read, or if it is
-    /// standard input or a pipe, which can be read only once.
+    /// The paths of the policy and of its release list. It is only the policy's path if the policy can't be read, or if
+    /// the policy is standard input or a pipe, which can be read only once.
     var files: [String] {
         guard let bytes = bytesIfRereadable else { return [path] }
         var files = [path]

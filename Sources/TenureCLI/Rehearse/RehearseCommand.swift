@@ -65,7 +65,7 @@ struct RehearseCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"),
-        transform: { try Instant(parsing: $0) })
+        transform: Instant.init(parsing:))
     var at: Instant?
 
     @Flag(

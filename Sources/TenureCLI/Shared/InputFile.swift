@@ -1,5 +1,6 @@
 import Foundation
 import TenureAppStore
+import TenureCore
 import TenureFileAttributes
 
 /// A file that a command reads; `-` is standard input.
@@ -43,7 +44,6 @@ struct InputFile {
 
     /// The error about a path without a file. If the path is an artifact itself, the error shows only its beginning.
     private static func missing(_ path: String) -> CommandError {
-        if path.isEmpty { return CommandError("the path of a file is empty; pass a path, or leave it out") }
         // A JWS begins with `{"` in Base64, and a receipt with the tag of a sequence.
         guard path.utf8.count > 200, path.hasPrefix("ey") || path.hasPrefix("MI") else {
             return CommandError("there is no file `\(path)`; check the path")
@@ -54,16 +54,18 @@ struct InputFile {
     }
 
     /// Reads the artifacts in the file: those of a file with one JWS per line, with the number of the line in each name.
-    /// Any other file is one artifact.
+    /// Such a file may have blank lines, and lines with a damaged JWS. Any other file is one artifact.
     func artifacts() throws -> [(name: String, bytes: [UInt8])] {
         let bytes = try bytes()
-        let lines = bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
-        let areJWS =
-            lines.count > 1
-            && lines.allSatisfy { line in
-                line.starts(with: "ey".utf8) && line.count(where: { $0 == UInt8(ascii: ".") }) == 2
-            }
-        guard areJWS else { return [(name, bytes)] }
-        return lines.enumerated().map { ("\(name):\($0.offset + 1)", Array($0.element)) }
+        // A JWS begins with `{"` in Base64. Receipts and JSON begin differently.
+        guard bytes[...].trimmingASCIIWhitespace.starts(with: "ey".utf8) else { return [(name, bytes)] }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map(\.trimmingASCIIWhitespace).enumerated().filter { !$0.element.isEmpty }
+        // A JWS may be wrapped: then no line has all three parts.
+        let hasWholeJWS = lines.contains { line in
+            line.element.starts(with: "ey".utf8) && line.element.count(where: { $0 == UInt8(ascii: ".") }) == 2
+        }
+        guard lines.count > 1, hasWholeJWS else { return [(name, bytes)] }
+        return lines.map { ("\(name):\($0.offset + 1)", Array($0.element)) }
     }
 }

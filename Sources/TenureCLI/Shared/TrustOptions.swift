@@ -52,7 +52,7 @@ struct TrustOptions: ParsableArguments {
         let path: String
 
         init(_ text: String) {
-            let parts = text.split(separator: "=", maxSplits: 1)
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2, let name = EnvironmentName(argument: String(parts[0])) {
                 environment = name.environment
                 path = String(parts[1])
@@ -67,8 +67,11 @@ struct TrustOptions: ParsableArguments {
     }
 
     func validate() throws {
-        guard environments.contains(.xcode) else { return }
         let trustedPaths = trust.map(TrustedPath.init)
+        for (text, trusted) in zip(trust, trustedPaths) where trusted.path.isEmpty {
+            throw ValidationError("the path after `\(text)` is empty; write a path, or leave out `--trust`")
+        }
+        guard environments.contains(.xcode) else { return }
         guard trustedPaths.contains(where: { $0.environment == nil || $0.environment == .xcode }) else {
             throw ValidationError(
                 "`--environment xcode` needs your Xcode's certificate: export it in Xcode (Editor, Save Public Certificate) and pass `--trust xcode=FILE`"
@@ -110,11 +113,15 @@ struct TrustOptions: ParsableArguments {
     }
 }
 
-extension Rejection.Code {
-    /// What to do about an artifact with this rejection, as the end of a message. Nil if nothing but another artifact
-    /// helps.
+extension Rejection {
+    /// The options that would trust the artifact's signer, as the end of a message; nil for any other reason.
     var advice: String? {
-        self == .untrustedChain
-            ? "; pass its signer's certificates with --trust, such as the folder of your test authority" : nil
+        switch missingTrust {
+        case .root: "; if it's from your test authority, pass that authority's folder with --trust"
+        case .xcode:
+            "; if it's from your Xcode, pass `--environment xcode --trust xcode=FILE` with your Xcode's certificate"
+        case .appStore: "; if it's from the App Store, pass `--environment production` or `--environment sandbox`"
+        case nil: nil
+        }
     }
 }

@@ -59,9 +59,10 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
 
     /// Reads a small text file, such as a statement or a public key.
     static func text(in path: String) throws -> String {
-        guard let data = FileManager.default.contents(atPath: path), data.count <= 64 * 1024,
-            let text = String(data: data, encoding: .utf8)
-        else { throw CommandError("`\(path)` isn't a readable text file of at most 64 KiB; check the path") }
+        let bytes = try InputFile(path: path).bytes(limit: 64 << 10)
+        guard let text = String(bytes: bytes, encoding: .utf8) else {
+            throw CommandError("`\(path)` isn't a text file in UTF-8; check the path")
+        }
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -104,7 +104,8 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
     @Option(
         help: """
             Give the list at least this counter. Needed only if the root's file is a restored older copy, which \
-            doesn't know the counters of later lists. `tenure signing-key install` then prints the counter to pass.
+            doesn't know the counters of later lists. If the counter is too low, `tenure signing-key install` refuses \
+            the list and prints the counter to pass.
             """)
     var counter: Int64?
 

@@ -124,7 +124,7 @@ struct SelectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("All messages since this instant. A day means 00:00 UTC.", valueName: "date"),
-        transform: { try Instant(parsing: $0) })
+        transform: Instant.init(parsing:))
     var since: Instant?
 
     func validate() throws {

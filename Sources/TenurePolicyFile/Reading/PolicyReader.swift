@@ -215,6 +215,12 @@ struct PolicyReader {
             }
         }
         guard let path = part.name(&reading, example: "releases: releases.csv") else { return [] }
+        guard !path.isEmpty else {
+            reading.report(
+                "the path of the release list is empty; write it, such as `releases: releases.csv`, or leave out `releases`",
+                at: part.position, breaking: part.path)
+            return []
+        }
         if let knownReleases { return knownReleases }
         do {
             return try ReleaseListFile.listed(try releaseList(path), named: path)
