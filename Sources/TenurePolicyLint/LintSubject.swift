@@ -137,7 +137,7 @@ struct LintSubject: Sendable {
     /// otherwise nil.
     func plannedBeginning(of era: Int) -> Date? {
         guard era > 0, now != .distantFuture else { return nil }
-        // Where the app is `new` in the era, no customer has it yet.
+        // `new` has no instant, so only the other platforms count.
         let beginnings = platforms.compactMap { platform -> Beginning? in
             let beginnings = platform.timeline.beginnings
             return beginnings.indices.contains(era) ? beginnings[era] : nil
@@ -156,9 +156,9 @@ struct LintSubject: Sendable {
     }
 
     /// Returns the names of the entitlements that are undetermined for a customer who acquired the app with this
-    /// version on an unknown date; nil if the file has mistakes.
-    func undeterminedEntitlements(_ version: AppVersion?, on platform: Platform?) -> [String]? {
-        entitlementNames(.undetermined, version, on: platform, bought: nil)
+    /// version and date; nil if the file has mistakes.
+    func undeterminedEntitlements(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
+        entitlementNames(.undetermined, version, on: platform, bought: date)
     }
 
     private func entitlementNames(

@@ -12,8 +12,7 @@ struct Suggestions {
     /// The edits of the fixes that work together, and the findings that they resolve.
     private var combined: (edits: [PolicyEdit], findings: Set<FindingKey>) = ([], [])
     /// How many more tests of single fixes, and of several fixes together, are allowed. Each test checks the whole
-    /// policy again, so fewer tests are allowed for a long release list or
-    /// many entitlements.
+    /// policy again, so fewer tests are allowed for a long release list or many entitlements.
     private var testsLeft: (single: Int, combined: Int)
 
     /// - Parameter findings: the findings for the unchanged file.

@@ -1,3 +1,4 @@
+import TenureAppStore
 package import TenureStore
 
 /// A problem that stops a rehearsal. Rejected lines don't stop it; they are counted.
@@ -47,8 +48,8 @@ extension RehearsalError: CustomStringConvertible {
         }
     }
 
-    /// The path, or only its beginning if it is so long that it is probably an artifact.
+    /// The path, or only its beginning if it is probably an artifact itself.
     private static func shortened(_ path: String) -> String {
-        path.utf8.count > 200 && ["ey", "MI"].contains(path.prefix(2)) ? String(path.prefix(20)) + "…" : path
+        AppStoreArtifact.isProbable(inPlaceOfPath: path) ? String(path.prefix(20)) + "…" : path
     }
 }

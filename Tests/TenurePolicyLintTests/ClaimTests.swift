@@ -71,6 +71,33 @@ import Testing
         #expect(message.hasSuffix("there this honor adds nothing to `premium` for everybody who came in `paid`"))
     }
 
+    @Test func `an honor without a dated end is undetermined only after the other honors of its era end`() throws {
+        func message(_ honors: String) throws -> String {
+            try finding("honor-without-end", Self.undated + [("honors: [paid]", "honors: [\(honors)]")]).message
+        }
+        let until2030 = "{ era: paid, until: 2030-01-01 }"
+        #expect(
+            try message("\(until2030), { era: paid, for: P1Y }").hasSuffix(
+                "there `premium` is undetermined from 2030-01-02T12:00:00Z on for everybody who came in `paid`"))
+        #expect(
+            try message("\(until2030), { era: paid, for: P1Y, until: 2029-01-01 }").hasSuffix(
+                "there this honor adds nothing to `premium` for everybody who came in `paid`"))
+        // Another honor with dates doesn't cover all customers of the era.
+        #expect(
+            try message("{ era: paid, boughtSince: 2014-01-01 }, { era: paid, for: P1Y }").hasSuffix(
+                "there `premium` is undetermined for everybody who came in `paid`"))
+    }
+
+    @Test func `an honor of limited length in the last era adds nothing beside a permanent honor of the era`() throws {
+        let honors = ("honors: [paid]", "honors: [{ era: freemium, for: P1Y, until: 2099-01-01 }, freemium]")
+        let found = try finding("honor-without-end", [honors])
+        #expect(
+            found.message
+                == "`for` (1 year) counts from the end of `freemium`, which is the last era: this honor adds nothing to `premium`"
+        )
+        #expect(found.fix == "leave out this honor, or acknowledge this finding if it is intended")
+    }
+
     @Test func `a reused build is reported with what it means without a purchase date`() throws {
         let byDate = [("build: \"120\", ", ""), ("increasing", "restarted")]
         let list = "iOS,1.0,1,2014-01-01,paid\niOS,2.1,1,2016-06-10,free\n"
@@ -89,6 +116,34 @@ import Testing
         let listed = try finding("build-reused", [byDate[0], ("increasing", own)])
         #expect(listed.message.hasSuffix("; for a customer without a known purchase date, `inDoubt` decides"))
         #expect(listed.fix == "give each release its own build from now on; keep both rows in the policy's list")
+    }
+
+    @Test func `a build reused without an instant between the eras leaves customers with a date undetermined, too`()
+        throws
+    {
+        let own = """
+            restarted
+            inDoubt: undetermined
+            releases:
+              - { platform: iOS, build: "1", releasedAt: 2014-01-01 }
+              - { platform: iOS, build: "120", releasedAt: 2015-06-10 }
+              - { platform: iOS, build: "1", releasedAt: 2016-06-10 }
+            """
+        #expect(
+            try finding("build-reused", Self.undated + [("increasing", own)]).message.hasSuffix(
+                "build 1 proves neither era, and no instant separates them; customers of build 1 are undetermined for `premium`"
+            ))
+    }
+
+    @Test func `a boundary without a date beside a dated one leaves customers without version and date undetermined`()
+        throws
+    {
+        let plus =
+            "  - { name: plus, model: paid, begins: { iOS: { build: \"200\", at: 2020-01-01T00:00:00Z } }, changeover: none }\nbuildNumbers"
+        #expect(
+            try finding("boundary-without-date", Self.undated + [("buildNumbers", plus)]).message
+                == "on iOS only build 120 separates `paid` from `freemium`: a customer with neither a known build nor a known purchase date is undetermined for `premium`, and nothing contradicts a wrong build"
+        )
     }
 
     @Test func `a boundary without a date makes no customer undetermined if both eras are honored`() throws {

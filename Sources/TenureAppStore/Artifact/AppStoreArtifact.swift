@@ -13,6 +13,12 @@ public enum AppStoreArtifact: Sendable, Hashable {
     /// The largest file that can be an artifact.
     public static let maximumSize = VerifyReceiptResponse.maximumSize
 
+    /// Whether a text that was passed as a path is probably an artifact. A JWS begins with `{"` in Base64, and a receipt
+    /// with the tag of a sequence in Base64.
+    package static func isProbable(inPlaceOfPath path: String) -> Bool {
+        path.utf8.count > 200 && (path.hasPrefix("ey") || path.hasPrefix("MI"))
+    }
+
     /// Reads a file: a JWS of any kind, the body of a notification's request, a receipt in BER, DER or Base64, or a
     /// response of `verifyReceipt`. Blanks before and after text are ignored.
     ///

@@ -44,8 +44,7 @@ struct InputFile {
 
     /// The error about a path without a file. If the path is an artifact itself, the error shows only its beginning.
     private static func missing(_ path: String) -> CommandError {
-        // A JWS begins with `{"` in Base64, and a receipt with the tag of a sequence.
-        guard path.utf8.count > 200, path.hasPrefix("ey") || path.hasPrefix("MI") else {
+        guard AppStoreArtifact.isProbable(inPlaceOfPath: path) else {
             return CommandError("there is no file `\(path)`; check the path")
         }
         return CommandError(

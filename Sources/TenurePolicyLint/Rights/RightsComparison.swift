@@ -43,7 +43,8 @@ struct RightsComparison: Sendable {
     enum Fate: Sendable, Hashable {
         /// The right would be denied, or would end at a time that has passed.
         case denied
-        /// The right would end earlier, but not before the time of the check. If `from` is nil, the right is permanent under the old policy.
+        /// The right would end earlier, but not before the time of the check. If `from` is nil, the right is permanent
+        /// under the old policy.
         case shortened(from: Date?, to: Date)
         /// The right would be neither granted nor denied.
         case undetermined

@@ -16,11 +16,15 @@ extension LintRule {
             let key = change.platform.key.rawValue
             let version = change.version.map { "\($0)" } ?? ""
             let names = Set(change.lostEntitlements + change.gainedEntitlements)
-            let undetermined = (subject.undeterminedEntitlements(nil, on: change.platform.platform) ?? [])
+            let undetermined = (subject.undeterminedEntitlements(nil, on: change.platform.platform, bought: nil) ?? [])
                 .filter { names.contains($0) }
+            // Another boundary's date may separate the eras of a customer who has a date.
+            let isDated = change.platform.timeline.beginnings.contains { $0?.date != nil }
+            let unknown =
+                isDated ? "with neither a known \(key) nor a known purchase date" : "without a known \(key)"
             let consequence =
                 undetermined.isEmpty
-                ? "" : "a customer without a known \(key) is undetermined for \(inWords(undetermined)), and "
+                ? "" : "a customer \(unknown) is undetermined for \(inWords(undetermined)), and "
             report.add(
                 at: change.path,
                 "on \(change.platform.platform.rawValue) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: \(consequence)nothing contradicts a wrong \(key)",

@@ -9,7 +9,7 @@ extension LintRule {
         rationale:
             "One app gave each release the build 1. A customer who first got build 1 may be from before or after the change, so the build proves neither era.",
         fix:
-            "Let the date decide: write `at` in the era's beginning and add a release list, or set `buildNumbers: restarted`.",
+            "Let the date decide: write `at` in the era's beginning and add a release list, or set `buildNumbers: restarted` and remove `build` from each beginning.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
@@ -41,7 +41,7 @@ extension LintRule {
                         at: listed, on: platform,
                         "\(eras), and the policy treats the second release as the first: anyone who first got the app with that release in \(subject.name(era)) gets \(inWords(unpaidEntitlements)) for nothing",
                         fix: platform.key == .bundleVersion
-                            ? "let the date decide: add the release list to the policy (key `releases`), or set `buildNumbers: restarted` and leave out each `build` of a beginning"
+                            ? "let the date decide: add the release list to the policy (key `releases`), or set `buildNumbers: restarted` and remove `build` from each beginning"
                             : "add the release list to the policy (key `releases`), so that the date decides")
                 }
             }
@@ -50,14 +50,20 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Describes what a customer of a release gets without a known purchase date, if that differs from what a customer
-    /// gets who came while the release was on sale.
+    /// Describes what customers of a release get without a known purchase date, if that differs from what customers get
+    /// who came while the release was on sale. Also names what is undetermined for both.
     fileprivate func outcomeWithoutDate(
         of release: Release, _ number: AppVersion, on platform: LintPlatform
     ) -> String {
-        let undetermined = undeterminedEntitlements(number, on: platform.platform) ?? []
+        let undetermined = undeterminedEntitlements(number, on: platform.platform, bought: nil) ?? []
+        let undeterminedByDate = Set(
+            undeterminedEntitlements(number, on: platform.platform, bought: release.lateInstant) ?? [])
+        let resolvedByDate = undetermined.filter { !undeterminedByDate.contains($0) }
+        if !resolvedByDate.isEmpty {
+            return "; a customer without a known purchase date is undetermined for \(inWords(resolvedByDate))"
+        }
         if !undetermined.isEmpty {
-            return "; a customer without a known purchase date is undetermined for \(inWords(undetermined))"
+            return "; customers of \(platform.name(of: release)) are undetermined for \(inWords(undetermined))"
         }
         let byDate = Set(
             grantedEntitlements(number, on: platform.platform, bought: release.lateInstant) ?? [])

@@ -1,3 +1,4 @@
+import Foundation
 import TenureCore
 import TenureJSON
 import TenurePolicyFile
@@ -13,14 +14,24 @@ extension LintRule {
         for (entitlement, honor, index, path) in subject.currentHonors {
             guard let length = honor.length else { continue }
             let name = "`\(entitlement.name.shortened)`"
+            // Until when other honors of the era give the entitlement to all its customers: `distantFuture` if
+            // permanently, nil if there is no such honor.
+            let othersEnd = subject.lastingHonors(of: entitlement, in: index)
+                .filter { $0.length == nil && $0.boughtSince == nil && $0.boughtBefore == nil }
+                .map { $0.until ?? Date.distantFuture }.max()
+            let addsNothing = othersEnd.map { $0 >= (honor.until ?? Date.distantFuture) } ?? false
             guard index + 1 < subject.eras.count else {
                 let end = honor.until.map { "ends only by `until` (\($0.rfc3339))" } ?? "never ends"
+                let outcome =
+                    addsNothing ? "this honor adds nothing to \(name)" : "until there is a next one, \(name) \(end)"
+                let advice =
+                    addsNothing
+                    ? "leave out this honor"
+                    : honor.until == nil ? "also limit the honor by `until`" : "leave out `for`"
                 report.add(
                     at: path, severity: .warning,
-                    "`for` (\(length.inWords)) counts from the end of `\(honor.era)`, which is the last era: until there is a next one, \(name) \(end)",
-                    fix:
-                        "\(honor.until == nil ? "also limit the honor by `until`" : "leave out `for`"), or acknowledge this finding if it is intended"
-                )
+                    "`for` (\(length.inWords)) counts from the end of `\(honor.era)`, which is the last era: \(outcome)",
+                    fix: "\(advice), or acknowledge this finding if it is intended")
                 continue
             }
             let undated = subject.platforms.filter {
@@ -28,9 +39,10 @@ extension LintRule {
                     && $0.timeline.end(of: index) == nil
             }
             guard subject.platforms.isEmpty || !undated.isEmpty else { continue }
-            // Another honor of the era may give the entitlement permanently.
-            let isPermanent = subject.lastingHonors(of: entitlement, in: index).contains(where: \.isUnlimited)
-            let outcome = isPermanent ? "this honor adds nothing to \(name)" : "\(name) is undetermined"
+            let outcome =
+                addsNothing
+                ? "this honor adds nothing to \(name)"
+                : "\(name) is undetermined\(othersEnd.map { " from \($0.rfc3339) on" } ?? "")"
             let places = undated.map(\.platform.rawValue).joined(separator: " and ")
             report.add(
                 at: path,

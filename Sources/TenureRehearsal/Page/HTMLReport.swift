@@ -149,7 +149,7 @@ package struct HTMLReport {
         case .evidence(let name, let counts, let badLines, let anonymousIDs):
             page.element(
                 "p",
-                counts.lines == 0
+                counts.lines == 0 && !report.isPartial
                     ? "\(name.shortFileName) is empty."
                     : "\(name.shortFileName) has \(counts.lines.grouped("line")): \(counts.usableLines.grouped) from \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, and \(counts.blankLines.grouped) blank."
             )

@@ -93,17 +93,12 @@ struct Headline: Sendable, Hashable {
                 "no customer has \(names), although \(missing.count == 1 ? "it honors" : "they honor") an era")
         }
         let tally = report.tally
-        if tally.contradicting > 0 {
-            let verb = tally.contradicting == 1 ? "has" : "have"
-            doubts.append(
-                "\(tally.contradicting.grouped("customer")) (\(tally.contradicting.share(of: tally.customers))) \(verb) contradicting proofs"
-            )
-        }
+        if tally.contradicting > 0 { doubts.append(report.contradictions) }
         let products = tally.productsWithoutEntitlement
         if let (product, count) = products.first {
             doubts.append(
                 products.count == 1
-                    ? "\(count.grouped("customer")) \(count == 1 ? "has" : "have") bought `\(product)`, which no entitlement lists"
+                    ? report.purchases(of: product, by: count)
                     : "customers have bought \(products.count.grouped("product")) that no entitlement lists")
         }
         if warnings > 0 { doubts.append("`tenure policy check` reports \(warnings.grouped("warning"))") }

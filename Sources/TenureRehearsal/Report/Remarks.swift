@@ -7,15 +7,11 @@ extension RehearsalReport {
     var remarks: [String] {
         var remarks: [String] = []
         if tally.contradicting > 0 {
-            let verb = tally.contradicting == 1 ? "has" : "have"
-            remarks.append(
-                "\(tally.contradicting.grouped("customer")) (\(tally.contradicting.share(of: tally.customers))) \(verb) contradicting proofs: the version and the purchase date prove different eras"
-            )
+            remarks.append("\(contradictions): the version and the purchase date prove different eras")
         }
         let products = tally.productsWithoutEntitlement.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         for (product, count) in products.prefix(Self.maximumProducts) {
-            let verb = count == 1 ? "has" : "have"
-            remarks.append("\(count.grouped("customer")) \(verb) bought `\(product)`, which no entitlement lists")
+            remarks.append(purchases(of: product, by: count))
         }
         if products.count > Self.maximumProducts {
             remarks.append(
@@ -23,6 +19,18 @@ extension RehearsalReport {
             )
         }
         return remarks
+    }
+
+    /// A clause such as "2 customers (5%) have contradicting proofs".
+    var contradictions: String {
+        let count = tally.contradicting
+        return
+            "\(count.grouped("customer")) (\(count.share(of: tally.customers))) \(count == 1 ? "has" : "have") contradicting proofs"
+    }
+
+    /// Returns a clause about a product that no entitlement lists, and the number of customers who have bought it.
+    func purchases(of product: String, by count: Int) -> String {
+        "\(count.grouped("customer")) \(count == 1 ? "has" : "have") bought `\(product)`, which no entitlement lists"
     }
 
     /// The maximum number of products in the remarks.

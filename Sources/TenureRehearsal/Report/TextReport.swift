@@ -65,7 +65,7 @@ package struct TextReport: Sendable {
         case .evidence(let name, let counts, let badLines, let anonymousIDs):
             lines.append(
                 .plain(
-                    counts.lines == 0
+                    counts.lines == 0 && !report.isPartial
                         ? "\(name) is empty"
                         : "\(name): \(counts.lines.grouped("line")), \(counts.usableLines.grouped) of them from \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, \(counts.blankLines.grouped) blank"
                 ))

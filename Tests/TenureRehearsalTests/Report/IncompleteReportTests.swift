@@ -53,6 +53,15 @@ struct IncompleteReportTests {
         #expect(!page(try report()).contains("Only part of the input was read"))
     }
 
+    @Test func `only evidence that was read to its end is reported as empty`() throws {
+        #expect(text(try report()).contains("lines is empty"))
+        #expect(page(try report()).contains("lines is empty."))
+        for partial in [try report(isPartial: true), try report(isPartial: true, problem: .damagedArchive)] {
+            #expect(!text(partial).contains("is empty") && text(partial).contains("lines: 0 lines, "))
+            #expect(!page(partial).contains("is empty") && page(partial).contains("lines has 0 lines: "))
+        }
+    }
+
     @Test func `a rehearsal report counts customers who lose nothing if promises are kept`() throws {
         let kept = try report(promised: true)
         #expect(kept.tally.losing == 1 && kept.tally.losingWithPromises == 0)
