@@ -133,7 +133,7 @@ extension Sentence {
     /// Writes, for example, ", and it's for people who got it on June 10, 2014 or later. "
     private func writeWindow(of era: Int, to output: inout some TextPieces & ~Copyable) {
         guard let (first, last) = facts.window(ofHonoring: era) else {
-            return output.say(", outside the dates for which it was offered. ")
+            return output.say(facts.hasDate ? ", " : " ", "outside the dates for which it was offered. ")
         }
         output.say(", and it's for people who got it ")
         switch (first, last) {
