@@ -12,7 +12,7 @@ extension LintRule {
         rationale:
             "If a free build is below a paid build, everyone who installs the free build gets the app for nothing. Their original build never changes.",
         fix:
-            "Ship no such build. If such a build was shipped, add the release list to the policy (key `releases`), or set `buildNumbers: restarted` and remove `build` from each beginning.",
+            "Ship no such build. If such a build was shipped, add the release list to the policy (key `releases`), or set `buildNumbers: restarted` without `build` in any beginning.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
