@@ -27,6 +27,8 @@ struct ReceiptDateTests {
         "2024-01-01T00:00:61Z", "2024-01-01T00:00:00", "2024-01-01", "2024-01-01T00:00:00Z ", " 2024-01-01T00:00:00Z",
         "2024-01-01 00:00:00Z", "2024-01-01T00:00:00.Z", "2024-01-01T00:00:00+1", "2024-01-01T00:00:00+24:00",
         "2024-1-1T00:00:00Z", "２０２４-01-01T00:00:00Z", "2024-01-01T00:00:00ZZ", "+2024-01-01T00:00:00Z",
+        // Pacific time, which `verifyReceipt` writes in other fields.
+        "2020-07-22 10:39:08 America/Los_Angeles",
     ])
     func `a receipt's date that is neither RFC 3339 nor as Xcode writes it is refused`(_ text: String) {
         #expect(ReceiptDate.date(fromAnyText: text) == nil)

@@ -1,10 +1,21 @@
-import TenureAppStore
 import Testing
 
+@testable import TenureAppStore
 @testable import TenureMint
 
 /// Anyone could add unsigned parts to a receipt in endless variants, and each variant would look like a new receipt.
 struct ReceiptStructureTests {
+    /// The forms of a length of two: in one byte, and in one to four bytes after their number (X.690, section 8.1.3).
+    @Test(arguments: [[2], [0x81, 2], [0x82, 0, 2], [0x84, 0, 0, 0, 2]] as [[UInt8]])
+    func `an element must end within the element that contains it`(length: [UInt8]) throws {
+        let inner: [UInt8] = [BERTag.octetString] + length + [7, 8]
+        var reader = BERReader(inner)
+        #expect(try reader.element(at: 0, before: inner.count).contents.count == 2)
+        // The bytes go on after the outer element.
+        #expect(throws: Rejection.self) { try reader.element(at: 0, before: inner.count - 1) }
+        #expect(throws: Rejection.self) { try reader.primitive(at: 0, before: inner.count - 1) }
+    }
+
     @Test(arguments: [false, true])
     func `a receipt with an additional part at any place outside of its certificates is malformed`(
         hasSignedAttributes: Bool
