@@ -22,9 +22,9 @@ import Testing
         return folder
     }
 
-    @Test func `an undelivered webhook message is logged with its attempts, and can be sent again`() async throws {
-        let folder = try folder()
-        let config = try folder.write(
+    /// Writes a configuration with a webhook that no server receives. Returns its path.
+    private static func configuration(in folder: Folder) throws -> String {
+        try folder.write(
             """
             policy: policy.yaml
             database: tenure.sqlite
@@ -32,6 +32,11 @@ import Testing
             webhooks:
               - { name: app, url: "http://127.0.0.1:9/", secretFile: webhook.secret, allowPrivate: true }
             """, to: "tenure.yaml")
+    }
+
+    @Test func `an undelivered webhook message is logged with its attempts, and can be sent again`() async throws {
+        let folder = try folder()
+        let config = try Self.configuration(in: folder)
         let service = try RunningCommand(["serve", "--config", config])
         _ = try #require(try await service.port(), "\(service.errors)")
         func log() async throws -> String {
@@ -60,14 +65,7 @@ import Testing
         async throws
     {
         let folder = try folder()
-        let config = try folder.write(
-            """
-            policy: policy.yaml
-            database: tenure.sqlite
-            port: 0
-            webhooks:
-              - { name: app, url: "http://127.0.0.1:9/", secretFile: webhook.secret, allowPrivate: true }
-            """, to: "tenure.yaml")
+        let config = try Self.configuration(in: folder)
         let database = ["--database", folder.url("tenure.sqlite").path]
         let service = try RunningCommand(["serve", "--config", config])
         let port = try #require(try await service.port(), "\(service.errors)")

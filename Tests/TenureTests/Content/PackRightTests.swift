@@ -12,6 +12,18 @@ import Testing
     private static let files: [String: Data] = ["a.txt": Data("abc".utf8)]
     private static let loops = "com.example.loops"
 
+    /// A pack that an entitlement or a product unlocks, and a customer with a subscription to it until `end`.
+    private static func testBed(
+        _ files: [String: Data] = files, unlockedBy kind: String, until end: Date
+    ) throws -> ContentTestBed {
+        try ContentTestBed(
+            files, unlock: kind == "product" ? .product(InventedApp.yearly) : .entitlement("cloud"),
+            store: FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
+            })
+    }
+
     private static func isInstalled(_ state: Tenure.AssetPack.State) -> Bool {
         if case .installed = state { true } else { false }
     }
@@ -127,12 +139,7 @@ import Testing
     @Test(arguments: ["entitlement", "product"])
     func `the right to an asset pack ends with a subscription, without a refresh`(kind: String) async throws {
         let end = InventedApp.now.addingTimeInterval(3600)
-        let testBed = try ContentTestBed(
-            Self.files, unlock: kind == "product" ? .product(InventedApp.yearly) : .entitlement("cloud"),
-            store: FakeStore {
-                $0.app = InventedApp.newcomer()
-                $0.transactions = [InventedApp.subscription(until: end)]
-            })
+        let testBed = try Self.testBed(unlockedBy: kind, until: end)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         try await piano.download()
@@ -211,12 +218,7 @@ import Testing
     func `the right to an asset pack and its download continue with a renewed subscription`(kind: String) async throws {
         let end = InventedApp.now.addingTimeInterval(3600)
         let files = ["a.bin": ContentTestBed.bytes(3_000_000)]
-        let testBed = try ContentTestBed(
-            files, unlock: kind == "product" ? .product(InventedApp.yearly) : .entitlement("cloud"),
-            store: FakeStore {
-                $0.app = InventedApp.newcomer()
-                $0.transactions = [InventedApp.subscription(until: end)]
-            })
+        let testBed = try Self.testBed(files, unlockedBy: kind, until: end)
         testBed.server.hold(after: 1_000_000)
         let tenure = testBed.device.start { $0.stallTimeout = 60 }
         let piano = tenure.content["piano"]
@@ -238,12 +240,7 @@ import Testing
         async throws
     {
         let end = InventedApp.now.addingTimeInterval(3600)
-        let testBed = try ContentTestBed(
-            Self.files, unlock: kind == "product" ? .product(InventedApp.yearly) : .entitlement("cloud"),
-            store: FakeStore {
-                $0.app = InventedApp.newcomer()
-                $0.transactions = [InventedApp.subscription(until: end)]
-            })
+        let testBed = try Self.testBed(unlockedBy: kind, until: end)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         try await piano.download()
@@ -270,12 +267,7 @@ import Testing
         kind: String
     ) async throws {
         let end = InventedApp.now.addingTimeInterval(3600)
-        let testBed = try ContentTestBed(
-            Self.files, unlock: kind == "product" ? .product(InventedApp.yearly) : .entitlement("cloud"),
-            store: FakeStore {
-                $0.app = InventedApp.newcomer()
-                $0.transactions = [InventedApp.subscription(until: end)]
-            })
+        let testBed = try Self.testBed(unlockedBy: kind, until: end)
         let tenure = testBed.device.start {
             $0.options.appStoreTimeout = 3600
             $0.resolvingTimeout = 0.05
