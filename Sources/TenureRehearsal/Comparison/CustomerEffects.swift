@@ -5,8 +5,8 @@ package import TenureCore
 /// Every rehearsal uses `customerEffects`. So a file, a database and a publication give the same numbers.
 package struct CustomerEffects: Sendable, Hashable {
     /// The effects if the new policy ends promises. It can end a promise only if the old policy grants the entitlement
-    /// to the customer even without the promise. All other promises are kept, and those that a rollback restores.
-    /// Without an old policy, every promise is kept.
+    /// to the customer even without the promise. It keeps every other promise, and also every promise that a rollback
+    /// restores. Without an old policy, every promise is kept.
     ///
     /// So the new policy isn't blamed for a right that an earlier policy took. For example, version 1 of the policy
     /// granted `cloud`, version 2 doesn't, and a promise keeps it for the customer. Version 3 doesn't end this promise.

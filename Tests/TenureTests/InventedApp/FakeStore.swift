@@ -40,10 +40,12 @@ final class FakeStore: AppStoreAccess {
         var renewalsBehavior = Behavior.answers
         var restoreBehavior = Behavior.answers
         var finishBehavior = Behavior.answers
-        /// Whether calls that list purchases wait until a test lets them continue. They return what was there when they were called; Apple documents nothing about this.
+        /// Whether calls that list purchases wait until a test lets them continue. They return what was there when they
+        /// were called. Apple doesn't document what such a call returns.
         var isListingPaused = false
-        /// Whether the App Store doesn't respond. Then `Transaction.all` has no elements, and only a request for products
-        /// fails: the sequence can't throw (<https://developer.apple.com/documentation/storekit/transaction/all>).
+        /// Whether the App Store doesn't respond. Then the list of purchases is empty, and a request for products fails.
+        /// Apple documents that `Product.products(for:)` can throw and that `Transaction.all` can't
+        /// (<https://developer.apple.com/documentation/storekit/transaction/all>), but not what the sequence has then.
         var isOffline = false
         /// The transactions that can't be finished.
         var unfinishable: Set<String> = []
