@@ -51,7 +51,7 @@ package struct TrialRequest: Sendable, Hashable, Codable {
 }
 
 extension JSONWriter {
-    /// Writes the response.
+    /// Writes the response as a JSON object.
     package mutating func value(_ trial: TrialResponse) {
         typealias Key = TrialResponse.CodingKeys
         beginObject()
