@@ -86,7 +86,7 @@ extension Tenure.Error: CustomStringConvertible {
         case .key: "add the key that `tenure signing-key list` prints to the app"
         case .purchasesUnavailable: "offer purchases only in the app itself, installed from the App Store"
         case .accessGroup:
-            "name an App Group of the app and of each extension, such as `group.com.example.app`; an App Clip has none"
+            "name an App Group of the app and of each extension, such as `group.com.example.app`; in an App Clip, leave `Options.accessGroup` unset"
         case .persona:
             "use `.earlyBuyer(build:on:)` without a service; with a service, use `.token(…)` with the token that `tenure persona create` prints"
         case .noTrial: "add a `trial` to the entitlement, or hide the button"

@@ -73,7 +73,7 @@ package struct ProductsResponse: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
-    /// Writes the response.
+    /// Writes the response as a JSON object.
     package mutating func value(_ response: ProductsResponse) {
         object { json in
             json.field("products", response.products) { json, product in

@@ -9,7 +9,8 @@ extension KeyedDecodingContainer {
         let text = try decode(String.self, forKey: key)
         guard let date = Date(rfc3339: text) else {
             throw DecodingError.dataCorruptedError(
-                forKey: key, in: self, debugDescription: "`\(text)` isn't an instant as in RFC 3339")
+                forKey: key, in: self,
+                debugDescription: "`\(text)` isn't an RFC 3339 instant, such as 2026-11-20T12:00:00Z")
         }
         return date
     }

@@ -11,10 +11,10 @@ package struct TrialResponse: Sendable, Hashable, Decodable {
     package let sessions: Int?
     /// How many sessions are left after this session; nil for a trial of days.
     package let sessionsLeft: Int?
-    /// The end of this session or of the trial's days; nil for an owner.
+    /// The end of this session or of the trial's days; nil if the customer has the entitlement.
     package let ends: Date?
 
-    /// Creates a response. For an owner, the response needs only the entitlement's name and `isOwner`.
+    /// Creates a response. If the customer has the entitlement, it needs only the entitlement's name and `isOwner`.
     package init(
         entitlement: String, isOwner: Bool = false, sessions: Int? = nil, sessionsLeft: Int? = nil, ends: Date? = nil
     ) {
@@ -51,7 +51,7 @@ package struct TrialRequest: Sendable, Hashable, Codable {
 }
 
 extension JSONWriter {
-    /// Writes the response.
+    /// Writes the response as a JSON object.
     package mutating func value(_ trial: TrialResponse) {
         typealias Key = TrialResponse.CodingKeys
         beginObject()

@@ -43,8 +43,8 @@ final class CustomerLookups: Sendable {
 
     /// Returns the customer with this row ID, or the one into which it was merged.
     ///
-    /// - Parameter readInTransaction: reads the customer in a separate transaction. Used while a published policy
-    ///   still has promises to end or to restore, because the customer's stored facts may not include that yet.
+    /// - Parameter readInTransaction: reads the customer in a separate transaction. Used while promises still
+    ///   have to be ended or restored after a publication, because the customer's stored facts may not show that yet.
     func customer(
         _ id: Int64, readInTransaction: (Int64) async throws(StoreError) -> Customer?
     ) async throws(StoreError) -> Customer? {

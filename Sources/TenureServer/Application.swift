@@ -57,8 +57,8 @@ public func serve(
     try await serve(AppsConfiguration(apps), reread: nil, logger: logger, onServerRunning: onServerRunning)
 }
 
-/// Runs several apps. On SIGHUP, and when the process's owner calls the reload route, `reread` reads the configuration
-/// of the apps again. The owner has the admin key at the top level of the configuration.
+/// Runs several apps. On SIGHUP, and when the operator calls the reload route, `reread` reads the configuration
+/// of the apps again. The route needs the admin key at the top level of the configuration.
 package func serve(
     _ apps: AppsConfiguration, reread: AppsReading.Reader?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }

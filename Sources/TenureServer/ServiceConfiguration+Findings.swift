@@ -77,7 +77,7 @@ extension ServiceConfiguration {
             mustBeNew: createsDatabase && !isOneOfSeveral)
     }
 
-    /// Returns a clearer error if the server has no database although the folder has keys; otherwise `error`.
+    /// Returns a clearer error if the server has no database although the folder of keys has a signing key; otherwise `error`.
     package func missingDatabase(_ error: any Error) -> any Error {
         guard case StoreError.unusable(let database, let detail) = error, !createsDatabase, hasSigningKey,
             detail.contains(DatabaseOpening.noDatabase)

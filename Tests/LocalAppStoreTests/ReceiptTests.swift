@@ -150,7 +150,7 @@ struct ReceiptTests {
         #expect(try receipt(of: "Vera", in: state).receiptType == type)
     }
 
-    @Test func `receipts have the original version from June 20, 2013, and SHA-256 from January 24, 2025`() throws {
+    @Test func `receipts from June 20, 2013 on have the original version, from January 24, 2025 on SHA-256`() throws {
         let sha1: [UInt8] = [0x06, 0x05, 0x2B, 0x0E, 0x03, 0x02, 0x1A]
         var app = Shop.app()
         app.releases.insert(

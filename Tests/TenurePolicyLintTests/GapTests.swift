@@ -139,7 +139,7 @@ import Testing
 
     // MARK: Buyers between two honors
 
-    @Test func `owners outside of the dates of all honors are reported with these dates`() throws {
+    @Test func `owners outside of the dates of every honor are reported with their purchase dates`() throws {
         let since = [("[paid]", "[{ era: paid, boughtSince: 2014-06-10 }]")]
         // Without a release list, the app may have come out on that day, so there may be no such owners.
         for (list, severity) in [

@@ -27,8 +27,8 @@ package struct AppStoreTransaction: Sendable, Hashable {
     package var isFinished = false
     /// The index of the purchaser's transaction, for a family member's transaction.
     let sharedFrom: Int?
-    /// The number of the last change of this transaction, among all changes. The history has the order of these
-    /// numbers.
+    /// The value of `AppStoreState.revision` at the last change of this transaction. The history is sorted by these
+    /// values.
     var revision: Int
     var modifiedAt: Date
 

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Searches again when it is time, or when an event makes it likely that something changed.
+/// Begins searches (see `Engine`) when it is time, or when an event makes it likely that something changed.
 extension Engine {
     /// Searches repeatedly, with waits in between, until its task is canceled.
     func run() async {
@@ -41,7 +41,7 @@ extension Engine {
             switch event {
             case .keychainUnlocked: if device.state.isUnreadable { await searchAgain() }
             case .appEnteredBackground: break
-            case .appBecameActive, .networkReturned: if lacksEntitlement || isReportMissing { await recheck() }
+            case .appBecameActive, .networkReturned: if lacksEntitlement || hasUnansweredPurchase { await recheck() }
             }
         }
     }
@@ -53,14 +53,14 @@ extension Engine {
     }
 
     /// Whether there is a purchase that the service hasn't answered about yet.
-    private var isReportMissing: Bool { setup.service != nil && !service.unsent.isEmpty }
+    private var hasUnansweredPurchase: Bool { setup.service != nil && !service.unanswered.isEmpty }
 
     /// The seconds until the next search.
     ///
     /// - After a failure: the wait of `backoff`, and no less than the service asked for.
     /// - If a right has an end: until that end, but 15 minutes at most, because each search also stores the time.
-    /// - Otherwise a day; or an hour if a service decides, an entitlement isn't granted, and the app doesn't only
-    ///   collect evidence (`Tenure.listening`).
+    /// - Otherwise a day; or an hour if a service decides and an entitlement isn't granted. A client that only collects
+    ///   evidence (`Tenure.listening`) waits for a day.
     ///
     /// Without a failure, the wait is no longer than the service asked for.
     var wait: Double {

@@ -39,7 +39,7 @@ final class ServiceSync {
         let age = clock.timeIntervalSince(asked)
         if age < 0 || age >= Self.day { return true }
         guard !setup.isListening else { return false }
-        if !unsent.isEmpty { return true }
+        if !unanswered.isEmpty { return true }
         let now = device.stored.time.now(clock)
         guard let claims = device.facts.claims, !device.stored.account.serviceAnswers.isEmpty else {
             return age >= Self.hour
@@ -58,7 +58,7 @@ final class ServiceSync {
     }
 
     /// The transactions that the service hasn't answered about yet and that the next request can contain.
-    var unsent: Set<String> {
+    var unanswered: Set<String> {
         guard !device.stored.account.unansweredTransactions.isEmpty, let listed = device.snapshot.transactions else {
             return []
         }

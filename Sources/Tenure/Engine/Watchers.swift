@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The streams that follow one value.
+/// The streams that follow one value. The object that keeps the value, their *owner*, sends each new value.
 ///
 /// `send` and `close` only add to a queue, so the owner can call them while it holds its lock. `deliver` yields the
 /// queued values to the streams, and the owner must call it after it has released its lock. Otherwise there could be a
@@ -32,7 +32,7 @@ final class Watchers<Value: Sendable>: Sendable {
         continuation.onTermination = { [weak self] _ in
             _ = self?.state.withLock { $0.continuations.removeValue(forKey: id) }
         }
-        // No task waits for this stream yet.
+        // No task waits for this stream yet, so yielding at once can't cause a deadlock.
         continuation.yield(first)
         let isClosed = state.withLock { state in
             if !state.isClosed { state.continuations[id] = continuation }
@@ -77,7 +77,7 @@ final class Watchers<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns nil if the queue is empty, and ends this thread's delivery.
+    /// Removes and returns all queued values. If the queue is empty, ends this thread's delivery and returns nil.
     private func takeQueue() -> [Delivery]? {
         state.withLock { state in
             guard !state.queue.isEmpty else {

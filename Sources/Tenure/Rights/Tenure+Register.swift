@@ -3,8 +3,9 @@ public import TenureCore
 
 /// Registers rights by version or date, without a policy.
 extension Tenure {
-    /// Grants an entitlement to customers who first got the app in one of these versions and before the date. Use a
-    /// policy instead if you can: see `VersionRights`.
+    /// Grants an entitlement to customers who first got the app in one of these versions and before the date. Pass
+    /// `versions`, `purchasedBefore` or both; a nil parameter is ignored. Use a policy instead if you can: see
+    /// `VersionRights`, which also explains the parameters.
     ///
     /// The grant lasts until the process ends, so register at each start, before the first call of `allows(_:)`.
     public func register(

@@ -38,8 +38,8 @@ package struct FileStateStorage: StateStorage {
     ///
     /// The closure that is passed to `update` calls this method under the lock; `load` calls it without the lock. If
     /// the secret is missing, all processes use the first secret that was written. If it is damaged, two processes that
-    /// load at the same time may write different secrets, and the last one stays. If a state was sealed with the other
-    /// one in between, it is rejected later, like the earlier state with the damaged secret.
+    /// load at the same time may write different secrets, and the last secret stays. A state that was sealed with the
+    /// other secret in between is rejected later, like a state that was sealed before the damage.
     package func secret() throws -> Data {
         let known = try contents(of: secretFile)
         if let known, known.count == Self.secretSize { return known }

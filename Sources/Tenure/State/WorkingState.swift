@@ -8,7 +8,7 @@ import TenureCore
 struct WorkingState: Sendable {
     private let storage: any StateStorage
     /// The app's own storage, which an earlier release used before the app shared its state with its extensions through
-    /// an access group. The state in it is the private state. It is moved to `storage`.
+    /// an access group. The state in it, the *private state*, is moved to `storage`.
     private let formerStorage: (any StateStorage)?
     private let gracePeriod: GracePeriodFile?
     private let device: String?

@@ -7,13 +7,16 @@ extension Tenure {
         Trial(entitlement: entitlement, tenure: self)
     }
 
-    /// The trial of one entitlement. Get it with `Tenure.trial(_:)`.
+    /// The trial of one entitlement. Get it with `Tenure.trial(_:)`. The policy gives a trial a number of sessions or a
+    /// number of days.
     public struct Trial: Sendable {
         /// The name of the entitlement in the policy.
         public let entitlement: String
         let tenure: Tenure
 
         /// Whether to offer the trial. False if the customer has the entitlement, or if the decision is undetermined.
+        /// Without a service, also false if the policy has no trial, or if the trial is used up. With a service, only
+        /// `begin()` finds that out.
         public var isOffered: Bool {
             get async {
                 guard await tenure.decision(for: entitlement).outcome == .denied else { return false }
@@ -26,7 +29,7 @@ extension Tenure {
         /// the trial is over.
         ///
         /// - Throws: `trialOver` if no session is left; `noTrial` if the policy has no trial; `service` or `notStored`
-        ///   if the session couldn't be counted, in which case it doesn't begin.
+        ///   if the session couldn't be counted. Then no session begins.
         public func begin() async throws(Tenure.Error) -> Tenure.TrialSession {
             let tenure = tenure
             let isAllowed = await tenure.allows(entitlement)
@@ -55,8 +58,8 @@ extension Tenure {
         /// (see `ends`).
         public let sessionsLeft: Int?
         /// The time when this session no longer makes `allows` return true: a day after its start, or at the end of a
-        /// trial of days. Nil if no trial session was needed: for owners, and if an undetermined decision allows the
-        /// entitlement.
+        /// trial of days. Nil if no trial session was needed: if the customer has the entitlement, or if an undetermined
+        /// decision allows it.
         public let ends: Date?
 
         private let id = UUID()

@@ -6,7 +6,7 @@ import TenureServer
 struct AppsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apps",
-        abstract: "List the apps of a running service, and read its configuration again.",
+        abstract: "List the apps of a running service, or reload its configuration.",
         discussion: """
             For a service with several apps. The commands need the admin key at the top level of the configuration, \
             not the key of an app. Docs/service.md explains several apps.

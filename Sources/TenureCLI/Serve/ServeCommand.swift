@@ -164,7 +164,7 @@ struct ServeCommand: AsyncParsableCommand {
             case .success(let allowed) where allowed < report.neededConnections:
                 mistakes.append(
                     "the service may open \(report.neededConnections) connections to `\(report.server)`, which allows \(allowed); "
-                        + "lower `connections` in the database's URL, or raise the server's `max_connections`")
+                        + "lower `connections` in the database's URL, or raise PostgreSQL's `max_connections`")
             case .success: break
             case .failure(let error): warnings.append("the database server can't be checked: \(error)")
             }

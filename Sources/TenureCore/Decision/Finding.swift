@@ -42,7 +42,7 @@ enum Finding: Sendable, Hashable {
     case billingRetry(PurchaseIndex)
     /// A subscription or non-renewing purchase that has ended.
     case expired(PurchaseIndex, at: Date)
-    /// A purchase that was refunded, or revoked from the family.
+    /// A purchase that was refunded, or revoked from Family Sharing.
     case refunded(PurchaseIndex, at: Date)
     /// A subscription that was replaced by an upgrade.
     case upgraded(PurchaseIndex)

@@ -3,7 +3,8 @@ public import Foundation
 /// The facts that one verified transaction, or one in-app purchase in a receipt, proves. The facts include the renewal
 /// info of the purchase's subscription.
 public struct Purchase: Sendable, Hashable {
-    /// The type in App Store Connect, which decides how long a purchase grants (rule F1 of Docs/decision-rules.md).
+    /// The type in App Store Connect, which decides how long a purchase grants its entitlements (rule F1 of
+    /// Docs/decision-rules.md).
     public enum ProductType: Sendable, Hashable {
         /// Grants permanently.
         case nonConsumable
@@ -31,7 +32,7 @@ public struct Purchase: Sendable, Hashable {
     public let purchaseDate: Date?
     /// When the period of a subscription ends; nil for other types.
     public let expiresDate: Date?
-    /// When this transaction was refunded, or revoked from the family.
+    /// When this transaction was refunded, or revoked from Family Sharing.
     public package(set) var revocationDate: Date?
     /// Whether the customer upgraded to another subscription. If so, this subscription grants nothing.
     public package(set) var isUpgraded: Bool
@@ -84,8 +85,8 @@ public struct Renewal: Sendable, Hashable {
     public let gracePeriodExpiresDate: Date?
     /// Whether Apple still tries to charge for an expired subscription.
     public let isInBillingRetryPeriod: Bool
-    /// When the App Store signed the artifact. Of several artifacts with the same ID, the latest-signed artifact is
-    /// used.
+    /// When the App Store signed the artifact. Of several artifacts about the same subscription, the latest-signed
+    /// artifact is used.
     public let signedDate: Date?
 
     package init(

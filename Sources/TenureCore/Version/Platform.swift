@@ -15,7 +15,7 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
         }
     }
 
-    /// What the App Store calls the version of an app that was first acquired on this platform.
+    /// Which version number the App Store reports as the original version of an app acquired on this platform.
     public var versionKey: VersionKey {
         self == .macOS ? .shortVersionString : .bundleVersion
     }

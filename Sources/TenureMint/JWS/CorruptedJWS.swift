@@ -9,7 +9,7 @@ extension JWSMinter {
     /// Returns a time `offset` seconds after the signing date, as a NumericDate (RFC 7519, section 2): in seconds since
     /// 1970.
     fileprivate func numericDate(_ offset: TimeInterval) -> JSONValue {
-        .integer(Int64(instant.timeIntervalSince1970 + offset))
+        .integer(Int64(signingDate.timeIntervalSince1970 + offset))
     }
 }
 
@@ -105,7 +105,7 @@ extension JWSDefect {
         case .textDate: try set(Self.dateName(of: kind), .string("yesterday"), in: &draft)
         case .endlessDate: try set(Self.dateName(of: kind), .number("1e300"), in: &draft)
         case .futureSigning:
-            try set(Self.dateName(of: kind), .instant(minter.instant.addingTimeInterval(86400)), in: &draft)
+            try set(Self.dateName(of: kind), .instant(minter.signingDate.addingTimeInterval(86400)), in: &draft)
         case .audience: try set("aud", .string("com.example.calculator"), in: &draft)
         case .endedClaim: try set("exp", minter.numericDate(-60), in: &draft)
         case .futureIssue: try set("iat", minter.numericDate(3600), in: &draft)
@@ -136,7 +136,7 @@ extension JWSDefect {
                 .init(name: "typ", value: .string("JWT")), .init(name: "kid", value: .string("any")),
             ]
         case .fractionalDate:
-            let milliseconds = minter.instant.timeIntervalSince1970 * 1000 + 0.7297
+            let milliseconds = minter.signingDate.timeIntervalSince1970 * 1000 + 0.7297
             try set(Self.dateName(of: kind), .number("\(milliseconds)"), in: &draft)
         case .unknownEnum:
             try set(

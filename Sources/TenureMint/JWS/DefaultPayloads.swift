@@ -23,7 +23,7 @@ extension JWSMinter {
         payload["bundleId"] = .string(app.bundleID)
         payload["applicationVersion"] = .string(app.environment == .xcode ? "1" : "310")
         if app.environment == .production { payload["versionExternalIdentifier"] = .integer(861_000_310) }
-        payload["receiptCreationDate"] = .instant(instant)
+        payload["receiptCreationDate"] = .instant(signingDate)
         switch app.environment {
         case .production:
             payload["originalPurchaseDate"] = .instant(Self.day(2014, 9, 6))
@@ -56,7 +56,7 @@ extension JWSMinter {
         payload["quantity"] = .integer(1)
         payload["type"] = .string(ProductType.nonConsumable.rawValue)
         payload["inAppOwnershipType"] = .string(OwnershipType.purchased.rawValue)
-        payload["signedDate"] = .instant(instant)
+        payload["signedDate"] = .instant(signingDate)
         payload["environment"] = .string(app.environment.rawValue)
         payload["transactionReason"] = .string(TransactionReason.purchase.rawValue)
         payload["storefront"] = .string("USA")
@@ -77,9 +77,9 @@ extension JWSMinter {
         payload["webOrderLineItemId"] = .string("410000000000120")
         payload["productId"] = .string("\(app.bundleID).yearly")
         payload["subscriptionGroupIdentifier"] = .string("20828838")
-        payload["purchaseDate"] = .instant(instant.addingTimeInterval(-86400))
-        payload["originalPurchaseDate"] = .instant(instant.addingTimeInterval(-86400 * 366))
-        payload["expiresDate"] = .instant(instant.addingTimeInterval(86400 * 364))
+        payload["purchaseDate"] = .instant(signingDate.addingTimeInterval(-86400))
+        payload["originalPurchaseDate"] = .instant(signingDate.addingTimeInterval(-86400 * 366))
+        payload["expiresDate"] = .instant(signingDate.addingTimeInterval(86400 * 364))
         payload["type"] = .string(ProductType.autoRenewable.rawValue)
         payload["transactionReason"] = .string(TransactionReason.renewal.rawValue)
         payload["deviceVerification"] = nil
@@ -95,10 +95,10 @@ extension JWSMinter {
         payload["autoRenewStatus"] = .integer(AutoRenewStatus.on.rawValue)
         payload["renewalPrice"] = .integer(19990)
         payload["currency"] = .string("USD")
-        payload["signedDate"] = .instant(instant)
+        payload["signedDate"] = .instant(signingDate)
         payload["environment"] = .string(app.environment.rawValue)
-        payload["recentSubscriptionStartDate"] = .instant(instant.addingTimeInterval(-86400 * 366))
-        payload["renewalDate"] = .instant(instant.addingTimeInterval(86400 * 364))
+        payload["recentSubscriptionStartDate"] = .instant(signingDate.addingTimeInterval(-86400 * 366))
+        payload["renewalDate"] = .instant(signingDate.addingTimeInterval(86400 * 364))
         payload["appTransactionId"] = .string("704000000000000001")
         return payload
     }
@@ -118,7 +118,7 @@ extension JWSMinter {
         payload["notificationUUID"] = .string("3a4b0d0e-0000-4000-8000-000000000001")
         payload["data"] = .object(data)
         payload["version"] = .string("2.0")
-        payload["signedDate"] = .instant(instant)
+        payload["signedDate"] = .instant(signingDate)
         return payload
     }
 

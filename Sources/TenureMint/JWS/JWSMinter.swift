@@ -9,12 +9,12 @@ package struct JWSMinter: Sendable {
     package let authority: TestAuthority
     package let app: MintedApp
     /// The signing date of the artifacts.
-    package let instant: Date
+    package let signingDate: Date
 
-    package init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt instant: Date) {
+    package init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt signingDate: Date) {
         self.authority = authority
         self.app = app
-        self.instant = instant
+        self.signingDate = signingDate
     }
 
     /// Creates a valid artifact: the default payload of its kind, with the given fields replaced. Null removes a field.
@@ -42,7 +42,7 @@ package struct JWSMinter: Sendable {
 
     /// Creates an artifact with a defect in its chain, and the anchors with which to verify it.
     package func mint(_ kind: JWSKind, with defect: ChainDefect) throws -> (jws: [UInt8], anchors: TrustAnchors) {
-        let chain = try authority.chain(for: .jws, defect: defect, signedAt: instant)
+        let chain = try authority.chain(for: .jws, defect: defect, signedAt: signingDate)
         var draft = try JWSDraft(minter: self, payload: payload(of: kind))
         draft.certificates = chain.certificates
         draft.key = chain.leaf.key

@@ -7,13 +7,13 @@ import TenureCore
 package struct ReceiptMinter: Sendable {
     package let authority: TestAuthority
     package let app: MintedApp
-    /// The creation date of the receipts.
-    package let instant: Date
+    /// The creation date of the receipts, at which they are signed.
+    package let signingDate: Date
 
-    package init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt instant: Date) {
+    package init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt signingDate: Date) {
         self.authority = authority
         self.app = app
-        self.instant = instant
+        self.signingDate = signingDate
     }
 
     /// The format of receipts in the environment.
@@ -36,7 +36,7 @@ package struct ReceiptMinter: Sendable {
     /// Creates a receipt with a defect.
     package func mint(with defect: ReceiptDefect) throws -> [UInt8] {
         var draft = self.draft
-        defect.corrupt(&draft, at: instant)
+        defect.corrupt(&draft, at: signingDate)
         var assembly = try self.assembly(draft)
         try defect.corrupt(&assembly, draft: draft, by: self)
         return try assembly.bytes()
@@ -44,7 +44,7 @@ package struct ReceiptMinter: Sendable {
 
     /// Creates a receipt with a defect in its chain, and the anchors with which to verify it.
     package func mint(with defect: ChainDefect) throws -> (receipt: [UInt8], anchors: TrustAnchors) {
-        let chain = try authority.chain(for: .receipt, defect: defect, signedAt: instant)
+        let chain = try authority.chain(for: .receipt, defect: defect, signedAt: signingDate)
         let assembly = try ReceiptAssembly(content: draft.encoded(sorted: true), chain: chain.issued, style: style)
         // Another root with the same name is verified with the authority's root as the anchor. An expired root is its
         // own anchor.

@@ -13,8 +13,8 @@ package struct PolicyCases: Sendable {
     /// - Parameters:
     ///   - bytes: the cases, YAML or JSON, at most 1 MiB.
     ///   - fileName: the name of the file in mistakes and results.
-    ///   - policy: the policy file of the cases; nil if the cases have the whole policy. The cases' own `policy` is
-    ///     applied over this file.
+    ///   - policy: the policy file of the cases; nil if the cases have the whole policy. The keys in the cases' own
+    ///     `policy` replace those of this file.
     ///   - releaseList: the bytes of a CSV file, by its path relative to the policy file.
     /// - Throws: every mistake of both files.
     package static func read(
@@ -55,7 +55,7 @@ package struct CaseResult: Sendable {
     /// The decision about each entitlement.
     package let decisions: [Decision]
 
-    /// Whether every expectation is met, in every order of the artifacts.
+    /// Whether every expectation is met, and other orders of the artifacts lead to the same decisions.
     package var passed: Bool { differences.isEmpty }
 
     init(of policyCase: PolicyCase) {
@@ -75,7 +75,7 @@ package struct CaseResult: Sendable {
             differences += expectation.differences(from: decision)
         }
         if policyCase.artifacts.otherOrders.contains(where: { decisions(on: $0.evidence) != decided }) {
-            differences.append("the same artifacts in another order are decided differently")
+            differences.append("the same artifacts in another order lead to other decisions")
         }
         name = policyCase.name
         place = policyCase.place

@@ -19,7 +19,7 @@ struct VersionClasses {
     private let points: [Point]
     /// Whether a release list limits the versions that exist.
     private let hasList: Bool
-    /// What the App Store calls a version on the platform: `build`, `version` or, for receipts, `number`.
+    /// The word for a version of the platform in messages: `build`, `version` or, for receipts, `number`.
     private let noun: String
 
     /// One version in a policy or a release list, or a *gap*: all versions between two neighboring points.

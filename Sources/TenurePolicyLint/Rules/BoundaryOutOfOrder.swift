@@ -21,13 +21,13 @@ extension LintRule {
             if let (name, isEarly, neighbor) = subject.undatedContradiction(of: change), let date = change.date {
                 report.add(
                     at: change.path + ["at"], severity: change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the list has \(name) \(isEarly ? "after" : "before") \(change.platform.name(of: neighbor)) (\(neighbor.releasedAt.text)): customers may count as those of the wrong era",
+                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the list has \(name) \(isEarly ? "after" : "before") \(change.platform.name(of: neighbor)) (\(neighbor.releasedAt.text)): customers may be assigned to the wrong era",
                     fix: "correct `at`, or move \(name) to where it belongs in the list")
             } else if let (release, isYear) = subject.contradictedDate(of: change), let date = change.date {
                 let name = change.platform.name(of: release)
                 report.add(
                     at: change.path + ["at"], severity: isYear && change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the list has \(name) on \(release.releasedAt.text)\(isYear ? ", in another year" : ""): customers in between may count as those of the wrong era",
+                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the list has \(name) on \(release.releasedAt.text)\(isYear ? ", in another year" : ""): customers in between may be assigned to the wrong era",
                     fix: subject.redating(change),
                     "correct `at`, or correct the date of \(name) in the list; if the price changed long before or after that release, name no \(change.platform.key.rawValue)"
                 )

@@ -3,16 +3,16 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a release of a later era with a lower number than a release of an earlier era. Unless the release list
-/// decides, everyone who installs this release is treated as a customer of the earlier era permanently, because the
-/// original build never changes. An equal number is found by the rule `build-reused`.
+/// Finds a release of a later era with a lower number than a release of an earlier era. Unless the policy
+/// itself has a release list, everyone who installs this release is treated as a customer of the earlier era
+/// permanently, because the original build never changes. An equal number is found by the rule `build-reused`.
 extension LintRule {
     static let buildNotAbovePaid = LintRule(
         "build-not-above-paid", .error, "a release of a later era with a lower number than a release of an earlier era",
         rationale:
             "If a free build is below a paid build, everyone who installs the free build gets the app for nothing. Their original build never changes.",
         fix:
-            "Ship no such build. If such a build was shipped, add the release list to the policy (key `releases`), or set `buildNumbers: restarted` without `build` in any beginning.",
+            "Ship no such build. If such a build was shipped, add the release list to the policy (key `releases`), or set `buildNumbers: restarted` and remove each `build` under `begins`.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
@@ -40,8 +40,10 @@ extension LintRule {
                 guard !unpaidEntitlements.isEmpty else {
                     report.add(
                         at: listed, severity: .note, on: platform,
-                        "\(description): only its row in the list, or its buyers' dates, tell it from the older ones",
-                        fix: "keep every release in the policy's list, and let numbers rise from now on")
+                        "\(description): only its row in the list, or the purchase date, shows its era",
+                        fix:
+                            "keep every release in the policy's list, and give each new release a higher \(platform.key.rawValue)"
+                    )
                     return
                 }
                 let when =

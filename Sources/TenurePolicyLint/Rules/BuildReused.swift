@@ -9,7 +9,7 @@ extension LintRule {
         rationale:
             "One app gave each release the build 1. A customer who first got build 1 may be from before or after the change, so the build proves neither era.",
         fix:
-            "Let the date decide: write `at` in the era's beginning and add a release list, or set `buildNumbers: restarted` without `build` in any beginning.",
+            "Let the date decide: write `at` in the era's beginning and add a release list, or set `buildNumbers: restarted` and remove each `build` under `begins`.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
@@ -41,7 +41,7 @@ extension LintRule {
                         at: listed, on: platform,
                         "\(eras), and the policy treats the second release as the first: anyone who first got the app with that release in \(subject.name(era)) gets \(inWords(unpaidEntitlements)) for nothing",
                         fix: platform.key == .bundleVersion
-                            ? "let the date decide: add the release list to the policy (key `releases`), or set `buildNumbers: restarted` without `build` in any beginning"
+                            ? "let the date decide: add the release list to the policy (key `releases`), or set `buildNumbers: restarted` and remove each `build` under `begins`"
                             : "add the release list to the policy (key `releases`), so that the date decides")
                 }
             }

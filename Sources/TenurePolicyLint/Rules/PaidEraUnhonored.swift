@@ -61,7 +61,7 @@ extension LintRule {
                         ? "customers who paid for the app in \(name)\(builds) have \(honoringNames), and must buy `\(entitlement.name.shortened)`: this is right only if `\(entitlement.name.shortened)` is new"
                         : "customers who paid for the app in \(name)\(builds) must buy \(names): the era gives them \(honoringNames), but no sold entitlement permanently",
                     fix: isKept ? nil : subject.fixAdding(era: index, toHonorsOf: entitlement),
-                    "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app\(isKept ? "; if it is new, add this finding to `acknowledge`" : "")"
+                    "honor \(name) in `\(entitlement.name.shortened)` too if this entitlement was part of the paid app\(isKept ? "; if it is new, add this finding to `acknowledge`" : "")"
                 )
             }
         }

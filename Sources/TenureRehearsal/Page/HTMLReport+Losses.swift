@@ -19,7 +19,7 @@ extension HTMLReport {
     private mutating func write(_ entitlement: String, _ cause: LossCause, _ group: LossGroup) {
         // Describe the platform, the versions and the months of the customers who lose.
         var who = group.count == 1 ? "customer" : "customers"
-        who += cause.platform.map { " on \($0.rawValue)" } ?? " without a signed platform"
+        who += cause.platform.map { " on \($0.rawValue)" } ?? " on an unknown platform"
         if let versions = group.versions { who += ", \(versions.phrase(on: cause.platform))" }
         if let months = group.months {
             who +=

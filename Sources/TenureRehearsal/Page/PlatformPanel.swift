@@ -22,8 +22,7 @@ struct PlatformPanel {
     private static let width = 420.0
     private static let left = 40.0
     private static let height = 92.0
-    /// The number of rows into which the versions are divided if there are more versions. Each era has at least one
-    /// row.
+    /// The approximate number of rows if there are more versions than this. Each era has at least one row.
     private static let maximumRows = 7
 
     /// Returns a panel for each platform with customers, the platform with the most customers first.
@@ -34,7 +33,7 @@ struct PlatformPanel {
             .sorted { ($1.counts.total, $0.name) < ($0.counts.total, $1.name) }
     }
 
-    var name: String { platform?.rawValue ?? "No signed platform" }
+    var name: String { platform?.rawValue ?? "Unknown platform" }
     var hasChangeover: Bool { spans?.hasChangeover ?? false }
 
     private init(_ report: RehearsalReport, entitlement index: Int, on platform: Platform?) {

@@ -150,7 +150,7 @@ struct PlatformLoss: Sendable {
 
     /// The versions and the platform, such as `of builds 100–119 on iOS`.
     var place: String {
-        let place = platform.map { "on \($0.rawValue)" } ?? "without a signed platform"
+        let place = platform.map { "on \($0.rawValue)" } ?? "on an unknown platform"
         guard let versions else { return place }
         return "of \(versions.phrase(on: platform)) \(place)"
     }

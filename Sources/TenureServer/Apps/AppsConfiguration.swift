@@ -5,7 +5,7 @@ package struct AppsConfiguration: Sendable {
     package var apps: [AppConfiguration]
     /// The configured name of the app that also answers the routes without `/apps/NAME`. See `unprefixedApp`.
     package var defaultApp: String?
-    /// The settings that all apps share: address, TLS, proxies, connections, and the admin key of the process's owner.
+    /// The settings that all apps share: address, TLS, proxies, connections, and the operator's admin key.
     package var common: ServiceConfiguration
     /// The values of the settings that a running service can't change, by name.
     package var fixedSettings: [String: [String]] = [:]

@@ -3,8 +3,8 @@ import Hummingbird
 import TenureAPI
 import TenureCore
 
-/// The routes about all apps of the process, for the owner of the process. These routes need the admin key at the top
-/// level of the configuration, not a key inside its `apps` section.
+/// The routes about all apps of the process, for its operator. These routes need the admin key at the top level of the
+/// configuration, not a key inside its `apps` section.
 struct AppsHandlers: Sendable {
     let apps: RunningApps
     let key: AdminKey?

@@ -8,7 +8,7 @@ struct AppsHealth: Sendable {
     let apps: RunningApps
 
     /// The response to requests for an app that doesn't run. The response doesn't contain the failure, because only the
-    /// owner of the process may see it, in `GET /v1/admin/apps`.
+    /// operator of the process may see it, in `GET /v1/admin/apps`.
     static func notRunning(because failure: ServiceError?) -> Problem {
         if case .otherKeys? = failure {
             return Problem(

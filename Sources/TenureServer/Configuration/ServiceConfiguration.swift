@@ -78,7 +78,7 @@ public struct ServiceConfiguration: Sendable {
     public var timeouts = Timeouts()
     /// How often one client may send requests.
     public var rateLimits = RateLimits()
-    /// How long devices and clients may use a token.
+    /// How long entitlement tokens and access tokens are valid.
     public var tokenLifetimes = TokenLifetimes()
     /// The number of devices of one customer above which the service stores an event for support. It has no other
     /// effect.

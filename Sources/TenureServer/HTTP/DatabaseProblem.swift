@@ -35,12 +35,15 @@ extension Problem {
                 busy: "the database is busy with other transactions; try again",
                 reason: "databaseBusy", retryAfter: 1)
         case .full:
-            self.init(busy: "the database has no room on its disk; try again", reason: "databaseFull", retryAfter: 5)
+            self.init(
+                busy: "the disk of the database is full; free some space on it", reason: "databaseFull", retryAfter: 5)
         case .readOnly:
-            self.init(busy: "the database is read-only; try again", reason: "databaseReadOnly", retryAfter: 5)
+            self.init(
+                busy: "the database is read-only; the service's log says why", reason: "databaseReadOnly", retryAfter: 5
+            )
         case .unusable:
             self.init(
-                busy: "the database doesn't let the service use it; try again",
+                busy: "the database can't be used; the service's log says why",
                 reason: "databaseUnusable", retryAfter: 5)
         case .policyChanged:
             self.init(busy: "the database just got another policy; try again", reason: nil, retryAfter: 1)

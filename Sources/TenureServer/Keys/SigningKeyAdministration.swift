@@ -78,7 +78,7 @@ package struct SigningKeyAdministration: Sendable {
 
     /// Replaces the key in use. With an offline root, only creates the next key, which the root must sign first.
     ///
-    /// - Parameter droppingOldest: Whether apps that pinned only the oldest key may lose trust, if the chain is full.
+    /// - Parameter droppingOldest: Whether apps that pinned only the oldest key may lose trust, if the chain already has its maximum length.
     package func rotate(droppingOldest: Bool = false, at now: Date) throws -> Rotation {
         try store.update { file in
             guard file.root == nil else { return .waiting(publicKey: try file.prepareNextKey(at: now).text) }
@@ -104,11 +104,11 @@ package struct SigningKeyAdministration: Sendable {
         case revoked([String], stranded: [String])
     }
 
-    /// Installs a statement of the offline root.
+    /// Installs a statement that the offline root signed: how long a key may sign, or which keys are revoked.
     ///
     /// - Parameters:
     ///   - root: The root's public key as a JSON Web Key, the first time and to change the root; otherwise nil.
-    ///   - droppingOldest: Whether apps that pinned only the oldest key may lose trust, if the chain is full.
+    ///   - droppingOldest: Whether apps that pinned only the oldest key may lose trust, if the chain already has its maximum length.
     ///   - replacingRoot: Whether `root` may replace another root, which apps have pinned.
     package func install(
         _ statement: String, ofRoot root: String? = nil, droppingOldest: Bool = false, replacingRoot: Bool = false,

@@ -71,7 +71,7 @@ struct ReadyMadePersonas {
             version: version, date: date)
         let refund = min(date?.addingTimeInterval(14 * 86_400) ?? signed, signed)
         add(
-            .refunded, "got the app in “\(change.era.name)”, and their money back", platform, version: version,
+            .refunded, "got the app in “\(change.era.name)”, and was refunded", platform, version: version,
             date: date, refund: refund)
         guard let date else { return omit([.noOriginalVersion], change) }
         add(

@@ -33,7 +33,9 @@ struct TrialRoute: Sendable {
         let name = name.removingPercentEncoding ?? name
         guard let trial = policies.current.entitlement(named: name)?.trial else {
             throw Problem(
-                .notFound, "the policy has no trial of this entitlement; check its name, or add a `trial` to it")
+                .notFound,
+                "the policy has no trial of this entitlement; check the entitlement's name, or add its `trial` to the policy"
+            )
         }
         return (name, trial)
     }

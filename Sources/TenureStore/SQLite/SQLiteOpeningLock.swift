@@ -3,12 +3,12 @@ import TenureFileAttributes
 
 /// Lets one process at a time open an SQLite database.
 ///
-/// The first process that opens a copy gives it a new number (`SQLiteCopyNumber`). Without the lock, a second process
-/// could read the old number just before. The second process would later find the new number, take the file for another
-/// copy, and move away the log that both processes use.
+/// The first process that opens a closed database gives it a new number (`SQLiteCopyNumber`). Without the lock, a second
+/// process that opens the database meanwhile could still read the old number. When it later found the new number, it
+/// would take the database for another copy, and move away the log that both processes use.
 ///
-/// The lock is on a file beside the database. A descriptor of the database itself would drop SQLite's locks when it
-/// closes.
+/// The lock is on a file beside the database. It can't be on the database itself: when a process closes any descriptor
+/// of a file, it loses all POSIX locks on that file, so SQLite's locks would be lost.
 final class SQLiteOpeningLock {
     private let path: String
     /// The descriptor of the lock's file; -1 without a lock.

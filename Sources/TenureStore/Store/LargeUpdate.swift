@@ -285,8 +285,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     /// Writes one piece of identities. Returns false if the customer was erased or merged.
     ///
-    /// - Parameter exclusively: whether no other customer may have one of the identities. If so, they are locked, and
-    ///   the result is also false if one of them is stored already.
+    /// - Parameter exclusively: whether no other customer may have one of the identities. If so, the identities are
+    ///   locked, and the result is also false if one of the identities is stored already.
     private func writeIdentityPiece(
         _ identities: [Identity], for customer: Customer, exclusively: Bool
     ) async throws(StoreError) -> Bool {

@@ -1,6 +1,6 @@
 /// Changes that support staff or the app's server make to a customer.
 extension Store {
-    /// Carries out what a person asked for, and adds an entry to the audit trail. If the change is refused, only the
+    /// Makes the requested change, and adds an entry to the audit trail. If the change is refused, only the
     /// entry is written.
     ///
     /// - Parameter rederivation: derives the facts of customers that are split.

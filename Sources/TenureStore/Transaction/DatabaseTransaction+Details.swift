@@ -3,7 +3,8 @@ import TenureCore
 
 /// Reads everything about a customer, for support staff and for exports.
 extension DatabaseTransaction {
-    /// Returns what is stored about a customer and their members; nil if the customer doesn't exist.
+    /// Returns what is stored about a customer and their members (see `DatabaseTransaction`); nil if the customer doesn't
+    /// exist.
     ///
     /// - Parameters:
     ///   - parts: what to read besides the summary.

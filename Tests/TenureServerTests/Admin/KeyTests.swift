@@ -71,7 +71,7 @@ import Testing
         return names.count == parts.count && zip(names, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
     }
 
-    @Test func `the table of routes in this file lists every route of the admin API`() async throws {
+    @Test func `the tests' table of routes lists every route of the admin API`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             // The routes about several apps need the admin key of the configuration, not a key of one app.

@@ -61,11 +61,11 @@ extension JWSMinter {
     func nested(_ purchase: SimulatedPurchase) throws -> JSONValue {
         let unbound: [String: JSONValue] = ["deviceVerification": .null, "deviceVerificationNonce": .null]
         return .string(
-            try text(.transaction, purchase.fields(signed: instant).merging(unbound) { $1 }))
+            try text(.transaction, purchase.fields(signed: signingDate).merging(unbound) { $1 }))
     }
 
     func nested(_ renewal: SimulatedRenewal) throws -> JSONValue {
-        .string(try text(.renewalInfo, renewal.fields(signed: instant)))
+        .string(try text(.renewalInfo, renewal.fields(signed: signingDate)))
     }
 
     /// Returns a notification with these parts.
@@ -94,7 +94,7 @@ extension JWSMinter {
         payload["notificationUUID"] = .string(uuid)
         payload[part] = .object(object)
         payload["version"] = .string("2.0")
-        payload["signedDate"] = .instant(instant)
+        payload["signedDate"] = .instant(signingDate)
         return String(decoding: try mint(payload: payload), as: UTF8.self)
     }
 }

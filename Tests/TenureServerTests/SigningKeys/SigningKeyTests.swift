@@ -271,7 +271,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
 @Suite struct `a file of signing keys` {
     /// The cases are all ways in which a file could contain statements that clients reject.
-    @Test func `a file of signing keys with statements that a client would reject is refused`() async throws {
+    @Test func `a file of signing keys is refused if a client would reject one of its statements`() async throws {
         try await withKeys { testBed in
             let other = SigningKeyFile(at: Calculator.now)
             try testBed.rotate(2)

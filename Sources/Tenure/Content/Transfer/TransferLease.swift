@@ -112,7 +112,7 @@ final class TransferLease: Sendable {
         }
     }
 
-    /// Checks that this object still has the lease, unless it was renewed just before.
+    /// Checks that this object still has the lease, unless it was renewed within `checkInterval`.
     ///
     /// - Throws: `Lost` if another process has taken over.
     func confirm() throws {
