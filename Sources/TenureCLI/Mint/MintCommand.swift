@@ -266,7 +266,7 @@ struct MintReceiptCommand: AsyncParsableCommand {
 
     /// Creates a receipt without a defect, with the fields of the options.
     private func validReceipt(by minter: ReceiptMinter) throws -> [UInt8] {
-        var draft = minter.draft
+        var draft = minter.defaultReceipt
         if let payload = try options.payloadObject() {
             draft = ReceiptDraft()
             try draft.set(payload)
