@@ -62,7 +62,7 @@ struct MintAuthorityCommand: AsyncParsableCommand {
 
 /// The options of all minted artifacts.
 struct MintOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder of the authority that signs.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder of the test authority that signs.", valueName: "dir"))
     var authority: String
 
     @Option(
