@@ -33,6 +33,8 @@ extension Tenure {
 
         /// A web server with a published folder. It has no access control: anyone who knows the address can download
         /// all packs.
+        ///
+        /// - Parameter keys: the keys that may sign the catalog, as `tenure policy signing-key` prints them.
         public static func webServer(_ url: URL, keys: [String]) -> ContentSources {
             ContentSources([.webServer(url, keys: keys)])
         }
