@@ -89,7 +89,7 @@ struct MintOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Gives the artifact one defect. An unknown name prints the list of valid ones.",
+            "Give the artifact one defect. An unknown name prints the list of valid ones.",
             valueName: "name"))
     var defect: String?
 

@@ -17,7 +17,7 @@ extension Reason.Code? {
         case .endUnknown: return "it is unknown how long the era grants it"
         case .appRefunded: return "the app was refunded"
         case .boughtAgain: return "got the app again after a refund, in an honored era"
-        case .boughtAgainInDoubt: return "got the app again after a refund, perhaps too late"
+        case .boughtAgainInDoubt: return "got the app again after a refund, perhaps in an era that isn't honored"
         case .licenseEnded: return "a volume license has ended"
         case .product: return "has a purchase that grants it"
         case .gracePeriod: return "has a subscription in its grace period"

@@ -80,8 +80,8 @@ struct DatabaseIntegrity {
         for row in foreign {
             report(
                 DatabaseFinding(
-                    "the identity `\(try row.text(2))` belongs to another realm than the customer", of: try row.text(0),
-                    .inspect))
+                    "the identity `\(try row.text(2))` is from another environment or signer than the customer",
+                    of: try row.text(0), .inspect))
         }
         let kinds = Identity.Kind.allCases.map { String($0.rawValue) }.joined(separator: ", ")
         let unknown = try session.rows(
@@ -131,7 +131,9 @@ struct DatabaseIntegrity {
             guard
                 let row = try session.row("SELECT merged_into, realm FROM customers WHERE id = $1", [.integer(next)])
             else { return "it was merged into a customer who doesn't exist, so its identities lead to no customer" }
-            guard try row.integer(1) == realm else { return "it was merged into a customer of another realm" }
+            guard try row.integer(1) == realm else {
+                return "it was merged into a customer from another environment or signer"
+            }
             guard let into = try row.integerIfPresent(0) else { return nil }
             next = into
         }
