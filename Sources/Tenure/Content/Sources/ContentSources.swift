@@ -55,7 +55,8 @@ extension Tenure {
 
         /// A source that the app implements.
         ///
-        /// - Parameter keys: the keys that may sign the source's catalogs, as `tenure policy signing-key` prints them.
+        /// - Parameter keys: the keys that may sign the source's catalogs, as `tenure policy signing-key` prints them. A
+        ///   source that lists only folders needs none.
         public static func custom(_ source: any ContentSource, keys: [String] = []) -> ContentSources {
             ContentSources([.custom(source, keys: keys)])
         }
