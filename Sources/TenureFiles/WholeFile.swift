@@ -18,8 +18,8 @@ package struct WholeFile: Sendable {
     /// comes from `lseek`. Callers that need more attributes read them from the descriptor in `inspect`.
     ///
     /// - Parameters:
-    ///   - maximumSize: the maximum size in bytes. If the file is larger, the result has one byte more, by which
-    ///     callers notice this. Further bytes aren't read.
+    ///   - maximumSize: the maximum size in bytes. If the file is larger, the result has `maximumSize` + 1 bytes, so
+    ///     callers can tell. Further bytes aren't read.
     ///   - inspect: called with the open file before it is read.
     package func read(
         maximumSize: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }
@@ -39,7 +39,8 @@ package struct WholeFile: Sendable {
                 operation: "read", path: path, reason: "it is a pipe or a device; use a regular file")
         }
         lseek(descriptor, 0, SEEK_SET)
-        // Read one byte more than the size, to detect the end.
+        // Read one byte more than the size, to detect the end. Files in `/proc` may report the size 0 although they have
+        // contents.
         let size = max(0, min(length > 0 ? length : maximumSize, maximumSize)) + 1
         var isRead = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in

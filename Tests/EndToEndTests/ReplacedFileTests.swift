@@ -159,7 +159,9 @@ import Testing
     }
 
     // Other processes that read or copy the log change the files, too. The service must continue.
-    @Test func `a service doesn't mistake commands on its database for a replaced file`() async throws {
+    @Test func `tenure database dump, rebuild and backup don't look like a replaced file to a running service`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let load = SoakLoad(testBed)

@@ -83,8 +83,10 @@ import TenureJSON
                 sandbox.environment = .sandbox
                 return [
                     try receiptMinter.mint(),
-                    try receiptMinter.mint(receiptMinter.draft, style: ReceiptStyle(form: .ber, digest: .sha1)),
-                    try receiptMinter.mint(receiptMinter.draft, style: ReceiptStyle(hasSignedAttributes: true)),
+                    try receiptMinter.mint(
+                        receiptMinter.defaultReceipt, style: ReceiptStyle(form: .ber, digest: .sha1)),
+                    try receiptMinter.mint(
+                        receiptMinter.defaultReceipt, style: ReceiptStyle(hasSignedAttributes: true)),
                     try receiptMinter.mint(with: .nestedChunks),
                     try receiptMinter.mint(with: .indefiniteLengths),
                     try ReceiptMinter(authority: authority, app: xcode, signedAt: Self.instant).mint(),

@@ -52,8 +52,8 @@ func `after random operations, decisions from artifacts and notifications match 
     var happened = 0
     for _ in 0..<250 {
         var operation = AppStoreOperation(random.pick(kinds))
-        for row in operation.kind.parameters where row.isRequired {
-            switch row.name {
+        for parameter in operation.kind.parameters where parameter.isRequired {
+            switch parameter.name {
             case .customer: operation.parameters[.customer] = random.pick(names)
             case .product:
                 operation.parameters[.product] = random.pick([Shop.everything, Shop.monthly, Shop.yearly, Shop.pro])

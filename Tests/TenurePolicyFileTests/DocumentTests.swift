@@ -87,8 +87,8 @@ import Testing
         #expect(mistakes(text, csv: header + "iOS,\"37\" ,2014-03-01,\"paid\" \niOS,\"38\"\t,2014-04-01,paid\n") == "")
         #expect(
             mistakes(text, csv: header + "iOS,\"3\"7,2014-03-01,paid\niOS,\"38\" 9,2014-04-01,paid\n") == """
-                builds.csv:2:8: there is text after a closing quote; write `""` for a quote inside a text
-                builds.csv:3:10: there is text after a closing quote; write `""` for a quote inside a text
+                builds.csv:2:8: there is text after a closing quote; write `""` for a quote inside the quoted text
+                builds.csv:3:10: there is text after a closing quote; write `""` for a quote inside the quoted text
                 """)
         #expect(
             mistakes(text, csv: header + "iOS,37,2014-03-01,\"paid\niOS,38,2014-04-01,paid\n")

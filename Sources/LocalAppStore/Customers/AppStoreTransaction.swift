@@ -7,10 +7,10 @@ package struct AppStoreTransaction: Sendable, Hashable {
     package let index: Int
     /// The index of the first transaction of the subscription; for other purchases the transaction itself.
     package let originalTransaction: Int
-    /// The indexes of the account and the app in the lists of `AppStoreState`.
+    /// The indexes in `AppStoreState.accounts` and `AppStoreState.apps`.
     let account: Int
     let app: Int
-    /// The index of the product.
+    /// The index in `AppStoreState.products`.
     package let product: Int
     let purchaseDate: Date
     let originalPurchaseDate: Date

@@ -12,7 +12,7 @@ package struct AppStoreNotification: Sendable, Hashable {
     let date: Date
     /// The number of earlier notifications about the same purchase at the same instant.
     let rank: Int
-    /// The index of the app.
+    /// The index in `AppStoreState.apps`.
     let app: Int
     let subject: Subject
     package var attempts: [SendAttempt] = []
@@ -39,7 +39,7 @@ package struct AppStoreNotification: Sendable, Hashable {
 /// The result of extending the renewal dates of all subscribers of a product.
 struct ExtensionSummary: Sendable, Hashable {
     let requestIdentifier: String
-    /// The index of the product.
+    /// The index in `AppStoreState.products`.
     let product: Int
     let storefronts: [String]
     let completedAt: Date

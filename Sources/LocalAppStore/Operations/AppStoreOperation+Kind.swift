@@ -1,6 +1,6 @@
 extension AppStoreOperation {
-    /// The operations and their parameters. The command, the control interface, scenarios and the journal share this
-    /// table.
+    /// The operations and their parameters. `tenure local-store do`, the control interface, scenarios and the journal
+    /// share this table.
     package enum Kind: String, CaseIterable, Sendable, Hashable {
         case advance
         // Operations of the App Store and the developer.
@@ -14,13 +14,13 @@ extension AppStoreOperation {
         // What the App Store Server API changes.
         case extend, extendAll, setAppAccountToken, answerConsumption, finish, testNotification
 
-        /// A parameter of an operation.
-        package struct Row: Sendable {
+        /// A parameter that an operation accepts.
+        package struct AcceptedParameter: Sendable {
             package let name: Parameter
             package let isRequired: Bool
         }
 
-        package var parameters: [Row] { entry.parameters }
+        package var parameters: [AcceptedParameter] { entry.parameters }
 
         /// One line for help texts.
         package var summary: String { entry.summary }
@@ -33,13 +33,14 @@ extension AppStoreOperation {
         private struct Entry {
             let summary: String
             let scenarioWord: String?
-            let parameters: [Row]
+            let parameters: [AcceptedParameter]
 
             init(_ summary: String, word: String? = nil, _ required: Parameter..., optional: [Parameter] = []) {
                 self.summary = summary
                 scenarioWord = word
                 parameters =
-                    required.map { Row(name: $0, isRequired: true) } + optional.map { Row(name: $0, isRequired: false) }
+                    required.map { AcceptedParameter(name: $0, isRequired: true) }
+                    + optional.map { AcceptedParameter(name: $0, isRequired: false) }
             }
         }
 
@@ -61,7 +62,7 @@ extension AppStoreOperation {
                 Entry(
                     "notifications arrive (up), fail (down), or are answered and lost (swallowing)", word: "network",
                     .state)
-            case .customer: Entry("an Apple Account is made", .customer, optional: [.storefront, .family, .devices])
+            case .customer: Entry("an Apple Account is created", .customer, optional: [.storefront, .family, .devices])
             case .move: Entry("a customer moves to another storefront", word: "moves", .customer, .storefront)
             case .acquire:
                 Entry(

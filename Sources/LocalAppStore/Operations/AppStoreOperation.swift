@@ -2,6 +2,7 @@ import TenureAppStore
 package import TenureJSON
 
 /// One operation: what happens, with its parameters as text.
+///
 /// The command line, the control interface, scenario files and the journal all use this form. One table has the
 /// parameters of each operation.
 package struct AppStoreOperation: Sendable, Hashable {

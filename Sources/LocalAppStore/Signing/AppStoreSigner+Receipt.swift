@@ -20,7 +20,7 @@ extension AppStoreSigner {
                 deviceVerificationID: device),
             signedAt: state.now)
         let (platform, installed) = (acquisition.installedPlatform, acquisition.installedRelease)
-        var draft = minter.draft
+        var draft = minter.defaultReceipt
         draft[.appVersion] = .text(installed.reportedVersion(on: platform))
         draft[.platformCode] = .number(platform == .macOS ? 2 : 3)
         if platform == .macOS { draft[.unknown20] = nil }

@@ -4,9 +4,9 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// A value that the App Store signs as JWS. It is read from the payload, verified or not.
+/// A value that the App Store signs as a JWS, such as a transaction.
 protocol SignedValue: Sendable {
-    /// Reads a value, verified or not; nil if a field is missing that Apple's type always has.
+    /// Reads a value without verifying it; nil if a field is missing that Apple's type always has.
     init?(_ signed: SignedText)
 
     /// Verifies a JWS, and returns the device for which it was signed.
@@ -66,7 +66,8 @@ struct DeviceBinding {
 }
 
 extension VerificationResult where SignedType: SignedValue {
-    /// Verifies a JWS as StoreKit does on a device. Nil if the JWS can't be read.
+    /// Verifies a JWS as StoreKit does on a device. Nil if the JWS can't be read, or if a field is missing that Apple's
+    /// type always has.
     static func checking(_ jws: String, by verifier: AppStoreVerifier, onDevice device: UUID) -> Self? {
         guard let signed = SignedText(jws), let value = SignedType(signed) else { return nil }
         do throws(Rejection) {

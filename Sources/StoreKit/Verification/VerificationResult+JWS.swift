@@ -14,11 +14,11 @@ extension VerificationResult where SignedType == AppTransaction {
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signedText.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signedText.signedData }
-    /// When the local App Store signed the app transaction, verified or not.
+    /// When the local App Store signed the app transaction, according to the payload.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// The SHA-384 hash (48 bytes) of two UUIDs in lower case: the nonce, then `AppStore.deviceVerificationID`.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
-    /// The UUID that was hashed with the device ID, verified or not.
+    /// The UUID that was hashed with the device ID, according to the payload.
     public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }
 }
 
@@ -35,11 +35,11 @@ extension VerificationResult where SignedType == Transaction {
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signedText.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signedText.signedData }
-    /// When the local App Store signed the transaction, verified or not.
+    /// When the local App Store signed the transaction, according to the payload.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// The SHA-384 hash (48 bytes) of two UUIDs in lower case: the nonce, then `AppStore.deviceVerificationID`.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
-    /// The UUID that was hashed with the device ID, verified or not.
+    /// The UUID that was hashed with the device ID, according to the payload.
     public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }
 }
 
@@ -56,10 +56,10 @@ extension VerificationResult where SignedType == Product.SubscriptionInfo.Renewa
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signedText.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signedText.signedData }
-    /// When the local App Store signed the renewal info, verified or not.
+    /// When the local App Store signed the renewal info, according to the payload.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// The SHA-384 hash (48 bytes) of two UUIDs in lower case: the nonce, then `AppStore.deviceVerificationID`.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
-    /// The UUID that was hashed with the device ID, verified or not.
+    /// The UUID that was hashed with the device ID, according to the payload.
     public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }
 }

@@ -18,7 +18,7 @@ public import Foundation
         }
     }
 
-    /// The value, verified or not.
+    /// The value, even if it is unverified.
     public var unsafePayloadValue: SignedType {
         switch self {
         case .verified(let value), .unverified(let value, _): value

@@ -43,7 +43,7 @@ package protocol AppStoreAccess: Sendable {
     func refreshAppTransaction() async throws -> AppStoreResult<AppStoreAppTransaction>
 }
 
-/// A result of StoreKit, verified or not.
+/// A value from StoreKit, with the result of its verification.
 package enum AppStoreResult<Value: Sendable>: Sendable {
     case verified(Value)
     /// StoreKit couldn't verify the value. So it proves neither that a purchase exists nor that it is missing.

@@ -39,7 +39,7 @@ extension Engine {
         } catch let error as Tenure.Error {
             throw error
         } catch {
-            throw .notStored("the session couldn't be counted: \(error)")
+            throw .notStored("the trial session couldn't be counted: \(error)")
         }
         return Tenure.TrialSession(
             entitlement, sessions: begun.sessions, sessionsLeft: begun.sessionsLeft, ends: begun.ends,

@@ -62,7 +62,7 @@ struct MintAuthorityCommand: AsyncParsableCommand {
 
 /// The options of all minted artifacts.
 struct MintOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder of the authority that signs.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder of the test authority that signs.", valueName: "dir"))
     var authority: String
 
     @Option(
@@ -89,7 +89,7 @@ struct MintOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Gives the artifact one defect. An unknown name prints the list of valid ones.",
+            "Give the artifact one defect. An unknown name prints the list of valid ones.",
             valueName: "name"))
     var defect: String?
 
@@ -266,7 +266,7 @@ struct MintReceiptCommand: AsyncParsableCommand {
 
     /// Creates a receipt without a defect, with the fields of the options.
     private func validReceipt(by minter: ReceiptMinter) throws -> [UInt8] {
-        var draft = minter.draft
+        var draft = minter.defaultReceipt
         if let payload = try options.payloadObject() {
             draft = ReceiptDraft()
             try draft.set(payload)

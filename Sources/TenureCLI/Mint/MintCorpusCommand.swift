@@ -12,7 +12,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
         abstract: "Create evidence of any number of customers for `tenure rehearse`, with the expected results.",
         discussion: """
             The lines are evidence as an app would have collected it: buyers of every era on every platform, and invalid \
-            lines of every kind. --truth has the exact results of a rehearsal of Examples/rehearsal/policy.yaml against \
+            lines of every kind. --truth writes the exact results of a rehearsal of Examples/rehearsal/policy.yaml against \
             previous.yaml as of 2015-09-01.
 
             The same seed gives the same lines, except for the signatures. A line has about 4.4 KB.
@@ -27,7 +27,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The folder of the authority that signs.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder of the test authority that signs.", valueName: "dir"))
     var authority: String
 
     @Option(help: "The number of lines.")

@@ -114,7 +114,7 @@ struct PublishingOptions: ParsableArguments {
             lines.append(
                 "  \(promised) were promised what they lose: with `--keep-promises` they keep it"
                     + (stillLosing > 0
-                        ? ", and \(stillLosing) others lose something (--take-from \(stillLosing) --rehearsal \(answer.id))"
+                        ? "; for the other losses, also pass `--take-from \(stillLosing) --rehearsal \(answer.id)`"
                         : ""))
         }
         let losing = keepPromises ? answer.losingWithPromises : answer.losing

@@ -37,14 +37,15 @@ struct OutsideService: EntitlementService {
     func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
         guard client.adminKey != nil else {
             throw CommandError(
-                "the service's admin key is missing; pass `--folder` with the folder of `tenure scenario settings`"
+                "the service's admin key is missing; pass `--folder` with the folder that `tenure scenario settings` wrote"
             )
         }
         guard let id = customer.appTransactionID else { return nil }
         return try await client.customer(id)?.outcomes
     }
 
-    /// Sends the service all notifications again, because this command can't make the service ask for them.
+    /// Sends the service all notifications again, because `tenure scenario run` can't make the service
+    /// ask for them.
     func catchUp(from store: LocalAppStore) async throws {
         let state = await store.state
         let send = HTTPNotificationSender.send

@@ -7,12 +7,12 @@ import TenureServer
 struct SigningKeyInstallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
-        abstract: "Install a statement that the offline root signed.",
+        abstract: "Install what the offline root signed: a key's signing period, or the revoked keys.",
         discussion: """
-            The statement says until when a signing key may sign, or which keys are revoked. After `tenure signing-key \
-            rotate`, the new key waits until the root has signed it: the service uses it when that statement is \
-            installed. Pass the root's public key the first time. Another root is installed only with --replace-root: \
-            apps that pinned the former root then reject new tokens.
+            The root's statement says until when a signing key may sign, or which keys are revoked. After `tenure \
+            signing-key rotate`, the new key waits until the root has signed it: the service uses it when that \
+            statement is installed. Pass the root's public key the first time. Another root is installed only with \
+            --replace-root: apps that pinned the former root then reject new tokens.
 
             Exit codes: 0 installed, 1 the statement is refused or the file can't be read or written, 64 wrong usage.
 
@@ -38,7 +38,7 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
             """)
     var dropOldest = false
 
-    @Argument(help: "A file with the statement.")
+    @Argument(help: "The file that `tenure signing-key root sign` or `root revoke` printed.")
     var statement: String
 
     func run() async throws {

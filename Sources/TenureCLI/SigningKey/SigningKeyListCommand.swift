@@ -37,7 +37,8 @@ struct SigningKeyListCommand: AsyncParsableCommand {
         case .notSigned:
             output.write(
                 "no entitlement tokens are issued: the offline root hasn't signed the key in use; "
-                    + "sign it with `tenure signing-key root sign`, and install the statement")
+                    + "sign it with `tenure signing-key root sign`, and install the result with `tenure signing-key install`"
+            )
         }
         output.write(summary.root == nil ? "pin the key in use:" : "pin the offline root:")
         output.write(summary.root ?? summary.inUse)

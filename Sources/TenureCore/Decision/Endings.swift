@@ -48,7 +48,7 @@ struct Endings {
     /// Returns the end of the right that a purchase of the app at this date gives.
     ///
     /// Returns `.some(nil)` if the right never ends, and nil if the purchase may be in an era that isn't honored. In a
-    /// changeover window, all possible eras must be honored, on every possible platform (Rule C3).
+    /// changeover window, all possible eras must be honored, on every possible platform (rule C3).
     private func end(ofBuyingAt date: Date, _ entitlement: Entitlement) -> Date?? {
         var end: Date??
         for timeline in timelines {

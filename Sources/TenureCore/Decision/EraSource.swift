@@ -93,7 +93,7 @@ final class EraSource {
             for: acquisition.originalPurchaseDate, inEra: era, on: timeline, under: policy, at: now)
     }
 
-    /// The timelines of the platforms on which an era is evaluated (Rule D3): the platforms on which the era is
+    /// The timelines of the platforms on which an era is evaluated (rule D3): the platforms on which the era is
     /// possible by rule C applied to that platform alone. If the era is possible on no platform, all timelines.
     ///
     /// For example, a receipt without a platform contains version 1.9 and May 2014, and `paid` is possible on iOS and

@@ -2,6 +2,8 @@ import Foundation
 
 /// A reason for a decision as the rules use it. A finding has only numbers, indexes and dates, so that comparing
 /// findings is fast. `Reason` adds the names.
+///
+/// An *honor* is an era that an entitlement lists under `honors`, with its limits.
 enum Finding: Sendable, Hashable {
     // Findings about the sources of an entitlement.
     /// Every era in which the app can have been acquired honors the entitlement.
@@ -16,11 +18,11 @@ enum Finding: Sendable, Hashable {
     case nothingToCompare
     /// No artifact proves how the app was acquired.
     case noAcquisition
-    /// The app was bought in an honored era, but outside the honor's dates.
+    /// The app was bought in an honored era, but outside the purchase dates of the honor.
     case outsideWindow(era: Int)
-    /// The honor limits the purchase date, and the evidence has no purchase date.
+    /// The honor is limited to a range of purchase dates, and the evidence has no purchase date.
     case windowNeedsDate(era: Int)
-    /// The honor's own end has passed.
+    /// The honor has ended.
     case honorEnded(era: Int, at: Date)
     /// The honor lasts for a length of time after the end of the era, and the policy has no date for that end.
     case endUnknown(era: Int)
@@ -91,14 +93,15 @@ enum Finding: Sendable, Hashable {
     /// Date and version prove different eras, and the date's eras are earlier. The date decides (rule C1 of
     /// Docs/decision-rules.md).
     case dateBeforeVersion
-    /// Date and version prove different eras, and the version decides (Rule C2).
+    /// Date and version prove different eras, and the version decides (rule C2).
     case versionAuthoritative
-    /// Date and version prove different eras, and neither proof decides. The eras of both proofs are possible. But if
-    /// some of the version's eras are earlier and some are later, only the date's eras are possible (Rule C1).
+    /// Date and version prove different eras, and neither proof overrides the other. The eras of both proofs are
+    /// possible. But if the eras of neither proof are all earlier than those of the other, only the date's eras are
+    /// possible (rule C1).
     case contradiction
     /// The app was preordered, which proves no era.
     case preorder(Date)
-    /// The policy's `testEnvironments` decided what eras give in Sandbox or Xcode.
+    /// The policy's `testEnvironments` decided whether eras grant the entitlement in Sandbox or Xcode.
     case testEnvironment
     /// A test customer replaced the real customer.
     case persona

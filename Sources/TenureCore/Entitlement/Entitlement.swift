@@ -13,7 +13,7 @@ public struct Entitlement: Sendable, Hashable {
         /// How long a non-renewing purchase of the product lasts; nil for other types.
         public let length: CalendarPeriod?
 
-        /// - Parameter length: how long a non-renewing purchase lasts. If nil, its end is unknown (Rule F3).
+        /// - Parameter length: how long a non-renewing purchase lasts. If nil, its end is unknown (rule F3).
         public init(id: String, title: Title? = nil, length: CalendarPeriod? = nil) {
             self.id = id
             fingerprint = id.hashValue
@@ -28,7 +28,7 @@ public struct Entitlement: Sendable, Hashable {
     public let title: Title?
     /// The products that grant the entitlement. Empty if only eras grant it.
     public let products: [Product]
-    /// The honored eras, with their limits; nil if the entitlement doesn't depend on eras (Rule D6).
+    /// The honored eras, with their limits; nil if the entitlement doesn't depend on eras (rule D6).
     public let honors: [Honor]?
     /// How customers without the entitlement may try it. Nil if there is no trial.
     public let trial: Trial?
@@ -40,7 +40,7 @@ public struct Entitlement: Sendable, Hashable {
 
     /// - Parameters:
     ///   - name: not empty, and unique in the policy.
-    ///   - honors: nil if no era gives this entitlement (Rule D6).
+    ///   - honors: nil if no era gives this entitlement (rule D6).
     public init(
         name: String, title: Title? = nil, products: [Product] = [], honors: [Honor]? = nil, trial: Trial? = nil
     ) {
@@ -67,13 +67,13 @@ public struct Entitlement: Sendable, Hashable {
 public struct Honor: Sendable, Hashable {
     /// The name of the honored era.
     public let era: String
-    /// The earliest purchase date, inclusive. A day begins at 00:00 in UTC+14 (Rule D5).
+    /// The earliest purchase date, inclusive. A day begins at 00:00 in UTC+14 (rule D5).
     public let boughtSince: Date?
-    /// The end of the purchase dates, exclusive. A day begins at 00:00 in UTC-12 (Rule D5).
+    /// The end of the purchase dates, exclusive. A day begins at 00:00 in UTC-12 (rule D5).
     public let boughtBefore: Date?
-    /// How long the right lasts, counted from the beginning of the next era (Rule D3).
+    /// How long the right lasts, counted from the beginning of the next era (rule D3).
     public let length: CalendarPeriod?
-    /// When the right ends, exclusive. A day ends at 24:00 in UTC-12 (Rule D5).
+    /// When the right ends, exclusive. A day ends at 24:00 in UTC-12 (rule D5).
     public let until: Date?
 
     /// - Parameters:

@@ -10,11 +10,11 @@ public struct Acquisition: Sendable, Hashable {
     /// The platform of the acquisition; nil if it is missing or unknown, or if the platform's App Store hadn't opened
     /// on the original purchase date (rule A9 of Docs/decision-rules.md).
     public let originalPlatform: Platform?
-    /// The version as signed: a marketing version on macOS, elsewhere a build (Rule A1).
+    /// The version as signed: a marketing version on macOS, elsewhere a build (rule A1).
     public let originalAppVersion: String?
     /// When the account first got the app; stable across reinstalls and devices.
     public let originalPurchaseDate: Date?
-    /// When the app was preordered. This date proves no era (Rule B2).
+    /// When the app was preordered. This date proves no era (rule B2).
     public let preorderDate: Date?
     /// The latest refund of the app that the App Store has reported; nil if there was no refund.
     package let refund: Refund?

@@ -31,7 +31,7 @@ public struct AppProof: Sendable, Hashable {
     public let originalAppVersion: String?
     /// When the account first got the app, as signed.
     public let originalPurchaseDate: Date?
-    /// When the app was preordered. This date proves no era (Rule B2).
+    /// When the app was preordered. This date proves no era (rule B2).
     public let preorderDate: Date?
     /// When the purchase of the app was refunded or revoked.
     public let revocationDate: Date?

@@ -20,7 +20,7 @@ public struct Evidence: Sendable, Hashable {
     /// I4 of Docs/decision-rules.md).
     public let persona: Persona?
     /// Whether there is neither an app proof nor a transaction. If so, the persona isn't used, because a persona needs
-    /// verified evidence (Rule I4).
+    /// verified evidence (rule I4).
     package let isEmpty: Bool
 
     package init(
@@ -47,7 +47,7 @@ public struct Evidence: Sendable, Hashable {
     }
 }
 
-/// Returns the latest grant or revocation for each entitlement (Rule G3).
+/// Returns the latest grant or revocation for each entitlement (rule G3).
 private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
     guard !grants.isEmpty else { return [] }
     var latest: [String: SupportGrant] = [:]

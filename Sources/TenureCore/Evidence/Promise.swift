@@ -4,7 +4,7 @@ public import Foundation
 public struct Promise: Sendable, Hashable {
     /// The name of the entitlement when the promise was made (rule H2 of Docs/decision-rules.md).
     public let entitlement: String
-    /// The acquisition that has the right. Only its refund or the end of its license ends a promise early (Rule H3).
+    /// The acquisition that has the right. Only its refund or the end of its license ends a promise early (rule H3).
     public let acquisition: AcquisitionKey
     /// The version of the policy that gave the right. This version also decides whether a refund or an expired license
     /// ends the promise.

@@ -63,7 +63,7 @@ public enum Changeover: Sendable, Hashable {
 
 /// A release of the app on one platform.
 public struct Release: Sendable, Hashable {
-    /// When a release went on sale, as precisely as the list says (Rule A5).
+    /// When a release went on sale, as precisely as the list says (rule A5).
     public enum Moment: Sendable, Hashable {
         /// The list has a date with time and time zone.
         case instant(Date)

@@ -45,7 +45,7 @@ public struct Policy: Sendable, Hashable {
         case deny
     }
 
-    /// What eras give in Sandbox and Xcode, where original versions and dates are invented (Rule I2).
+    /// What eras give in Sandbox and Xcode, where original versions and dates are invented (rule I2).
     public enum TestEnvironments: String, Sendable, Hashable, CaseIterable {
         /// Eras give nothing. App Review and TestFlight see the app as new customers do.
         case newCustomer
@@ -60,17 +60,17 @@ public struct Policy: Sendable, Hashable {
     public var app: App { shared.contents.app }
     /// The eras, the oldest first. Each era lasts until the next era begins.
     public var eras: [Era] { shared.contents.eras }
-    /// Whether builds can be compared without a release list (Rule A6); nil if the policy doesn't state it.
+    /// Whether builds can be compared without a release list (rule A6); nil if the policy doesn't state it.
     public var buildNumbers: BuildNumbers? { shared.contents.buildNumbers }
     /// All releases of the app. Empty if the policy has no release list.
     public var releases: [Release] { shared.contents.releases }
     /// The entitlements in the order of the policy. Decisions have the same order.
     public var entitlements: [Entitlement] { shared.contents.entitlements }
-    /// The outcome if the proofs leave several eras possible and only some give the entitlement (Rule D1).
+    /// The outcome if the proofs leave several eras possible and only some give the entitlement (rule D1).
     public var inDoubt: InDoubt { shared.contents.inDoubt }
     /// What `allows` returns while a decision is undetermined.
     public var whileUndetermined: WhileUndetermined { shared.contents.whileUndetermined }
-    /// What eras give in Sandbox and in Xcode (Rule I2).
+    /// What eras give in Sandbox and in Xcode (rule I2).
     public var testEnvironments: TestEnvironments { shared.contents.testEnvironments }
     /// Findings of the linter that the developer intends.
     public var acknowledgments: [Acknowledgment] { shared.contents.acknowledgments }

@@ -74,7 +74,7 @@ extension AppVersion: Comparable {
         return left.description == right.description || compare(left, right) == 0
     }
 
-    /// Compares component by component, as numbers (Rule A4).
+    /// Compares component by component, as numbers (rule A4).
     public static func < (left: AppVersion, right: AppVersion) -> Bool {
         if left.packed != unpackable, right.packed != unpackable { return left.packed < right.packed }
         return compare(left, right) < 0

@@ -5,7 +5,7 @@ import TenureCore
 extension ReceiptMinter {
     /// The attributes of the default receipt of a test customer, who bought the app as build 37 on iOS in 2014, and the
     /// product `everything` in 2015. In Sandbox and Xcode, the attributes have the fixed values of these environments.
-    package var draft: ReceiptDraft {
+    package var defaultReceipt: ReceiptDraft {
         switch app.environment {
         case .production: production
         case .sandbox: sandbox

@@ -23,7 +23,7 @@ package struct ReceiptMinter: Sendable {
 
     /// Creates a valid receipt from the default attributes with changes.
     package func mint(_ change: (inout ReceiptDraft) throws -> Void = { _ in }) throws -> [UInt8] {
-        var draft = self.draft
+        var draft = defaultReceipt
         try change(&draft)
         return try mint(draft)
     }
@@ -35,7 +35,7 @@ package struct ReceiptMinter: Sendable {
 
     /// Creates a receipt with a defect.
     package func mint(with defect: ReceiptDefect) throws -> [UInt8] {
-        var draft = self.draft
+        var draft = defaultReceipt
         defect.corrupt(&draft, at: signingDate)
         var assembly = try self.assembly(draft)
         try defect.corrupt(&assembly, draft: draft, by: self)

@@ -232,7 +232,7 @@ package enum ReleaseListFile {
                 while rest.first == " " || rest.first == "\t" { _ = advance() }
                 if let next = rest.first, next != ",", next != "\n" {
                     mistakes.add(
-                        "there is text after a closing quote; write `\"\"` for a quote inside a text",
+                        "there is text after a closing quote; write `\"\"` for a quote inside the quoted text",
                         at: position())
                 }
             }

@@ -41,7 +41,7 @@ extension LintRule {
                     + (lacksDate
                         ? ": without an instant nothing separates this era from `\(change.before.name.shortened)`"
                         : above == "none"
-                            ? ": if its first release has a lower \(key), anyone who installs that release counts as `\(change.before.name.shortened)`\(change.lostEntitlements.isEmpty ? "" : " and gets \(inWords(change.lostEntitlements)) for nothing")"
+                            ? ": if the era's first release has a lower \(key), anyone who installs that release counts as `\(change.before.name.shortened)`\(change.lostEntitlements.isEmpty ? "" : " and gets \(inWords(change.lostEntitlements)) for nothing")"
                             : ""),
                 fix: above == "none"
                     ? nil

@@ -58,7 +58,7 @@ extension LintRule {
     /// Finds a missing `buildNumbers`. iOS reports only the build, and some tools restart builds with each version. So
     /// Tenure can't guess whether builds can be compared.
     static let buildNumbersUnsaid = LintRule(
-        "build-numbers-unsaid", .error, "an iOS-like platform without a release list and without `buildNumbers`",
+        "build-numbers-unsaid", .error, "a platform other than macOS without a release list and without `buildNumbers`",
         rationale:
             "In some apps, build numbers restart with each version. There, a boundary by build treats new customers as owners, or owners as new customers.",
         fix: "Write `buildNumbers: increasing` or `restarted`, or add a release list.")

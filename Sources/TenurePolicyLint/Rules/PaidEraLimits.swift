@@ -5,8 +5,8 @@ import TenurePolicyFile
 
 // Part of the rule `paid-era-unhonored`: what the honors of a paid era leave out.
 extension LintSubject {
-    /// Reports what the limits of honors take from buyers of a paid era: everything, if they bought outside of all
-    /// honored dates, and the time after the end, if every honor ends.
+    /// Reports what the limits of honors take from buyers of a paid era: everything, if they bought outside the
+    /// purchase dates of every honor, and the time after the end, if every honor ends.
     ///
     /// - Parameters:
     ///   - honoring: the sold entitlements that honor the era; if no entitlement is sold, all entitlements that honor

@@ -48,7 +48,7 @@ extension LintRule {
     static let settingsEdited = LintRule(
         "settings-edited", .note,
         "compared with the previous policy: another `inDoubt`, `whileUndetermined` or `testEnvironments`",
-        rationale: "One word at the end of the file changes the answer for every customer in doubt.",
+        rationale: "One changed word in these settings affects all entitlements.",
         fix: "Make sure that you intend the change.",
         needs: .oldPolicy
     ) { subject, report in

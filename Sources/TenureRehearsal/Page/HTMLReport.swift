@@ -83,7 +83,7 @@ package struct HTMLReport {
             card(tally.gaining, "gain something", style: tally.gaining > 0 ? "gains" : "")
             card(report.unchanged, "see no change at all")
         }
-        if tally.heldByPromise > 0 { card(tally.heldByPromise, "keep something by a promise alone") }
+        if tally.heldByPromise > 0 { card(tally.heldByPromise, "have something only because of a promise") }
         if tally.contradicting > 0 { card(tally.contradicting, "have contradicting proofs") }
         if case .evidence(_, let counts, _, _) = report.input, counts.linesWithRejections > 0 {
             card(counts.linesWithRejections, "lines were rejected, whole or in part")

@@ -27,7 +27,7 @@ struct CriticalInstants: Sendable {
                     instants.insert(date.addingTimeInterval(window.until + Tolerance.seconds))
                 }
             }
-            // Rules D: the honored dates.
+            // Rules D: the purchase dates that an honor allows.
             for honor in policy.entitlements.flatMap({ $0.honors ?? [] }) {
                 if let since = honor.boughtSince { instants.insert(since.addingTimeInterval(-Tolerance.seconds)) }
                 if let before = honor.boughtBefore { instants.insert(before.addingTimeInterval(Tolerance.seconds)) }

@@ -7,8 +7,8 @@ public struct AppConfiguration: Sendable {
     public var name: String
     /// The app's settings. Host, port, TLS and proxies are taken from the first app.
     public var configuration: ServiceConfiguration
-    /// Opens the app's database, each time that the app starts. If this is nil or returns nil, the SQLite file in the
-    /// configuration is opened.
+    /// Opens the app's database each time that the service starts the app. If this is nil or returns nil, the SQLite
+    /// file in the configuration is opened.
     package var openStore: (@Sendable (ServiceConfiguration) async throws -> Store?)?
 
     /// Creates the configuration of one app. `mistake(in:)` checks its name.
@@ -23,7 +23,8 @@ public struct AppConfiguration: Sendable {
         for app in apps {
             guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(nameCharacters.contains) else {
                 return .apps(
-                    "the name `\(app.name)` can't be part of a path; use up to 64 lowercase letters, digits, `-`, `_`")
+                    "the name `\(app.name)` can't be part of a path; use up to 64 lowercase letters, digits, `-` or `_`"
+                )
             }
             if let error = ServiceError(app.configuration.mistakes) { return .app(name: app.name, error.description) }
         }

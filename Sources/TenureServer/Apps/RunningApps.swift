@@ -73,7 +73,8 @@ final class RunningApps: Sendable {
     /// Stores why an app isn't running; nil if the app is running or isn't configured anymore.
     func record(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
 
-    /// Returns the metrics of an app. The first call for an app creates them; they are kept if the app starts again.
+    /// Returns the metrics of an app. The first call for an app creates them. If the service starts the app again, it
+    /// keeps them.
     func metrics(of name: String) -> ServiceMetrics {
         state.withLock { state in
             if let metrics = state.metrics[name] { return metrics }

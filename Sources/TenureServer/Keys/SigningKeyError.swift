@@ -44,7 +44,7 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
         case .alreadyRevoked(let id): "the signing key `\(id)` is revoked already; nothing was changed"
         case .revokedKey(let id): "the signing key `\(id)` is revoked, so it can't be used again; use another key"
         case .notAKey: "the text isn't a P-256 public key; pass the JSON that `tenure signing-key` prints"
-        case .notOfRoot: "the text isn't a statement of this service's offline root; sign it with that root"
+        case .notOfRoot: "this service's offline root didn't sign this text; sign with that root"
         case .noRoot: "the service has no offline root yet; pass the root's public key with `--root`"
         case .listOfNewRoot:
             """
@@ -61,7 +61,8 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
             the statement is about the key `\(id)`, which is neither in use nor waiting; sign the waiting key, or the one \
             in use
             """
-        case .periodOver(let end): "the signing period ended on \(end.rfc3339); sign a new statement"
+        case .periodOver(let end):
+            "the signing period ended on \(end.rfc3339); sign the key again with `tenure signing-key root sign`"
         case .olderRevocations(let counter, let known):
             """
             the list of revoked keys has the counter \(counter), but the service's list has the counter \(known); sign \

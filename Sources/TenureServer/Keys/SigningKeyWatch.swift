@@ -72,7 +72,9 @@ struct SigningKeyLog {
 
     /// The warning if no tokens can be signed now, or soon.
     private static func warning(about keys: SigningKeySet, at now: Date) -> Line? {
-        let fix = "sign it with `tenure signing-key root sign`, and install the statement"
+        let fix = """
+            sign it with `tenure signing-key root sign`, and install the result with `tenure signing-key install`
+            """
         switch keys.period {
         case .unlimited: return nil
         case .notSigned:

@@ -142,7 +142,7 @@ package struct PublicationAnswer: Sendable, Hashable, Codable {
     package let version: Int64
     /// `start`, `publish` or `rollback`.
     package let action: String
-    /// The date in RFC 3339.
+    /// When the version became current, in RFC 3339.
     package let at: String
     /// The name of the admin key in the request; `service` for the first policy of a new database.
     package let actor: String
@@ -167,7 +167,7 @@ package struct PolicyVersionAnswer: Sendable, Hashable, Codable {
     package let version: Int64
     /// The digest of the compiled policy, in hexadecimal.
     let sha256: String
-    /// The date in RFC 3339.
+    /// When the version was stored, in RFC 3339.
     let recordedAt: String
     /// Whether this version decides now.
     package let isCurrent: Bool

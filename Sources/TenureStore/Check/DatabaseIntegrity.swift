@@ -80,9 +80,8 @@ struct DatabaseIntegrity {
         for row in foreign {
             report(
                 DatabaseFinding(
-                    "the identity `\(try row.text(2))` belongs to another realm (environment or test authority) than the customer",
-                    of: try row.text(0),
-                    .inspect))
+                    "the identity `\(try row.text(2))` is from another environment or signer than the customer",
+                    of: try row.text(0), .inspect))
         }
         let kinds = Identity.Kind.allCases.map { String($0.rawValue) }.joined(separator: ", ")
         let unknown = try session.rows(
@@ -133,7 +132,7 @@ struct DatabaseIntegrity {
                 let row = try session.row("SELECT merged_into, realm FROM customers WHERE id = $1", [.integer(next)])
             else { return "it was merged into a customer who doesn't exist, so its identities lead to no customer" }
             guard try row.integer(1) == realm else {
-                return "it was merged into a customer of another realm (environment or test authority)"
+                return "it was merged into a customer from another environment or signer"
             }
             guard let into = try row.integerIfPresent(0) else { return nil }
             next = into

@@ -104,7 +104,7 @@ package struct SQLiteDatabase: Database {
         }
     }
 
-    /// See `SQLiteWriter.groupsWritten`.
+    /// How many groups of writes were written; see `SQLiteWriter.groupsWritten`.
     package var groupsWritten: Int { writer.groupsWritten }
 
     // MARK: Reading

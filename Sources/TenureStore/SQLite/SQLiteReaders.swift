@@ -116,7 +116,7 @@ extension SQLiteReaders {
                 return
             }
             guard let code = UInt8(exactly: sqlite3_column_int64(row, 0)), let realm = Realm(code: code) else {
-                throw .damaged("customer \(id) has an unknown realm")
+                throw .damaged("customer \(id) has an unknown number in the column `realm`")
             }
             result = .customer(
                 Customer(

@@ -15,7 +15,8 @@ package struct CustomerUpdate: Sendable {
     /// taken effect since, but only if the update stores promises or changes what webhooks report.
     package var policyVersion: Int64?
     private(set) var deviceUse: DeviceUse?
-    /// Whether to add a job that fetches the customer's history. A customer has at most one such job for each member.
+    /// Whether to add a job that fetches the customer's history. A customer has at most one such job for each member
+    /// (row of `customers`).
     package var fetchesHistory = false
     /// Whether to add that job if the device is new to this customer.
     package var fetchesHistoryForNewDevice = false

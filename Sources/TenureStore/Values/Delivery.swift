@@ -4,9 +4,9 @@ package import Foundation
 package struct StoredMessage: Sendable, Hashable {
     /// The event's random ID, the same in every attempt and every replay.
     package let event: String
-    /// A `Message.Kind`, perhaps of a newer release.
+    /// The `rawValue` of a `Message.Kind`. This release may not know the kind, if a newer release stored it.
     package let type: String
-    /// The realm of the customer; nil if the message concerns no customer.
+    /// Who signed the customer's artifacts; nil if the message concerns no customer.
     package let realm: Realm?
     /// The customer's public ID at the time of the event; nil if the message concerns no customer.
     package let publicID: String?

@@ -120,13 +120,13 @@ package struct PublicationEvaluation: Sendable {
         }
     }
 
-    /// Sets the impact on a customer that changed.
+    /// Sets the publication's impact on a customer that changed and was evaluated again.
     package mutating func update(_ subject: CustomerToEvaluate, _ impact: PublicationImpact) {
         setImpact(impact, of: subject.customer.id)
         readAgain[subject.customer.id] = !subject.isUnbound
     }
 
-    /// Sets the impact on a customer. `add` and `update` also count the customer.
+    /// Sets the publication's impact on a customer. `add` and `update` also count the customer.
     package mutating func setImpact(_ impact: PublicationImpact, of id: Int64) {
         impacts[id] = impact == PublicationImpact() ? nil : impact
         if !impact.ending.isEmpty { unmarkedCustomers.insert(id) }

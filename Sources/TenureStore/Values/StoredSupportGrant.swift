@@ -4,6 +4,6 @@ package import TenureCore
 package struct StoredSupportGrant: Sendable, Hashable {
     package let grant: SupportGrant
     package let reason: String?
-    /// The name of the admin key.
+    /// The name of the admin key in the request.
     package let actor: String?
 }

@@ -64,7 +64,7 @@ struct ReceiptFieldTests {
     @Test func `a number or a date of another ASN.1 type, and a negative number, are malformed in a receipt`() throws {
         let minter = try ReceiptTestBed.minter()
         func value(of attribute: ReceiptAttribute, _ octets: [UInt8]) throws -> ReceiptField.Value? {
-            var draft = minter.draft
+            var draft = minter.defaultReceipt
             draft[attribute] = .octets(octets)
             let fields = try UnverifiedReceipt(minter.mint(draft)).payload.fields
             return fields.first { $0.type == attribute.rawValue }?.value
@@ -86,7 +86,7 @@ struct ReceiptFieldTests {
     func `a receipt's string with a NUL character is malformed, because PostgreSQL can't store it`(text: String) throws
     {
         let minter = try ReceiptTestBed.minter()
-        var draft = minter.draft
+        var draft = minter.defaultReceipt
         draft[.originalAppVersion] = .text(text)
         #expect(try ReceiptTestBed.rejection(of: minter.mint(draft))?.code == .malformed)
     }

@@ -9,7 +9,7 @@ struct ReceiptRobustnessTests {
         let minter = try ReceiptTestBed.minter()
         return [
             try minter.mint(),
-            try minter.mint(minter.draft, style: ReceiptStyle(form: .ber, hasSignedAttributes: true)),
+            try minter.mint(minter.defaultReceipt, style: ReceiptStyle(form: .ber, hasSignedAttributes: true)),
         ]
     }
 
@@ -45,7 +45,7 @@ struct ReceiptRobustnessTests {
     @Test func `a receipt with too many elements is refused`() throws {
         let minter = try ReceiptTestBed.minter()
         // More attributes than any genuine receipt has.
-        var draft = minter.draft
+        var draft = minter.defaultReceipt
         draft.attributes += Array(repeating: .init(type: 98, value: .octets([])), count: 70_000)
         #expect(try ReceiptTestBed.rejection(of: minter.mint(draft))?.code == .malformed)
     }

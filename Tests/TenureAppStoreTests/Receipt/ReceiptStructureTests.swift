@@ -22,7 +22,8 @@ struct ReceiptStructureTests {
     ) throws {
         let minter = try ReceiptTestBed.minter()
         let verifier = try ReceiptTestBed.verifier()
-        let receipt = try minter.mint(minter.draft, style: ReceiptStyle(hasSignedAttributes: hasSignedAttributes))
+        let receipt = try minter.mint(
+            minter.defaultReceipt, style: ReceiptStyle(hasSignedAttributes: hasSignedAttributes))
         var rest = receipt[...]
         let tree = try DERElement(&rest)
         #expect(tree.encoded == receipt && rest.isEmpty)
@@ -68,9 +69,9 @@ struct ReceiptStructureTests {
             ([number, number], .malformed), ([number, number, number], .malformed),
             ([number, number, text, text], .malformed),
         ] as [([[UInt8]], Rejection.Code?)] {
-            var assembly = try minter.assembly(minter.draft)
+            var assembly = try minter.assembly(minter.defaultReceipt)
             let attribute = DERWriter.element(0x30, parts.flatMap { $0 })
-            assembly.content = DERWriter.set(minter.draft.encodedAttributes(sorted: true) + [attribute])
+            assembly.content = DERWriter.set(minter.defaultReceipt.encodedAttributes(sorted: true) + [attribute])
             #expect(try ReceiptTestBed.rejection(of: assembly.bytes())?.code == code, "\(parts)")
         }
     }

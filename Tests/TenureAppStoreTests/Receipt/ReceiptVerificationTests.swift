@@ -67,7 +67,7 @@ struct ReceiptVerificationTests {
             for namesDigest in [false, true] {
                 let style = ReceiptStyle(
                     form: form, digest: digest, hasSignedAttributes: hasAttributes, namesDigestInSignature: namesDigest)
-                let receipt = try minter.mint(minter.draft, style: style)
+                let receipt = try minter.mint(minter.defaultReceipt, style: style)
                 #expect(try ReceiptTestBed.rejection(of: receipt) == nil)
             }
         }
@@ -76,7 +76,7 @@ struct ReceiptVerificationTests {
     @Test func `a receipt is refused if two certificates have the signer's issuer and serial number`() throws {
         let minter = try ReceiptTestBed.minter()
         for place in [0, 3] {
-            var assembly = try minter.assembly(minter.draft)
+            var assembly = try minter.assembly(minter.defaultReceipt)
             var namesake = assembly.certificates[0]
             namesake[namesake.count - 1] ^= 1
             assembly.certificates.insert(namesake, at: place)
@@ -89,7 +89,7 @@ struct ReceiptVerificationTests {
         throws
     {
         let minter = try ReceiptTestBed.minter()
-        var assembly = try minter.assembly(minter.draft)
+        var assembly = try minter.assembly(minter.defaultReceipt)
         var invented = assembly.certificates[1]
         invented[invented.count - 1] ^= 1
         assembly.certificates.insert(invented, at: 1)
@@ -106,7 +106,8 @@ struct ReceiptVerificationTests {
         let minter = try ReceiptTestBed.minter()
         let chain = try minter.authority.receiptChainWithSHA1()
         let receipt = try ReceiptAssembly(
-            content: minter.draft.encoded(sorted: true), chain: chain.issued, style: ReceiptStyle(digest: .sha1)
+            content: minter.defaultReceipt.encoded(sorted: true), chain: chain.issued,
+            style: ReceiptStyle(digest: .sha1)
         ).bytes()
         let verifier = try ReceiptTestBed.verifier(trusting: TrustAnchors(der: [chain.root.der]))
         #expect(try ReceiptTestBed.rejection(of: receipt, by: verifier) == nil)
@@ -190,7 +191,7 @@ struct ReceiptVerificationTests {
             #expect(!payload.matches(deviceIdentifier: [1] + minter.deviceIdentifier))
             #expect(!payload.matches(deviceIdentifier: []))
         }
-        var draft = try ReceiptTestBed.minter().draft
+        var draft = try ReceiptTestBed.minter().defaultReceipt
         draft.deviceIdentifier = nil
         let payload = try UnverifiedReceipt(ReceiptTestBed.minter().mint(draft)).payload
         #expect(!payload.matches(deviceIdentifier: try ReceiptTestBed.minter().deviceIdentifier))
@@ -198,7 +199,7 @@ struct ReceiptVerificationTests {
 
     @Test func `the purchases of a large receipt are read in their order`() throws {
         let minter = try ReceiptTestBed.minter()
-        var draft = minter.draft
+        var draft = minter.defaultReceipt
         draft.purchases = (0..<400).map {
             minter.subscriptionPeriod(
                 $0, from: ReceiptTestBed.instant.addingTimeInterval(Double($0) * 3600), length: 3600)

@@ -170,10 +170,10 @@ import Testing
             says: "“everything” came with your copy of the app through February 29, 2016. \(help)\(write)"),
         denied(
             .honorEnded(era: 0, at: evening), .version(0, eras: paid), .dateMissing,
-            says: "“everything” came with the app for a time, until February 29, 2016. \(help)\(write)"),
+            says: "“everything” came with the app for a limited time, until February 29, 2016. \(help)\(write)"),
         denied(
             .honorEnded(era: 0, at: evening), .date(date("2014-05-01"), eras: both),
-            says: "“everything” came with the app for a time, until February 29, 2016. \(help)\(write)"),
+            says: "“everything” came with the app for a limited time, until February 29, 2016. \(help)\(write)"),
         denied(
             .supportGrantEnded(at: evening),
             says: "Our support team gave you “everything” until February 29, 2016. \(help)\(write)"),
@@ -327,7 +327,8 @@ import Testing
             says:
                 "the app was refunded, and the App Store's records don't show exactly when you got it again. \(settle)"),
         undetermined(
-            .endUnknown(era: 0), says: "it came with the app for a time, and when that ended isn't known. \(settle)"),
+            .endUnknown(era: 0),
+            says: "it came with the app for a limited time, and we don't know when that time ends. \(settle)"),
         undetermined(
             .noHonors, .noLength(0), says: "the App Store doesn't say how long your subscription lasts. \(settle)"),
         undetermined(

@@ -51,6 +51,6 @@ struct ReceiptDraftTests {
         #expect(attributes.first == 0x31)
         // The draft's purchase is an attribute, too.
         let types = try UnverifiedReceipt(receipt).payload.fields.count
-        #expect(types == minter.draft.attributes.count + 1)
+        #expect(types == minter.defaultReceipt.attributes.count + 1)
     }
 }

@@ -49,7 +49,7 @@ import Testing
             finding: "merged in a circle", .inspect),
         Damage(
             "UPDATE customers SET merged_into = 1, realm = 1 WHERE id = 3",
-            finding: "merged into a customer of another realm", .inspect),
+            finding: "merged into a customer from another environment or signer", .inspect),
         Damage(
             "PRAGMA defer_foreign_keys = ON", "UPDATE customers SET merged_into = id WHERE id = 1",
             finding: "merged in a circle", .inspect),
@@ -61,7 +61,7 @@ import Testing
         Damage("UPDATE artifacts SET header = NULL WHERE id = 1", finding: "no header", .restore),
         Damage("UPDATE artifacts SET kind = 9 WHERE id = 1", finding: "no kind of artifact", .restore),
         Damage(
-            "UPDATE identities SET realm = 1 WHERE kind = 1 AND customer = 1", finding: "belongs to another realm",
+            "UPDATE identities SET realm = 1 WHERE kind = 1 AND customer = 1", finding: "is from another environment",
             .inspect),
         Damage(
             "UPDATE identities SET kind = 99 WHERE kind = 1 AND customer = 1", finding: "has the unknown kind 99",

@@ -44,7 +44,7 @@ enum DeviceReceipts {
         let minter = try DeviceReceipts.minter()
         for signsAttributes in [false, true] {
             let style = ReceiptStyle(form: .ber, hasSignedAttributes: signsAttributes)
-            let attributes = ReceiptAttributes(Data(try minter.mint(minter.draft, style: style)))
+            let attributes = ReceiptAttributes(Data(try minter.mint(minter.defaultReceipt, style: style)))
             #expect(attributes?.type == "Production")
         }
     }
@@ -59,7 +59,7 @@ enum DeviceReceipts {
     func `reading the attributes of a changed receipt never traps, and gives the type that the service reads`() throws {
         let minter = try DeviceReceipts.minter()
         for style in [ReceiptStyle(), ReceiptStyle(form: .ber)] {
-            let receipt = try minter.mint(minter.draft, style: style)
+            let receipt = try minter.mint(minter.defaultReceipt, style: style)
             // The step changes each kind of byte and each bit in turn.
             for index in stride(from: 0, to: receipt.count, by: 13) {
                 _ = ReceiptAttributes(Data(receipt[..<index]))

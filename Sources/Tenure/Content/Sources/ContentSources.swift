@@ -33,6 +33,8 @@ extension Tenure {
 
         /// A web server with a published folder. It has no access control: anyone who knows the address can download
         /// all packs.
+        ///
+        /// - Parameter keys: the keys that may sign the catalog, as `tenure policy signing-key` prints them.
         public static func webServer(_ url: URL, keys: [String]) -> ContentSources {
             ContentSources([.webServer(url, keys: keys)])
         }
@@ -53,7 +55,8 @@ extension Tenure {
 
         /// A source that the app implements.
         ///
-        /// - Parameter keys: the keys that may sign the source's catalogs, as `tenure policy signing-key` prints them.
+        /// - Parameter keys: the keys that may sign the source's catalogs, as `tenure policy signing-key` prints them. A
+        ///   source that lists only folders needs none.
         public static func custom(_ source: any ContentSource, keys: [String] = []) -> ContentSources {
             ContentSources([.custom(source, keys: keys)])
         }

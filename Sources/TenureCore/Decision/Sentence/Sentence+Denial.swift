@@ -40,7 +40,8 @@ extension Sentence {
             writeTitle(to: &output)
             // For example: “Everything” came with your copy of the app until May 1, 2020.
             // If the era isn't proven, the customer may never have had the entitlement.
-            output.say(facts.proves(era: era) ? " came with your copy of the app " : " came with the app for a time, ")
+            output.say(
+                facts.proves(era: era) ? " came with your copy of the app " : " came with the app for a limited time, ")
             output.say("", end: date, ofDay: facts.hasLastDays)
             output.say(". ")
             writeHelp(to: &output)

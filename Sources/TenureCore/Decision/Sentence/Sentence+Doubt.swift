@@ -31,7 +31,7 @@ extension Sentence {
                 return output.say(
                     ": the app was refunded, and the App Store's records don't show exactly when you got it again")
             case .endUnknown:
-                return output.say(": it came with the app for a time, and when that ended isn't known")
+                return output.say(": it came with the app for a limited time, and we don't know when that time ends")
             case .noLength(let index), .unknownProductType(let index):
                 output.say(": the App Store doesn't say how long ")
                 writePurchase(index, to: &output)

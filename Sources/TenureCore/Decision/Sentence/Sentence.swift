@@ -2,7 +2,7 @@ import Foundation
 package import TenureJSON
 
 extension Decision {
-    /// A sentence that support can send to the customer. Each title in the sentence is in its first language in the
+    /// A text that support can send to the customer; see `sentence(in:)`. Each title is in its first language in the
     /// policy.
     public var sentence: String { sentence(in: []) }
 
@@ -81,8 +81,8 @@ struct Sentence {
     /// that are known. Without both, writes "you got the app when it was free".
     ///
     /// - Parameters:
-    ///   - eras: the eras that the clause is about. A proof that excludes all these eras was overridden, so the sentence
-    ///     leaves the proof out.
+    ///   - eras: the eras that the clause is about. If the date or the version excludes all these eras, the other proof
+    ///     decided, so the sentence leaves that date or version out.
     ///   - clause: the rest of the sentence, such as "when it was free".
     func writeAcquisition(
         in eras: EraSet? = nil, clause: String, to output: inout some TextPieces & ~Copyable
