@@ -104,6 +104,27 @@ package final class RawConnection: Sendable {
         }
     }
 
+    /// Sends a text, reads `times` parts of at most `limit` bytes with a pause of `pause` seconds after each, and then
+    /// everything until the other end closes the connection. Nil if nothing is received for a minute.
+    ///
+    /// All of this runs on a separate thread. A task might have to wait longer between two parts than a service waits
+    /// for a slow client.
+    package func send(_ text: String, readingParts times: Int, of limit: Int, pause: Double) async -> String? {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in
+                send(text)
+                var first: [UInt8] = []
+                var chunk = [UInt8](repeating: 0, count: limit)
+                for _ in 0..<times {
+                    first += chunk[..<max(0, recv(descriptor, &chunk, limit, 0))]
+                    Thread.sleep(forTimeInterval: pause)
+                }
+                let rest = receive(until: nil)
+                continuation.resume(returning: rest.map { String(decoding: first, as: UTF8.self) + $0 })
+            }
+        }
+    }
+
     /// Reads at most `limit` of the bytes that have arrived, without waiting. Returns the number of bytes.
     package func readAvailable(_ limit: Int) -> Int {
         var chunk = [UInt8](repeating: 0, count: limit)
@@ -118,6 +139,7 @@ package final class RawConnection: Sendable {
             if count < 0, errno == EAGAIN || errno == EWOULDBLOCK { return nil }
             // A connection reset ends the text, too.
             if count > 0 { all += chunk[..<count] }
+            guard count <= 0 || end != nil else { continue }
             let text = String(decoding: all, as: UTF8.self)
             if count <= 0 || end.map(text.contains) == true { return text }
         }
