@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import TenureAppStore
 import TenureCore
 
@@ -101,6 +101,18 @@ extension ReceiptMinter {
             purchase[unknown] = .text("")
         }
         purchase[.isInIntroOfferPeriod] = .flag(false)
+        return purchase
+    }
+
+    /// Returns a period of a yearly subscription, for receipts with many purchases. The periods with the numbers 0, 1, …
+    /// belong to one subscription.
+    package func subscriptionPeriod(_ number: Int, from start: Date, length: TimeInterval) -> ReceiptDraft {
+        let first = 410_000_000_000_100
+        var purchase = self.purchase("\(app.bundleID).yearly", transactionID: String(first + number), at: start)
+        purchase[.originalTransactionID] = .text(String(first))
+        purchase[.productType] = .number(3)
+        purchase[.expiresDate] = .date(start.addingTimeInterval(length))
+        purchase[.webOrderLineItemID] = .number(UInt64(clamping: 410_000_000_000_900 + number))
         return purchase
     }
 

@@ -234,16 +234,3 @@ struct ReceiptVerificationTests {
         #expect(try ReceiptTestBed.rejection(of: receipt)?.code == .malformed)
     }
 }
-
-extension ReceiptMinter {
-    /// Returns a period of a subscription, for receipts with many purchases.
-    fileprivate func subscriptionPeriod(_ number: Int, from start: Date, length: TimeInterval) -> ReceiptDraft {
-        let first = 410_000_000_000_100
-        var purchase = self.purchase("\(app.bundleID).yearly", transactionID: String(first + number), at: start)
-        purchase[.originalTransactionID] = .text(String(first))
-        purchase[.productType] = .number(3)
-        purchase[.expiresDate] = .date(start.addingTimeInterval(length))
-        purchase[.webOrderLineItemID] = .number(UInt64(clamping: 410_000_000_000_900 + number))
-        return purchase
-    }
-}
