@@ -72,7 +72,7 @@ extension JSONWriter {
         }
     }
 
-    package mutating func field<Element>(
+    @inlinable package mutating func field<Element>(
         _ name: String, _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
     ) {
         key(name)
@@ -85,25 +85,28 @@ extension JSONWriter {
     }
 }
 
-/// The same functions with a `CodingKey` instead of a name.
+/// The same functions with a `CodingKey` instead of a name. They are inlinable because a generic function of another
+/// module is slow.
 extension JSONWriter {
-    package mutating func field(_ key: some CodingKey, _ text: String) { field(key.stringValue, text) }
+    @inlinable package mutating func field(_ key: some CodingKey, _ text: String) { field(key.stringValue, text) }
 
-    package mutating func field(_ key: some CodingKey, _ number: some BinaryInteger) { field(key.stringValue, number) }
+    @inlinable package mutating func field(_ key: some CodingKey, _ number: some BinaryInteger) {
+        field(key.stringValue, number)
+    }
 
-    package mutating func field(_ key: some CodingKey, ifPresent text: String?) {
+    @inlinable package mutating func field(_ key: some CodingKey, ifPresent text: String?) {
         field(key.stringValue, ifPresent: text)
     }
 
-    package mutating func field(_ key: some CodingKey, ifPresent number: (some BinaryInteger)?) {
+    @inlinable package mutating func field(_ key: some CodingKey, ifPresent number: (some BinaryInteger)?) {
         field(key.stringValue, ifPresent: number)
     }
 
-    package mutating func field(_ key: some CodingKey, _ date: Date?) { field(key.stringValue, date) }
+    @inlinable package mutating func field(_ key: some CodingKey, _ date: Date?) { field(key.stringValue, date) }
 
-    package mutating func field(_ key: some CodingKey, _ flag: Bool) { field(key.stringValue, flag) }
+    @inlinable package mutating func field(_ key: some CodingKey, _ flag: Bool) { field(key.stringValue, flag) }
 
-    package mutating func field<Element>(
+    @inlinable package mutating func field<Element>(
         _ key: some CodingKey, _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
     ) {
         field(key.stringValue, elements, body)

@@ -58,7 +58,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
     }
 
     /// Writes an array. `body` writes one element.
-    package mutating func array<Element>(
+    @inlinable package mutating func array<Element>(
         _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
     ) {
         beginArray()
@@ -77,7 +77,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         followsKey = true
     }
 
-    package mutating func key(_ key: some CodingKey) { self.key(key.stringValue) }
+    @inlinable package mutating func key(_ key: some CodingKey) { self.key(key.stringValue) }
 
     // MARK: Values
 
@@ -98,9 +98,10 @@ package struct JSONWriter: ~Copyable, TextPieces {
 
     package mutating func value(_ flag: Bool) { literal(flag ? "true" : "false") }
 
-    package mutating func value(_ number: some BinaryInteger) {
+    @inlinable package mutating func value(_ number: some BinaryInteger) { value(Int64(clamping: number)) }
+
+    package mutating func value(_ number: Int64) {
         separate()
-        let number = Int64(clamping: number)
         if number < 0 { output.append("-") }
         output.append(decimal: number.magnitude)
         needsComma = true
