@@ -321,7 +321,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Sets the timer for the next deadline. A timer that fires too early is kept, because most deadlines are met and
     /// setting a timer again for each would be slow.
     private func setTimer(_ context: ChannelHandlerContext) {
-        guard let next = [readingUntil?.deadline, nextResponseCheck].compactMap(\.self).min() else { return }
+        var next = readingUntil?.deadline
+        if let check = nextResponseCheck { next = next.map { min($0, check) } ?? check }
+        guard let next else { return }
         if let timer {
             guard next < timer.deadline else { return }
             timer.task.cancel()

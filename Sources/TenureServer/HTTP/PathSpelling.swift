@@ -30,15 +30,16 @@ struct PathSpelling: RouterMiddleware {
     static func isCanonical(_ path: some Collection<UInt8>) -> Bool {
         guard path.first == UInt8(ascii: "/") else { return false }
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return segments.allSatisfy { segment in
-            !segment.isEmpty && !segment.elementsEqual(".".utf8) && !segment.elementsEqual("..".utf8)
-                && !escapes(of: segment).contains(where: \.isUnreserved) && !hasLowercaseEscape(segment)
+        guard segments.allSatisfy({ !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }) else {
+            return false
         }
+        return !path.contains(UInt8(ascii: "%"))
+            || !escapes(of: path).contains(where: \.isUnreserved) && !hasLowercaseEscape(path)
     }
 
-    /// Whether the segment has an escape with a lowercase digit, such as `%2f`.
-    private static func hasLowercaseEscape(_ segment: some Collection<UInt8>) -> Bool {
-        let partsAfterPercent = segment.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+    /// Whether the path has an escape with a lowercase digit, such as `%2f`.
+    private static func hasLowercaseEscape(_ path: some Collection<UInt8>) -> Bool {
+        let partsAfterPercent = path.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
             .dropFirst()
         return partsAfterPercent.contains { part in
             part.prefix(2).contains { (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }

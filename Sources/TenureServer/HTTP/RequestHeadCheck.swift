@@ -23,7 +23,8 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
             return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
         }
         // A client of HTTP/1.0 would take `100 Continue` for the response (RFC 9110, section 10.1.1).
-        if Self.isBeforeHTTP11(head) { head.headers.remove(name: "Expect") }
+        guard Self.isBeforeHTTP11(head) else { return context.fireChannelRead(data) }
+        head.headers.remove(name: "Expect")
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
