@@ -204,4 +204,22 @@ import Testing
         #expect(answer.nextSteps == [.support])
         #expect(answer.reasons.map(\.code) == ["new"])
     }
+
+    @Test func `each step of a customer is one line that says why a source wasn't read`() {
+        let steps: [(outcome: Tenure.AppStoreStep.Outcome, text: String)] = [
+            (.done, "purchases: done"),
+            (.skipped("there is no subscription"), "purchases: skipped, there is no subscription"),
+            (.failed("no response"), "purchases: failed, no response"),
+        ]
+        for (outcome, text) in steps {
+            #expect(Tenure.AppStoreStep(name: .purchases, outcome: outcome).description == text)
+        }
+        #expect(
+            Tenure.Distribution.allCases.map(\.whyStoreKitIsNotCalled) == [
+                "the app came from the App Store", "the app came from the App Store",
+                "the app came from Setapp, and the App Store has no record of it",
+                "the app came from its developer, and the App Store has no record of it",
+                "a development build has no app transaction, and asking for one may show a sign-in",
+            ])
+    }
 }

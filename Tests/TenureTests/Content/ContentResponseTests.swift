@@ -78,4 +78,20 @@ import Testing
                 "error: https://a.example.com:0 \(problem)", "error: https://b.example.com:8443 \(problem)",
             ])
     }
+
+    @Test(
+        arguments: [
+            (404, .missing), (410, .missing), (401, .unavailable()), (403, .unavailable()), (405, .unavailable()),
+            (409, .unavailable()), (500, .unavailable()),
+        ] as [(Int, Tenure.ContentSourceError)])
+    func `a web server has no catalog only if it says that the file is missing`(
+        status: Int, error: Tenure.ContentSourceError
+    ) async throws {
+        let url = try #require(URL(string: "https://content.example.com/packs"))
+        let server = WebServerContent(url: url, http: http(FixedTransport(status, "catalog")), timeout: 5)
+        await #expect(throws: error) { try await server.list() }
+        let sound = WebServerContent(url: url, http: http(FixedTransport(200, "catalog")), timeout: 5)
+        #expect(try await sound.list() == [.catalog(Data("catalog".utf8))])
+        #expect(sound.identifier == "https://content.example.com/packs")
+    }
 }
