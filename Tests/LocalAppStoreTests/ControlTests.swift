@@ -116,3 +116,25 @@ func `a device must name its customer unless the local App Store has exactly one
         }
     }
 }
+
+@Test func `the control interface answers an operation with its notifications, and with the order ID of a purchase`()
+    async throws
+{
+    try await withControl(customers: ["Ada", "Byron"]) { store, send in
+        let coins = #"{"operation":"buy","customer":"Byron","product":"\#(Shop.coins)"}"#
+        let answer = try await send(.post, "operations", coins)
+        let state = await store.state
+        let id = state.id(of: state.transactions[0])
+        #expect(id.count == 15)
+        let notification =
+            #"{"type":"ONE_TIME_CHARGE","date":"2026-01-10T12:00:00Z","transactionId":"\#(id)","orderId":"M000000000"}"#
+        #expect(answer.body == #"{"now":"2026-01-10T12:00:00Z","notifications":[\#(notification)]}"#)
+        let summary =
+            #"{"seed":"tests","environment":"Production","now":"2026-01-10T12:00:00Z","apps":["\#(Shop.bundleID)"],"#
+            + #""customers":2,"transactions":1,"notifications":1,"network":"up"}"#
+        #expect(try await send(.get, "state", "").body == summary)
+        let fault = try await send(.post, "fault", #"{"code": 5000001, "requests": 3}"#)
+        let message = "An unknown error occurred. Please try again."
+        #expect(fault.body == #"{"code":5000001,"message":"\#(message)","requests":3}"#)
+    }
+}
