@@ -138,3 +138,33 @@ func `a device must name its customer unless the local App Store has exactly one
         #expect(fault.body == #"{"code":5000001,"message":"\#(message)","requests":3}"#)
     }
 }
+
+@Test func `a refused request of a device has the code by which StoreKit on Linux chooses its error`() async throws {
+    let monthly = #""product":"\#(Shop.monthly)""#
+    let cancel = #"{"operation":"cancel","customer":"Ada",\#(monthly)}"#
+    let cases: [(before: AppStoreOperation?, kind: String, fields: String, code: String)] = [
+        (nil, "purchase", #"\#(monthly),"offer":"nothing""#, "noOffer"),
+        (nil, "purchase", #"\#(monthly),"offer":"comeback""#, "notEligible"),
+        (nil, "purchase", #"\#(monthly),"app":"com.example.none""#, "badRequest"),
+        (nil, "purchase", #"\#(monthly),"customer":"Zoe""#, "badRequest"),
+        (nil, "purchase", #"\#(monthly),"quantity":11"#, "badRequest"),
+        (nil, "operations", #""operations":[\#(cancel)]"#, "impossible"),
+        (
+            AppStoreOperation(.withdraw, [.product: Shop.coins]), "purchase", #""product":"\#(Shop.coins)""#,
+            "notForSale"
+        ),
+        (
+            AppStoreOperation(.failBilling, [.customer: "Ada"]), "purchase", #""product":"\#(Shop.everything)""#,
+            "notPayable"
+        ),
+    ]
+    try await withControl(customers: ["Ada"]) { store, send in
+        for (before, kind, fields, code) in cases {
+            if let before { try await store.perform(before) }
+            let answer = try await send(.post, "device/" + kind, #"{"device":"\#(device)",\#(fields)}"#)
+            #expect(answer.status == 409, "\(answer)")
+            #expect(answer.body.contains(#""code":"\#(code)""#), "\(kind) \(fields): \(answer.body)")
+        }
+        #expect(await store.state.transactions.isEmpty)
+    }
+}

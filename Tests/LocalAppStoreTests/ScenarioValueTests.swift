@@ -70,7 +70,7 @@ import Testing
                     price: 990),
                 SubscriptionOffer(type: .introductory, discount: .freeTrial, period: CalendarPeriod(days: 7)),
             ])
-        // A subscription without a group has a group of its own, and a period of a month.
+        // Without a group, a subscription is alone in its group. Without a period, it renews each month.
         let news = AppStoreProduct(
             id: id + ".news", type: .autoRenewable, price: 990, group: id + ".news", level: 1,
             period: CalendarPeriod(months: 1))
