@@ -86,4 +86,23 @@ import Testing
             rejection { try Minted.verifier().verifyAppTransaction(server, now: nil) }?.detail
                 == "the app transaction was signed for a server, so it isn't bound to a device")
     }
+
+    @Test func `the rejection of an artifact of another environment names the accepted environments`() throws {
+        let sandbox = JWSMinter(
+            authority: Minted.authority, app: MintedApp(environment: .sandbox), signedAt: Minted.instant)
+        let jws = try sandbox.mint(.transaction)
+        #expect(
+            rejection { try Minted.verifier().verifyTransaction(jws, now: nil) }?.detail
+                == "the artifact was signed in `Sandbox`, and only Production is accepted here")
+        let anchors = try Minted.authority.anchors
+        let trust = try TrustConfiguration(anchors: [.production: anchors, .xcode: Minted.authority.xcodeAnchors])
+        let verifier = AppStoreVerifier(app: Minted.app, trust: trust)
+        #expect(
+            rejection { try verifier.verifyTransaction(jws, now: nil) }?.detail
+                == "the artifact was signed in `Sandbox`, and only Production or Xcode is accepted here")
+        let claimed = try Minted.minter.mint(.appTransaction, setting: ["receiptType": .string("Xcode")])
+        #expect(
+            rejection { try verifier.verifyAppTransaction(claimed, now: nil) }?.detail
+                == "the artifact names the environment `Xcode`, for which its signer may not sign")
+    }
 }
