@@ -48,4 +48,31 @@ import Testing
         let purchases = await device.start().settled().steps.first { $0.name == .purchases }
         #expect(purchases?.outcome == .failed("StoreKit couldn't verify 1 of 1 transactions"))
     }
+
+    @Test func `the step of the local state says why a stored state isn't used`() async throws {
+        let sound = Device(FakeStore { $0.app = InventedApp.owner() })
+        _ = await sound.start().settled()
+        let bytes = try #require(sound.storage.contents)
+        let other = SealedState.seal(Data("{}".utf8), with: try sound.storage.secret())
+        let states: [(bytes: Data, device: UUID, reason: String)] = [
+            (
+                bytes.dropLast(), InventedApp.device,
+                "the state was changed or truncated, or is from another device"
+            ),
+            (other, InventedApp.device, "another release of Tenure wrote the state in another format"),
+            (bytes, InventedApp.otherDevice, "the state is from another device"),
+        ]
+        for (bytes, id, reason) in states {
+            let device = Device(
+                FakeStore {
+                    $0.app = InventedApp.owner()
+                    $0.device = id
+                }, storage: MemoryStateStorage(bytes))
+            let step = await device.start().settled().steps.first { $0.name == .localState }
+            #expect(step?.outcome == .failed(reason))
+            // The state is replaced, so the next start has a state.
+            let next = await device.start().settled().steps.first { $0.name == .localState }
+            #expect(next?.outcome == .done)
+        }
+    }
 }
