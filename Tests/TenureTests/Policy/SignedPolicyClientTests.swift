@@ -192,4 +192,19 @@ private final class FakeWeb: Transport {
         await tenure.engine.search()
         #expect(web.asked.count == requests)
     }
+
+    @Test(arguments: [(256, true), (257, false)])
+    func `the ETag of a policy's web server is kept for the next start if it has at most 256 bytes`(
+        size: Int, isKept: Bool
+    ) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let tag = String(repeating: "t", count: size)
+        let first = try device(FakeWeb(try signer.sign(policy(build: "120"), counter: 2), tag: tag)).start()
+        _ = await first.settled()
+        let offline = FakeWeb.unreachable()
+        let second = try device(offline).start()
+        _ = await second.settled()
+        #expect(offline.asked == [isKept ? tag : nil])
+        #expect(await second.allows("everything"))
+    }
 }
