@@ -1,5 +1,6 @@
 import CalculatorSeller
 import Foundation
+import TenureAppStore
 import TenureCore
 import Testing
 
