@@ -2,6 +2,7 @@ import CalculatorSeller
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureMint
 import TenurePolicyFile
 import Testing
 
