@@ -116,3 +116,55 @@ func `a device must name its customer unless the local App Store has exactly one
         }
     }
 }
+
+@Test func `the control interface answers an operation with its notifications, and with the order ID of a purchase`()
+    async throws
+{
+    try await withControl(customers: ["Ada", "Byron"]) { store, send in
+        let coins = #"{"operation":"buy","customer":"Byron","product":"\#(Shop.coins)"}"#
+        let answer = try await send(.post, "operations", coins)
+        let state = await store.state
+        let id = state.id(of: state.transactions[0])
+        #expect(id.count == 15)
+        let notification =
+            #"{"type":"ONE_TIME_CHARGE","date":"2026-01-10T12:00:00Z","transactionId":"\#(id)","orderId":"M000000000"}"#
+        #expect(answer.body == #"{"now":"2026-01-10T12:00:00Z","notifications":[\#(notification)]}"#)
+        let summary =
+            #"{"seed":"tests","environment":"Production","now":"2026-01-10T12:00:00Z","apps":["\#(Shop.bundleID)"],"#
+            + #""customers":2,"transactions":1,"notifications":1,"network":"up"}"#
+        #expect(try await send(.get, "state", "").body == summary)
+        let fault = try await send(.post, "fault", #"{"code": 5000001, "requests": 3}"#)
+        let message = "An unknown error occurred. Please try again."
+        #expect(fault.body == #"{"code":5000001,"message":"\#(message)","requests":3}"#)
+    }
+}
+
+@Test func `a refused request of a device has the code by which StoreKit on Linux chooses its error`() async throws {
+    let monthly = #""product":"\#(Shop.monthly)""#
+    let cancel = #"{"operation":"cancel","customer":"Ada",\#(monthly)}"#
+    let cases: [(before: AppStoreOperation?, kind: String, fields: String, code: String)] = [
+        (nil, "purchase", #"\#(monthly),"offer":"nothing""#, "noOffer"),
+        (nil, "purchase", #"\#(monthly),"offer":"comeback""#, "notEligible"),
+        (nil, "purchase", #"\#(monthly),"app":"com.example.none""#, "badRequest"),
+        (nil, "purchase", #"\#(monthly),"customer":"Zoe""#, "badRequest"),
+        (nil, "purchase", #"\#(monthly),"quantity":11"#, "badRequest"),
+        (nil, "operations", #""operations":[\#(cancel)]"#, "impossible"),
+        (
+            AppStoreOperation(.withdraw, [.product: Shop.coins]), "purchase", #""product":"\#(Shop.coins)""#,
+            "notForSale"
+        ),
+        (
+            AppStoreOperation(.failBilling, [.customer: "Ada"]), "purchase", #""product":"\#(Shop.everything)""#,
+            "notPayable"
+        ),
+    ]
+    try await withControl(customers: ["Ada"]) { store, send in
+        for (before, kind, fields, code) in cases {
+            if let before { try await store.perform(before) }
+            let answer = try await send(.post, "device/" + kind, #"{"device":"\#(device)",\#(fields)}"#)
+            #expect(answer.status == 409, "\(answer)")
+            #expect(answer.body.contains(#""code":"\#(code)""#), "\(kind) \(fields): \(answer.body)")
+        }
+        #expect(await store.state.transactions.isEmpty)
+    }
+}

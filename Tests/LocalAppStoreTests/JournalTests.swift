@@ -143,6 +143,48 @@ private func open(_ file: String) throws -> LocalAppStore {
     }
 }
 
+@Test func `an advance of the clock replaces only an advance right before it in the local App Store's journal`()
+    async throws
+{
+    try await withFile { file in
+        let store = try open(file)
+        let advance = AppStoreOperation(.advance, [.by: "1m"])
+        for operation in [
+            AppStoreOperation(.customer, [.customer: "Ada"]), advance, advance,
+            AppStoreOperation(.customer, [.customer: "Byron"]), advance,
+        ] { try await store.perform(operation) }
+        let journal = try SQLiteConnection(path: file, for: .reading)
+        #expect(try journal.row("SELECT count(*) FROM journal")?.integer(0) == 5)
+        let kept = try await open(file).state
+        #expect(kept.accounts.map(\.name) == ["Ada", "Byron"])
+        #expect(kept.now == Shop.date("2026-01-10T12:03:00Z"))
+    }
+}
+
+@Test func `a local App Store's journal keeps its first header, and can't be used without it or after its end`()
+    async throws
+{
+    try await withFile { file in
+        let journal = try Journal(path: file, header: header)
+        journal.close()
+        #expect {
+            try journal.state()
+        } throws: {
+            "\($0)" == "the journal can't be used: `\(file)`: the database failed: it is closed; open the file again"
+        }
+        func noHeader() throws -> JournalHeader { throw NothingThere() }
+        let again = try Journal(path: file, header: try noHeader())
+        #expect(try again.state().seed == "kept")
+        again.close()
+        try SQLiteConnection(path: file, for: .writing).execute("DELETE FROM journal")
+        #expect {
+            try Journal(path: file, header: header).state()
+        } throws: {
+            "\($0)" == "the journal can't be used: `\(file)` doesn't begin with a header; use another file"
+        }
+    }
+}
+
 @Test func `a file that isn't a local App Store's journal is rejected with a reason`() async throws {
     try await withFile { file in
         try Data("this is no database, and much longer than its header".utf8).write(to: URL(fileURLWithPath: file))

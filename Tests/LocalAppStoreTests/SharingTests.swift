@@ -50,3 +50,58 @@ func `a purchaser who leaves the family keeps what the members lose`(product: St
     #expect(try state.entitledProducts(of: "Ada") == [product])
     #expect(try state.entitledProducts(of: "Byron").isEmpty)
 }
+
+@Test func `a subscription that its purchaser stopped sharing isn't shared when it renews or begins again`() throws {
+    var state = try family()
+    try state.buy(Shop.monthly, "Ada")
+    try state.share("Ada", Shop.monthly)
+    try state.unshare("Ada", Shop.monthly)
+    state.advance(to: Shop.date("2026-01-18"))
+    try state.setAutoRenew(false, "Ada", Shop.monthly)
+    state.advance(to: Shop.date("2026-02-18"))
+    try state.buy(Shop.monthly, "Ada")
+    #expect(
+        state.notificationNames(since: 2) == [
+            "REVOKE", "DID_RENEW", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", "EXPIRED/VOLUNTARY",
+            "SUBSCRIBED/RESUBSCRIBE",
+        ])
+    #expect(try state.entitledProducts(of: "Ada") == [Shop.monthly])
+    #expect(try state.entitledProducts(of: "Byron").isEmpty)
+    #expect(throws: AppStoreStateError.self) { try state.unshare("Ada", Shop.monthly) }
+}
+
+@Test func `a family member's share is upgraded with the purchaser's subscription, and renewed with it`() throws {
+    var state = try family()
+    try state.buy(Shop.monthly, "Ada")
+    try state.share("Ada", Shop.monthly)
+    try state.changePlan("Ada", to: Shop.pro, as: .upgrade)
+    #expect(
+        state.notificationNames(since: 2) == ["DID_CHANGE_RENEWAL_PREF/UPGRADE", "DID_CHANGE_RENEWAL_PREF/UPGRADE"])
+    #expect(try state.entitledProducts(of: "Byron") == [Shop.pro])
+    #expect(state.transactions.map(\.isUpgraded) == [true, true, false, false])
+    state.advance(to: Shop.date("2026-02-11"))
+    #expect(state.notificationNames(since: 4) == ["DID_RENEW", "DID_RENEW"])
+    #expect(state.transactions.map(\.price) == [0, 0, 4990, 0, 4990, 0])
+    // A renewal doesn't mark the former period as upgraded.
+    #expect(state.transactions.map(\.isUpgraded) == [true, true, false, false, false, false])
+    #expect(state.transactions[5].expiresDate == state.transactions[4].expiresDate)
+    #expect(state.transactions[5].originalTransaction == 1)
+}
+
+@Test func `a member who gets the app later gets only what the family shares then`() throws {
+    var state = Shop.state(at: "2026-01-10T12:00:00Z")
+    for name in ["Ada", "Gwen"] { try state.addCustomer(name, family: "Lovelace") }
+    try state.acquire("Ada")
+    try state.buy(Shop.everything, "Ada")
+    try state.buy(Shop.monthly, "Ada")
+    try state.share("Ada", Shop.monthly)
+    try state.setAutoRenew(false, "Ada", Shop.monthly)
+    state.advance(to: Shop.date("2026-01-18"))
+    let sent = state.notifications.count
+    try state.acquire("Gwen")
+    #expect(state.notifications.count == sent)
+    #expect(try state.entitledProducts(of: "Gwen").isEmpty)
+    try state.share("Ada", Shop.everything)
+    #expect(state.notificationNames(since: sent) == ["ONE_TIME_CHARGE"])
+    #expect(try state.entitledProducts(of: "Gwen") == [Shop.everything])
+}

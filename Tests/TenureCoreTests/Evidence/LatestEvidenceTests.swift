@@ -99,4 +99,20 @@ import Testing
             kept
                 == ["2015-01-01", "2015-01-31", "2015-02-05", "2015-02-07", "2015-03-01"].map { date($0) })
     }
+
+    @Test(
+        arguments: [
+            (.appTransaction, [0] + Array(6..<70)), (.serverAppTransaction, [0] + Array(6..<70)), (.receipt, [0, 69]),
+        ] as [(AppProof.Kind, [Int])])
+    func `condensing 70 proofs of one month keeps the first and the last 64, or of receipts the first and the last`(
+        kind: AppProof.Kind, kept: [Int]
+    ) {
+        let start = date("2015-03-02")
+        let proofs = (0..<70).map { hour in
+            AppProof(
+                kind: kind, signedDate: start.addingTimeInterval(Double(hour) * 3600), id: .appTransaction("1"),
+                originalAppVersion: "37")
+        }
+        #expect(condensed(Array(proofs.reversed())) == kept.map { proofs[$0] })
+    }
 }

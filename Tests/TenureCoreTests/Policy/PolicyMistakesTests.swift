@@ -38,6 +38,16 @@ import Testing
                 ["entitlements", "everything", "products", 1], ["entitlements", "everything", "honors", 0],
                 ["entitlements", "everything", "trial"],
             ])
+        let messages = [
+            "the bundle ID is empty; write the app's, such as `com.example.calculator`",
+            "`0` isn't an Apple ID; write the number from the app's page in App Store Connect",
+            "`paid` names two eras; give each its own name, such as `paidAgain`",
+            "`later` has no beginning; add `begins` with a build or version, an instant, or both for each platform",
+            "the policy doesn't state whether build numbers on iOS ever restarted; write `buildNumbers: increasing` if each build was higher than all earlier ones; if not, write `buildNumbers: restarted` or add a release list (`releases`)",
+            "`a` is listed twice; keep one", "there is no era `payed`; write one of `paid`, `paid`, `later`",
+            "a trial has at least 1 session or day, not 0; correct it, or remove `trial`",
+        ]
+        #expect(found.map(\.message) == messages)
     }
 
     @Test func `an empty name, an empty product ID and a repeated entitlement are reported at their places`() throws {
@@ -56,6 +66,12 @@ import Testing
                 ["eras", 0, "name"], ["entitlements", ""], ["entitlements", "cloud", "products", 1],
                 ["entitlements", "cloud"],
             ])
+        let messages = [
+            "the name is empty; give the era one, such as `paid`",
+            "an entitlement has no name; give it one, such as `everything`",
+            "the product ID is empty; write the one in App Store Connect", "`cloud` is listed twice; keep one",
+        ]
+        #expect(found.map(\.message) == messages)
     }
 
     @Test func `the first era of a policy can't have a beginning`() throws {
@@ -117,11 +133,20 @@ import Testing
             ]
         }
         let dates = eras(.at(version: nil, date: date("2015-01-02")), .at(version: nil, date: date("2015-01-01")))
+        let wrongDates = try mistakes { try Calculator.policy(eras: dates) }
+        #expect(wrongDates.map(\.path) == [["eras", 2, "begins", "iOS", "at"]])
         #expect(
-            try mistakes { try Calculator.policy(eras: dates) }.map(\.path) == [["eras", 2, "begins", "iOS", "at"]])
+            wrongDates.map(\.message) == ["`freemium` begins before `promo` does; write the eras oldest first"])
+        #expect(wrongDates.map(\.code) == ["eras-backwards"])
+        // Eras may begin at the same instant.
+        let same = eras(.at(version: nil, date: date("2015-01-02")), .at(version: nil, date: date("2015-01-02")))
+        #expect(try mistakes { try Calculator.policy(eras: same) }.isEmpty)
         let builds = eras(.at(version: AppVersion("9"), date: nil), .at(version: AppVersion("8.9"), date: nil))
-        #expect(
-            try mistakes { try Calculator.policy(eras: builds) }.map(\.path) == [["eras", 2, "begins", "iOS", "build"]])
+        let wrongBuilds = try mistakes { try Calculator.policy(eras: builds) }
+        #expect(wrongBuilds.map(\.path) == [["eras", 2, "begins", "iOS", "build"]])
+        let message =
+            "`8.9` is lower than `9`, where `promo` begins; correct one of them, or set `buildNumbers: restarted`"
+        #expect(wrongBuilds.map(\.message) == [message] && wrongBuilds.map(\.code) == ["eras-backwards"])
         #expect(try mistakes { try Calculator.policy(eras: builds, buildNumbers: .restarted) }.isEmpty)
     }
 

@@ -110,7 +110,10 @@ private final class FolderSource: Tenure.ContentSource {
         try await piano.download()
         #expect(await piano.verify())
         #expect(await tenure.content.packs.map(\.bytesOnDisk) == [0])
-        await #expect(throws: Tenure.AssetPackError.missingFile(path: "b.wav")) { try await piano.url(for: "b.wav") }
+        #expect(try await piano.url(for: "samples").path == folder.path + "/piano/samples")
+        for path in ["b.wav", "sample", "samples/a", "samples/a.wav/b"] {
+            await #expect(throws: Tenure.AssetPackError.missingFile(path: path)) { try await piano.url(for: path) }
+        }
     }
 
     @Test func `a pack in the app's bundle opens only for an entitled customer`() async throws {

@@ -158,10 +158,18 @@ import Testing
     }
 
     @Test func `the client never allows a misspelled entitlement, and reports it`() async {
-        let tenure = Device(FakeStore { $0.app = InventedApp.owner() }).start()
+        let lines = Locked<[String]>([])
+        let device = Device(FakeStore { $0.app = InventedApp.owner() }) { setup in
+            setup.options.log = Tenure.Log { level, line in lines.withLock { $0.append("\(level.rawValue): \(line)") } }
+        }
+        let tenure = device.start()
         _ = await tenure.settled()
         #expect(await !tenure.allows("everythin"))
-        #expect(await tenure.decision(for: "everythin").reasons.first?.code == "unknownEntitlement")
+        let decision = await tenure.decision(for: "everythin")
+        #expect(decision.reasons.map(\.code) == ["unknownEntitlement"] && decision.outcome == .undetermined)
+        #expect(decision.nextSteps == [.support])
+        let text = "error: there is no entitlement `everythin`; check its spelling"
+        #expect(lines.withLock { $0.filter { $0.contains("everythin`") } } == [text])
     }
 
     @Test func `the client's updates report the current state first, then every change`() async {

@@ -50,4 +50,52 @@ import Testing
         time.update(serviceTime: after(120), clock: after(160))
         #expect(time.now(start) == after(160))
     }
+
+    @Test func `a stored time is written again only after five minutes, or if a date that counts has changed`() {
+        let stored = DeviceTime(clock: start)
+        for (seconds, isSame) in [(0.0, true), (299, true), (300, false)] {
+            var time = stored
+            time.observe(clock: after(seconds))
+            #expect(stored.agrees(with: time) == isSame, "\(seconds) seconds")
+        }
+        var begun = stored
+        begun.begin("1/pro", at: start)
+        var signed = stored
+        signed.update(signedAt: start, clock: start)
+        var waiting = stored
+        waiting.countWaiting(from: DeviceTime(clock: after(-1)), at: start)
+        for time in [begun, signed, waiting] { #expect(!stored.agrees(with: time)) }
+    }
+
+    @Test func `the time for which another state has waited counts, and its later time too`() {
+        var time = DeviceTime(clock: start)
+        var other = DeviceTime(clock: after(-1000))
+        other.observe(clock: after(50))
+        time.countWaiting(from: other, at: after(20))
+        #expect(time.age(after(20)) == 1020)
+        #expect(time.now(after(20)) == after(50))
+        // A state that began later changes nothing.
+        time.countWaiting(from: DeviceTime(clock: after(30)), at: after(40))
+        #expect(time.age(after(40)) == 1040 && time.now(after(40)) == after(50))
+    }
+
+    @Test(
+        arguments: [
+            (300, nil, true), (301, nil, false), (301, 0, true), (100_000, 0, true),
+        ] as [(Double, Double?, Bool)])
+    func `a clock that was later than the latest known time is possible only after a newer signature`(
+        ahead: Double, signing: Double?, isPossible: Bool
+    ) throws {
+        struct Stored: Encodable {
+            let floor: Date
+            let lastClock: Date
+            let newestSigning: Date?
+            let firstSeen: Date
+            let beginnings: [String: Date] = [:]
+        }
+        let stored = Stored(
+            floor: start, lastClock: after(ahead), newestSigning: signing.map { after($0) }, firstSeen: start)
+        let time = try JSONDecoder().decode(DeviceTime.self, from: try JSONEncoder().encode(stored))
+        #expect(time.isImpossible == !isPossible)
+    }
 }

@@ -25,4 +25,14 @@ import Testing
         try await Setup(access: FakeStore(), storage: MemoryStateStorage(), policy: nil).waitUntil(date)
         #expect(Date() >= date)
     }
+
+    /// The documentation of the options states these numbers.
+    @Test func `a client waits no longer by default than the documentation promises`() {
+        let options = Tenure.Options()
+        #expect([options.appStoreTimeout, options.serviceTimeout, options.restoreTimeout] == [8, 15, 60])
+        #expect(options.expensiveNetworkLimit == 50_000_000)
+        let setup = Setup(access: FakeStore(), storage: MemoryStateStorage(), policy: nil)
+        #expect([setup.resolvingTimeout, setup.recheckTimeout, setup.purchaseTimeout] == [15, 2, 5])
+        #expect([setup.stallTimeout, setup.foregroundWait] == [10, 2])
+    }
 }

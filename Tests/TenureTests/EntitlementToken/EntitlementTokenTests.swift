@@ -308,6 +308,8 @@ private func refusal(
         let newer = try #require(ring.revocations(in: try root.revoke([], counter: 2)))
         #expect(older.merging(newer) == newer && newer.merging(older) == newer)
         #expect(ring.revocations(in: try root.revoke([online], counter: 0)) == nil)
+        let most = try root.revoke((0..<200).map { _ in online }, counter: 3)
+        #expect(ring.revocations(in: most)?.counter == 3)
         let many = try root.revoke((0..<201).map { _ in online }, counter: 3)
         #expect(ring.revocations(in: many) == nil)
         // Another root's list isn't used.

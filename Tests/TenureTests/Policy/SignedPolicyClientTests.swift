@@ -167,4 +167,44 @@ private final class FakeWeb: Transport {
         #expect(web.asked.count == 2)
         #expect(await tenure.allows("everything"))
     }
+
+    @Test func `a policy's web server is asked again after 23 hours, and not before`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let web = FakeWeb.withoutPolicy()
+        let device = try device(web)
+        let tenure = device.start()
+        _ = await tenure.settled()
+        for (seconds, requests) in [(82_799.0, 1), (82_800, 2), (165_599, 2), (165_600, 3)] {
+            device.time.now = InventedApp.now.addingTimeInterval(seconds)
+            await tenure.engine.search()
+            #expect(web.asked.count == requests, "after \(seconds) seconds")
+        }
+    }
+
+    @Test(arguments: [(404, 1), (407, 1), (408, 2), (409, 1), (428, 1), (429, 2), (430, 1), (499, 1), (500, 2)])
+    func `the next search asks a policy's web server again only after a temporary failure`(
+        status: Int, requests: Int
+    ) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let web = FakeWeb(.success(TransportResponse(status: status, body: Data())))
+        let tenure = try device(web).start()
+        _ = await tenure.settled()
+        await tenure.engine.search()
+        #expect(web.asked.count == requests)
+    }
+
+    @Test(arguments: [(256, true), (257, false)])
+    func `the ETag of a policy's web server is kept for the next start if it has at most 256 bytes`(
+        size: Int, isKept: Bool
+    ) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let tag = String(repeating: "t", count: size)
+        let first = try device(FakeWeb(try signer.sign(policy(build: "120"), counter: 2), tag: tag)).start()
+        _ = await first.settled()
+        let offline = FakeWeb.unreachable()
+        let second = try device(offline).start()
+        _ = await second.settled()
+        #expect(offline.asked == [isKept ? tag : nil])
+        #expect(await second.allows("everything"))
+    }
 }

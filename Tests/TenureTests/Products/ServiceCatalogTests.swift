@@ -57,6 +57,17 @@ import Testing
         }
     }
 
+    @Test func `the client requests the service's catalog again after 23 hours, and not before`() async throws {
+        try await RealService.run { service in
+            let device = try device(service)
+            for (seconds, requests) in [(0.0, 1), (82_799, 1), (82_800, 2)] {
+                device.time.now = InventedApp.now.addingTimeInterval(seconds)
+                _ = await device.start().settled()
+                #expect(questions(service) == requests, "after \(seconds) seconds")
+            }
+        }
+    }
+
     @Test func `refresh() fetches the service's product catalog again, but a later allows() doesn't`()
         async throws
     {

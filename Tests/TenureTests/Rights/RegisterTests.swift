@@ -38,9 +38,19 @@ import Testing
         let owner = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         try await owner.register(entitlement: "themes", purchasedBefore: InventedApp.date("2015-06-10"))
         #expect(await owner.allows("themes"))
+        let grant = await owner.decision(for: "themes")
+        #expect(grant.sentence == "“themes” is yours: you got the app early enough.")
+        let facts = ["originalAppVersion": ["37"], "originalPurchaseDate": ["2014-05-01T00:00:00Z"]]
+        #expect(grant.reasons == [Tenure.Answer.Reason("registeredVersion", facts)])
         let newcomer = Device(FakeStore { $0.app = InventedApp.newcomer() }).start()
         try await newcomer.register(entitlement: "themes", purchasedBefore: InventedApp.date("2015-06-10"))
-        #expect(await newcomer.decision(for: "themes").outcome == .denied)
+        let denial = await newcomer.decision(for: "themes")
+        #expect(denial.outcome == .denied)
+        #expect(denial.reasons == [Tenure.Answer.Reason("notRegistered")] && denial.nextSteps.isEmpty)
+        #expect(
+            denial.sentence
+                == "“themes” isn't included with your copy of the app: it was included only for people who got the app earlier. If this seems wrong, please contact our support team."
+        )
         #expect(await !newcomer.allows("themes"))
     }
 

@@ -149,7 +149,10 @@ import Testing
             let device = service.device(try .owner())
             for _ in 0..<3 { _ = await device.start().settled() }
             #expect(service.line.syncs == 1)
-            device.time.now += InventedApp.day
+            device.time.now += InventedApp.day - 1
+            _ = await device.start().settled()
+            #expect(service.line.syncs == 1)
+            device.time.now += 1
             for _ in 0..<3 { _ = await device.start().settled() }
             #expect(service.line.syncs == 2)
         }
@@ -162,7 +165,10 @@ import Testing
                 #expect(await tenure.decision(for: "cloud").outcome == .denied)
             }
             #expect(service.line.syncs == 1)
-            device.time.now += 3600
+            device.time.now += 3599
+            _ = await device.start().settled()
+            #expect(service.line.syncs == 1)
+            device.time.now += 1
             for _ in 0..<3 { _ = await device.start().settled() }
             #expect(service.line.syncs == 2)
             await device.start().refresh()
