@@ -173,18 +173,4 @@ import Testing
         #expect(sent["takeFrom"] as? Int == 12 && sent["giveTo"] as? Int == 0)
         #expect(sent["rehearsal"] as? String == "reh_x" && sent["keepPromises"] == nil)
     }
-
-    @Test(arguments: [
-        (["--reason", "r", "--take-from", "1"], "need --rehearsal, and --rehearsal needs at least one of them"),
-        (["--reason", "r", "--rehearsal", "reh_x"], "need --rehearsal, and --rehearsal needs at least one of them"),
-        (["--reason", "r", "--take-from=-1", "--rehearsal", "reh_x"], "can't be negative"),
-        (["--reason", "r", "--give-to=-1", "--rehearsal", "reh_x"], "can't be negative"),
-        ([], "`--reason` is missing; write why you publish"),
-    ])
-    func `wrong usage of tenure policy publish sends no request`(options: [String], words: String) async throws {
-        for command in [["publish", policy], ["rollback"]] {
-            let result = try await Command.run(["policy"] + command + options + ["--key-file", key])
-            #expect(result.status == 64 && result.errors.contains(words), "\(result.errors)")
-        }
-    }
 }
