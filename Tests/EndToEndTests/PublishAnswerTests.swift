@@ -72,16 +72,17 @@ import Testing
         #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
         let now = "granted until 2027-01-01T00:00:00Z (subscription)"
         let change = "[iOS, 150, 2016-01-01]: denied (eraNotHonored), then \(now)"
-        let lines =
-            [
-                "rehearsal reh_1: 1,234 customers, against version 3", "  5 gain",
-                "  4 lose, 3 of whom were promised what they lose",
-                "  2 have contradicting proofs: version and date are of different eras",
-                "  7 bought `com.example.x`, which no entitlement lists", "everything: 5 gain, 0 lose",
-            ] + (1...5).map { "  cus_\($0) gains \(change)" } + [
-                "cloud: 0 gain, 4 lose", "  cus_7 loses: granted (promise), then denied (eraNotHonored)",
-                "error: m1 [right-lost]", "  at: cloud", "warning: m2 [wide]",
-            ]
+        var lines = [
+            "rehearsal reh_1: 1,234 customers, against version 3", "  5 gain",
+            "  4 lose, 3 of whom were promised what they lose",
+            "  2 have contradicting proofs: version and date are of different eras",
+            "  7 bought `com.example.x`, which no entitlement lists", "everything: 5 gain, 0 lose",
+        ]
+        for number in 1...5 { lines.append("  cus_\(number) gains \(change)") }
+        lines += [
+            "cloud: 0 gain, 4 lose", "  cus_7 loses: granted (promise), then denied (eraNotHonored)",
+            "error: m1 [right-lost]", "  at: cloud", "warning: m2 [wide]",
+        ]
         #expect(result.output.split(separator: "\n").map(String.init) == lines)
         #expect(server.requests.count == 1)
         #expect(server.requests.first?.hasPrefix("POST /v1/admin/policies/rehearsals HTTP/1.1\r\n") == true)

@@ -124,13 +124,15 @@ import Testing
                 """))
         let facts = "  cloud denied, everything granted  (originalAppVersion 37, originalPlatform iOS)\n"
         let listed = try await run(["persona", "list"], at: server)
-        #expect(
-            listed.output == "early  valid until 2026-02-01T00:00:00Z\(facts)old  expired 2026-02-01T00:00:00Z\(facts)"
-                + "gone  revoked 2026-01-05T00:00:00Z\(facts)")
+        let valid = "valid until 2026-02-01T00:00:00Z"
+        let lines = [
+            "early  \(valid)\(facts)", "old  expired 2026-02-01T00:00:00Z\(facts)",
+            "gone  revoked 2026-01-05T00:00:00Z\(facts)",
+        ]
+        #expect(listed.output == lines.joined())
         let made = try await run(["persona", "ready-made"], at: server)
-        #expect(
-            made.output == "first  valid until 2026-02-01T00:00:00Z\(facts)  the first buyer\n  a.b.c\n"
-                + "mac-buyer: left out, because the app isn't sold for macOS\n", "\(made.errors)")
+        let omitted = "mac-buyer: left out, because the app isn't sold for macOS\n"
+        #expect(made.output == "first  \(valid)\(facts)  the first buyer\n  a.b.c\n\(omitted)", "\(made.errors)")
     }
 
     @Test func `tenure app-store order shows purchases, rejected artifacts and customers`() async throws {

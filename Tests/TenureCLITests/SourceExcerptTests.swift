@@ -23,16 +23,16 @@ import Testing
     @Test func `an excerpt shows the line and marks the column, at most 120 characters around it`() throws {
         let digits = String(repeating: "0123456789", count: 20)
         func part(_ range: Range<Int>) -> String { String(Array(digits)[range]) }
-        for (length, column, shown, blanks) in [
-            (120, 1, part(0..<120), 0), (120, 120, part(0..<120), 119), (121, 1, part(0..<120) + "…", 0),
-            (121, 121, "…" + part(1..<121), 120), (200, 60, part(0..<120) + "…", 59),
-            (200, 61, part(0..<120) + "…", 60),
-            (200, 62, "…" + part(1..<121) + "…", 61), (200, 100, "…" + part(39..<159) + "…", 61),
-            (200, 140, "…" + part(79..<199) + "…", 61), (200, 141, "…" + part(80..<200), 61),
-            (200, 200, "…" + part(80..<200), 120),
+        let cases: [(Int, Int, String, Int)] = [
+            (120, 1, part(0..<120), 0), (120, 120, part(0..<120), 119), (121, 1, "\(part(0..<120))…", 0),
+            (121, 121, "…\(part(1..<121))", 120), (200, 60, "\(part(0..<120))…", 59),
+            (200, 61, "\(part(0..<120))…", 60), (200, 62, "…\(part(1..<121))…", 61),
+            (200, 100, "…\(part(39..<159))…", 61), (200, 140, "…\(part(79..<199))…", 61),
+            (200, 141, "…\(part(80..<200))", 61), (200, 200, "…\(part(80..<200))", 120),
             // A position after the end of the line, such as of a missing value.
             (5, 9, part(0..<5), 5),
-        ] {
+        ]
+        for (length, column, shown, blanks) in cases {
             let lines = try excerpt(String(digits.prefix(length)), 1, column)
             #expect(lines == ["  1 | \(shown)", Self.mark(after: blanks)], "\(length) characters, column \(column)")
         }
@@ -45,7 +45,8 @@ import Testing
         let escaped = try excerpt(text, 3, 5)
         #expect(escaped.first?.hasSuffix("[2Jthree") == true && escaped.first?.contains("\u{1B}") == false)
         // The mark is below `t`, after the longer escape.
-        #expect(escaped.last?.count == (escaped.first?.count ?? 0) - "three".count + 1)
+        let beforeMark = (escaped.first?.count ?? 0) - "three".count
+        #expect(escaped.last?.count == beforeMark + 1)
         #expect(try excerpt(text, 10, 1) == ["  10 | ten", "     | ^"])
         for line in [0, 11] { #expect(try excerpt(text, line, 1).isEmpty) }
     }
