@@ -51,6 +51,7 @@ import Testing
             try connection.execute("CREATE TABLE scratch (bytes BLOB)")
             try connection.execute("INSERT INTO scratch VALUES (zeroblob(9000000))")
             try connection.execute("DROP TABLE scratch")
+            _ = try connection.row("PRAGMA wal_checkpoint(TRUNCATE)")
         }
         let before = try size(testBed.database)
         let result = try await testBed.databaseCommand("vacuum")
