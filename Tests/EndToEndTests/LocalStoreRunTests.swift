@@ -76,6 +76,31 @@ import Testing
         #expect(await command.end(by: SIGTERM) == 0)
     }
 
+    @Test func `tenure local-store run prints the time, the files and the address, and keeps its secrets private`()
+        async throws
+    {
+        let (command, url) = try await start()
+        let lines = command.output.split(separator: "\n").map(String.init)
+        try #require(lines.count == 5, "\(command.output)")
+        #expect(lines[0] == "it is 2026-01-10T00:00:00Z in Production; 1 customers")
+        #expect(lines[1] == "trust \(store)/authority/roots.pem" && lines[2] == "clock \(store)/clock")
+        #expect(lines[3].hasPrefix("server API key \(store)/SubscriptionKey.p8, issuer "))
+        #expect(lines[3].contains(/, issuer \S+, key ID \S+$/))
+        #expect(lines[4] == "serving com.example.calculator on \(url)")
+        #expect(try folder.text("store/clock") == "2026-01-10T00:00:00Z\n")
+        for (name, mode) in [("", 0o700), ("/SubscriptionKey.p8", 0o600), ("/lock", 0o600)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: store + name)
+            #expect(attributes[.posixPermissions] as? Int == mode, "\(name)")
+        }
+        #expect(try await perform("acquire", "customer=Ada", at: url).status == 0)
+        let bought = try await perform("buy", "customer=Ada", "product=com.example.calculator.monthly", at: url)
+        let printed = bought.output.split(separator: "\n")
+        try #require(printed.count == 2, "\(bought.output)")
+        #expect(printed[0].hasPrefix("it is 2026-01-10T"))
+        #expect(printed[1].wholeMatch(of: /2026-01-10T\S+Z SUBSCRIBED INITIAL_BUY \d+ order \S+/) != nil)
+        #expect(await command.end(by: SIGTERM) == 0)
+    }
+
     @Test func `tenure local-store run --notify posts notifications to this URL, also after a restart without it`()
         async throws
     {

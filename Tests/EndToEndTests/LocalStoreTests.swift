@@ -181,7 +181,7 @@ import Testing
               unknown: { policy: notes.yaml, database: b.sqlite, appStore: { \(key) } }
               calculator: { policy: policy.yaml, database: c.sqlite, appStore: { \(key) } }
             """, to: "apps.yaml")
-        let endpoint = try OneAnswer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        let endpoint = try FixedAnswers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         // Nothing answers at port 1.
         for (port, result) in [(endpoint.port, "SUCCESS"), (1, "NO_RESPONSE")] {
             let set = try await perform("notifyAt", "url=http://127.0.0.1:\(port)/")

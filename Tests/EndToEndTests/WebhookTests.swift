@@ -215,7 +215,7 @@ import Testing
         head: String?, status: Int, words: String
     ) async throws {
         let folder = try folder()
-        let endpoint = try OneAnswer(head.map { $0 + "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" } ?? "")
+        let endpoint = try FixedAnswers(head.map { $0 + "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" } ?? "")
         let result = try await Command.run(
             "webhook", "test", "--secret-file", folder.url("webhook.secret").path, "--allow-private",
             "http://127.0.0.1:\(endpoint.port)/hook")

@@ -71,6 +71,11 @@ import Testing
         #expect(results.map { $0["name"] as? String } == ["an owner", "a newcomer"])
         #expect(results.map { $0["passed"] as? Bool } == [true, false])
         #expect(results.map { ($0["differences"] as? [String])?.isEmpty } == [true, false])
+        // The text names the failed case only, with the same differences.
+        let place = try #require(results[1]["place"] as? String)
+        let differences = try #require(results[1]["differences"] as? [String])
+        let lines = ["failed \(place): a newcomer"] + differences.map { "  \($0)" } + ["1 of 2 cases pass", ""]
+        #expect(failed.output == lines.joined(separator: "\n") && place.contains("cases.yaml:"))
         let mistake = try await Command.run("policy", "test", policy, try cases("allowed"))
         #expect(mistake.status == 2 && mistake.output.isEmpty)
         #expect(mistake.errors.contains("cases.yaml:"), "\(mistake.errors)")

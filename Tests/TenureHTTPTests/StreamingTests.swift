@@ -82,6 +82,30 @@ import Testing
         }
     }
 
+    @Test func `a streamed body of exactly the maximum body size is delivered`() async throws {
+        try await serving(.status("200 OK", body: Self.text), limit: Self.text.utf8.count) { _, request in
+            var received = Data()
+            _ = try await transport.receive(request, accept: { _ in true }, body: { received += $0 })
+            #expect(received == Data(Self.text.utf8))
+        }
+    }
+
+    @Test func `a streamed request to an unreachable server fails, and no head is delivered`() async throws {
+        let request = TransportRequest(try #require(URL(string: "http://127.0.0.1:1")), timeout: 60, bodyLimit: 10)
+        let failure = await #expect(throws: TransportFailure.self) {
+            try await transport.receive(
+                request,
+                accept: { _ in
+                    Issue.record("a head was delivered")
+                    return true
+                }, body: { _ in })
+        }
+        guard case .connection? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
     @Test func `a connection that breaks during the body delivers the bytes that arrived, and then throws`()
         async throws
     {

@@ -86,6 +86,19 @@ import Testing
         }
     }
 
+    @Test func `a blocking request fails for a body above the limit, and for an unreachable server`() async throws {
+        try await serving(.status("200 OK", body: "0123456789a")) { _, request in
+            #expect(throws: TransportFailure.bodyTooLarge(limit: 10)) { try transport.sendBlocking(request) }
+        }
+        let url = try #require(URL(string: "http://127.0.0.1:1"))
+        do throws(TransportFailure) {
+            _ = try transport.sendBlocking(TransportRequest(url, timeout: 60, bodyLimit: 10))
+            Issue.record("the server has responded")
+        } catch {
+            guard case .connection = error else { throw error }
+        }
+    }
+
     @Test func `a blocking request returns the response`() async throws {
         try await serving(.status("200 OK", body: "yes")) { _, request in
             let response = try transport.sendBlocking(request)

@@ -7,11 +7,6 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct `the limits of tenure content` {
     private static let piano = "app: x.y\npacks: { piano: { entitlement: a, files: piano } }"
 
-    private func writeSparse(_ size: Int64, to path: String, in testBed: ContentTestBed) throws {
-        try testBed.write("", to: path)
-        try #require(truncate(testBed.folder.url(path).path, off_t(size)) == 0)
-    }
-
     @Test func `tenure content publish accepts a hundred packs, and no more`() async throws {
         func text(_ count: Int) -> String {
             "app: x.y\npacks:\n"
@@ -43,18 +38,18 @@ import Testing
 
     @Test func `tenure content publish accepts files below 8 GiB, and packs up to 64 GB`() async throws {
         let testBed = try await ContentTestBed(Self.piano)
-        try writeSparse(8 << 30, to: "piano/large", in: testBed)
+        try testBed.writeSparse(8 << 30, to: "piano/large")
         let large = try await testBed.run("check")
         #expect(large.status == 2 && large.output.contains("smaller than 8 GiB"), "\(large.output)")
-        try writeSparse((8 << 30) - 1, to: "piano/large", in: testBed)
+        try testBed.writeSparse((8 << 30) - 1, to: "piano/large")
         #expect(try await testBed.run("check").status == 0)
-        for number in 0..<6 { try writeSparse((8 << 30) - 1, to: "piano/large-\(number)", in: testBed) }
+        for number in 0..<6 { try testBed.writeSparse((8 << 30) - 1, to: "piano/large-\(number)") }
         // 64 GB with the two files of two bytes that are there already.
         let rest = 64_000_000_000 - 7 * ((8 << 30) - 1) - 4
-        try writeSparse(Int64(rest), to: "piano/rest", in: testBed)
+        try testBed.writeSparse(Int64(rest), to: "piano/rest")
         let full = try await testBed.run("check")
         #expect(full.status == 0 && full.output.contains("10 files, 64.0 GB"), "\(full.output)")
-        try writeSparse(Int64(rest + 1), to: "piano/rest", in: testBed)
+        try testBed.writeSparse(Int64(rest + 1), to: "piano/rest")
         let more = try await testBed.run("check")
         #expect(more.status == 2 && more.output.contains("64000000001 bytes"), "\(more.output)")
     }

@@ -38,6 +38,12 @@ struct ContentTestBed {
         try bytes.write(to: url)
     }
 
+    /// Writes a file of this size that uses no disk space.
+    func writeSparse(_ size: Int64, to path: String) throws {
+        try write("", to: path)
+        try #require(truncate(folder.url(path).path, off_t(size)) == 0)
+    }
+
     func run(_ command: String, _ arguments: String...) async throws -> Command.Result {
         try await Command.run(["content", command, folder.url("content.yaml").path] + arguments)
     }

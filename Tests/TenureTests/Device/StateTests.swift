@@ -293,11 +293,16 @@ import Testing
         }
     }
 
-    @Test func `the client reports a local state that can't be written`() async throws {
-        let device = Device(FakeStore { $0.app = InventedApp.owner() })
+    @Test func `the client reports and logs a local state that can't be written`() async throws {
+        let lines = Locked<[String]>([])
+        let device = Device(FakeStore { $0.app = InventedApp.owner() }) { setup in
+            setup.options.log = Tenure.Log { level, line in lines.withLock { $0.append("\(level.rawValue): \(line)") } }
+        }
         device.storage.refusesWrites = true
         let customer = await device.start().settled()
         #expect(customer.has("everything"))
+        let logged = lines.withLock { $0 }
+        #expect(logged.contains("error: the local state can't be written: IsLocked()"), "\(logged)")
         let step = try #require(customer.steps.first { $0.name == .localState })
         guard case .failed = step.outcome else {
             Issue.record("\(step)")
