@@ -52,7 +52,9 @@ struct WholeReportTests {
     }
 
     /// Twelve customers with every kind of change, and 18 lines.
-    private func report(identifies: Bool = true) throws -> RehearsalReport {
+    private func report(
+        identifies: Bool = true, conditions: [String] = ["lost>=4", "everything.denied>70%"]
+    ) throws -> RehearsalReport {
         var customers = ["ben", "ada", "cleo"].map {
             Customer(id: $0, version: "110", bought: "2015-03-10", before: Self.owner, now: Self.newcomer)
         }
@@ -88,7 +90,7 @@ struct WholeReportTests {
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
             input: .evidence(name: "lines", counts: counts, badLines: "bad.ndjson", anonymousIDs: []), tally: tally,
             identifies: identifies,
-            conditions: try ["lost>=4", "everything.denied>70%"].map { try FailCondition($0, of: comparison) },
+            conditions: try conditions.map { try FailCondition($0, of: comparison) },
             allowedRejected: 25)
     }
 
@@ -152,6 +154,22 @@ struct WholeReportTests {
         let lines = TextReport(try report()).lines
         for (line, text) in zip(lines, expected) { #expect(line == text) }
         #expect(lines.count == expected.count)
+    }
+
+    @Test(
+        arguments: [
+            ("lost>0", 4, nil), ("loses>0", 4, nil), ("gained>0", 2, nil), ("gains>0", 2, nil), ("changed>0", 7, nil),
+            ("contradicting>0", 1, nil), ("rejected>0", 4, nil), ("changesOutcome>0", 1, "everything"),
+            ("changesReason>0", 1, "everything"), ("granted>0", 3, "everything"), ("denied>0", 7, "everything"),
+            ("undetermined>0", 2, "everything"), ("inDoubt>0", 2, "everything"), ("promise>0", 1, "everything"),
+            ("everything.changed>0", 7, "everything"), ("lost > 0 %", 400.0 / 12, nil),
+            ("rejected>0%", 400.0 / 17, nil), ("everything.denied>0%", 700.0 / 12, "everything"),
+        ] as [(String, Double, String?)])
+    func `each measure of --fail-if has its own number`(condition: String, value: Double, entitlement: String?) throws {
+        let measurements = try report(conditions: [condition]).measurements
+        let measurement = try #require(measurements.first)
+        #expect(abs(measurement.value - value) < 1e-9 && measurement.entitlement == entitlement)
+        #expect(measurement.fails)
     }
 
     @Test func `without --identify, the terminal report of a rehearsal numbers its examples`() throws {
