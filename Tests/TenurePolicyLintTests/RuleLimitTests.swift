@@ -172,6 +172,24 @@ import Testing
         #expect(found.contains { $0.message.contains(words) }, "\(found.map(\.message))")
     }
 
+    /// June 10 begins in the first time zone 14 hours before its midnight in UTC.
+    @Test(arguments: [(1_433_844_000, true), (1_433_843_999, false)] as [(Double, Bool)])
+    func `buyers of a release may lose a right as soon as its day has begun anywhere`(now: Double, isOut: Bool) throws {
+        let list = """
+            iOS,1.0,1,2012-03-01,paid
+            iOS,1.6,110,2015-02-16,paid
+            iOS,1.9,115,2015-06-10,paid
+            iOS,2.0,120,2015-06-10T18:00:00Z,free
+
+            """
+        let found = try findingsInSamplePolicy(
+            [("\"120\"", "\"115\"")], list: list, against: [], at: Date(timeIntervalSince1970: now)
+        ).filter { $0.code.hasPrefix("right") }
+        let lost =
+            "customers who got the app on iOS, with build 115, without a known purchase date, would lose `premium`"
+        #expect(found.map(\.message) == (isOut ? [lost] : []))
+    }
+
     @Test func `a message about builds names eight of them, and counts more than eight`() throws {
         func words(_ last: Int) -> String { inWords((1...last).compactMap { AppVersion("\($0)") }) }
         #expect(words(1) == "1")
