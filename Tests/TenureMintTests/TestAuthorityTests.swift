@@ -88,4 +88,48 @@ import Testing
         try FileManager.default.copyItem(at: directory.appendingPathComponent("xcode-jws.key.pem"), to: key)
         #expect(throws: MintingError.self) { try TestAuthority(directory: directory) }
     }
+
+    @Test func `saving a test authority over other files leaves no key that others can read`() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let key = directory.appendingPathComponent("jws-root.key.pem")
+        try #require(
+            FileManager.default.createFile(
+                atPath: key.path, contents: Data("old".utf8), attributes: [.posixPermissions: 0o644]))
+        try Self.authority.save(to: directory)
+        let attributes = try FileManager.default.attributesOfItem(atPath: key.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(try String(contentsOf: key, encoding: .utf8) == Self.authority.jws.root.key.pem)
+    }
+
+    @Test func `the error about an incomplete test authority names the file, and how to replace the authority`() throws
+    {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try Self.authority.save(to: directory)
+        let path = directory.path
+        let key = directory.appendingPathComponent("jws-leaf.key.pem")
+        func message() -> String? {
+            let error = #expect(throws: MintingError.self) { try TestAuthority(directory: directory) }
+            return error?.description
+        }
+        let replacement = "or replace the authority with `tenure mint authority --force \(path)`"
+        try Data(Self.authority.xcodeJWS.key.pem.utf8).write(to: key)
+        #expect(
+            message()
+                == "the key of `jws-leaf` in `\(path)` doesn't belong to its certificate; restore both files, \(replacement)"
+        )
+        try Data("no key".utf8).write(to: key)
+        let reason = "its key isn't a private key in PEM of a supported kind (P-256, P-384, RSA)"
+        #expect(
+            message()
+                == "`\(path)` is an incomplete test authority: `jws-leaf` can't be read (\(reason)); restore it, \(replacement)"
+        )
+        try FileManager.default.removeItem(at: key)
+        #expect(
+            message()
+                == "`\(path)` isn't a test authority (no `jws-leaf.pem` with its key); make one with `tenure mint authority \(path)`"
+        )
+    }
 }

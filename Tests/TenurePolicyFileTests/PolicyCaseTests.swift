@@ -163,4 +163,98 @@ import Testing
         let error = #expect(throws: PolicyFileError.self) { _ = try run(text("notReasons: eraHonord")) }
         #expect(error?.description.contains("did you mean `eraHonored`?") == true)
     }
+
+    @Test func `a policy case has each field of its artifacts, and a default for each missing field`() throws {
+        let text = """
+            now: 2015-07-01
+            policy:
+              app: { bundleID: com.example.calculator }
+              eras: [{ name: paid, model: paid }]
+              entitlements: { everything: { honors: [paid] } }
+            cases:
+              - name: everything at once
+                app:
+                  - kind: receipt
+                    downloadID: 5
+                    originalAppVersion: 1.10
+                    originalPurchaseDate: 2014-05-01
+                    preorderDate: 2014-04-01
+                    revocationDate: 2014-06-01
+                    expirationDate: 2016-01-01
+                    signedDate: none
+                  - { appTransactionID: 7, downloadID: 8, originalPlatform: macOS }
+                  - { kind: serverAppTransaction, originalPlatform: unknown, signedDate: 2015-06-01 }
+                  - { environment: Sandbox, originalAppVersion: "1.0" }
+                transactions:
+                  - { productID: a }
+                  - productID: b
+                    transactionID: x
+                    originalTransactionID: y
+                    purchaseDate: none
+                    expiresDate: 2015-06-01
+                    revocationDate: 2015-05-01
+                    isUpgraded: true
+                    familyShared: true
+                    signedDate: 2015-06-15
+                  - { productID: c, type: none }
+                  - { productID: d, expiresDate: 2015-06-01 }
+                  - { productID: e, type: unknown }
+                renewals:
+                  - originalTransactionID: y
+                    productID: b
+                    gracePeriodExpiresDate: 2015-07-10
+                    isInBillingRetryPeriod: true
+                  - { originalTransactionID: y, signedDate: none }
+                purchasesComplete: false
+                support:
+                  - { grant: everything, until: 2016-01-01 }
+                  - { revocation: everything, date: 2015-01-01 }
+                expect: { everything: granted }
+            """
+        func date(_ day: String) -> Date? { CivilDay(day)?.midnight }
+        let now = try #require(date("2015-07-01"))
+        let revoked = try #require(date("2015-01-01"))
+        let cases = try PolicyCases.read(Array(text.utf8), named: "cases.yaml", policy: nil).cases
+        let artifacts = try #require(cases.first).artifacts
+        #expect(artifacts.environment == .production && !artifacts.purchasesAreComplete)
+        #expect(
+            artifacts.app == [
+                AppProof(
+                    kind: .receipt, signedDate: nil, id: .download("5"), originalAppVersion: "1.10",
+                    originalPurchaseDate: date("2014-05-01"), preorderDate: date("2014-04-01"),
+                    revocationDate: date("2014-06-01"), expirationDate: date("2016-01-01")),
+                AppProof(kind: .appTransaction, signedDate: now, id: .appTransaction("7"), originalPlatform: .macOS),
+                AppProof(kind: .serverAppTransaction, signedDate: date("2015-06-01")),
+            ])
+        #expect(
+            artifacts.transactions == [
+                Purchase(
+                    transactionID: "1", productID: "a", type: .nonConsumable, purchaseDate: now, signedDate: now),
+                Purchase(
+                    transactionID: "x", originalTransactionID: "y", productID: "b", type: .autoRenewable,
+                    purchaseDate: nil, expiresDate: date("2015-06-01"), revocationDate: date("2015-05-01"),
+                    isUpgraded: true, isFamilyShared: true, signedDate: date("2015-06-15")),
+                Purchase(transactionID: "3", productID: "c", type: nil, purchaseDate: now, signedDate: now),
+                Purchase(
+                    transactionID: "4", productID: "d", type: .autoRenewable, purchaseDate: date("2015-06-01"),
+                    expiresDate: date("2015-06-01"), signedDate: now),
+                Purchase(
+                    transactionID: "5", productID: "e", type: .unknown("Something New"), purchaseDate: now,
+                    signedDate: now),
+            ])
+        #expect(
+            artifacts.renewals == [
+                Renewal(
+                    originalTransactionID: "y", productID: "b", gracePeriodExpiresDate: date("2015-07-10"),
+                    isInBillingRetryPeriod: true, signedDate: now),
+                Renewal(
+                    originalTransactionID: "y", productID: nil, gracePeriodExpiresDate: nil,
+                    isInBillingRetryPeriod: false, signedDate: nil),
+            ])
+        #expect(
+            artifacts.support == [
+                SupportGrant(.grant, of: "everything", date: now, until: date("2016-01-01")),
+                SupportGrant(.revocation, of: "everything", date: revoked),
+            ])
+    }
 }

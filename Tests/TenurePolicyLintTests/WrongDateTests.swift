@@ -74,6 +74,20 @@ import Testing
                 .contains { $0.code == "boundary-out-of-order" })
     }
 
+    /// The list has build 12 on March 13, 2016.
+    @Test(
+        arguments: [
+            ("2015-12-14T19:00:00Z", nil), ("2015-12-14T18:59:59Z", .warning),
+            // A year and two days before the release, and a second more.
+            ("2015-03-12T13:00:00Z", .error), ("2015-03-12T12:59:59Z", .warning),
+        ] as [(String, LintFinding.Severity?)])
+    func `a boundary is a warning more than 90 days before its release, and an error within two days of whole years`(
+        _ date: String, _ severity: LintFinding.Severity?
+    ) throws {
+        let found = try findings(freemium("{ build: \"12\", at: \(date) }"), Self.list + Self.free, own: true)
+        #expect(found.first { $0.code == "boundary-out-of-order" }?.severity == severity)
+    }
+
     private static let launch = """
           - { name: launch, model: free }
           - { name: paid, model: paid, begins: { macOS: { version: "2.0", at: AT } }, changeover: none }

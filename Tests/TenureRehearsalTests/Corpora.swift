@@ -48,16 +48,20 @@ enum Corpora {
         file: String, from environments: [AppStoreEnvironment] = [.production],
         isStopped: @escaping @Sendable () -> Bool = { false }
     ) async throws -> (outcome: EvidenceRehearsal.Outcome, badLines: [BadLine]) {
+        var badLines: [BadLine] = []
+        let outcome = try await rehearsal(from: environments).run(
+            over: EvidenceSource(path: file), isStopped: isStopped, report: { badLines.append($0) })
+        return (outcome, badLines)
+    }
+
+    /// Returns a rehearsal of the example policies that accepts artifacts of the corpora's authority.
+    static func rehearsal(from environments: [AppStoreEnvironment] = [.production]) throws -> EvidenceRehearsal {
         let anchors = try authority.get().anchors
-        let rehearsal = EvidenceRehearsal(
+        return EvidenceRehearsal(
             try comparison(), app: AppIdentity(bundleID: "com.example.calculator", appAppleID: 828_838_134),
             trust: try TrustConfiguration(
                 anchors: Dictionary(uniqueKeysWithValues: environments.map { ($0, anchors) })),
             now: Date(), purchasesAreComplete: true)
-        var badLines: [BadLine] = []
-        let outcome = try await rehearsal.run(
-            over: EvidenceSource(path: file), isStopped: isStopped, report: { badLines.append($0) })
-        return (outcome, badLines)
     }
 }
 

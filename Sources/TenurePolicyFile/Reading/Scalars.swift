@@ -176,8 +176,9 @@ enum PlatformName {
     /// The platforms by their common names that the App Store doesn't use.
     private static let commonNames: [String: Platform] = [
         "ipados": .iOS, "iphone": .iOS, "ipad": .iOS, "iphoneos": .iOS,
-        "mac": .macOS, "osx": .macOS, "mac os x": .macOS, "mac os": .macOS, "maccatalyst": .macOS, "catalyst": .macOS,
-        "os x": .macOS, "appletv": .tvOS, "tv": .tvOS, "watch": .watchOS, "xros": .visionOS, "vision": .visionOS,
+        "mac": .macOS, "osx": .macOS, "macosx": .macOS, "mac os x": .macOS, "mac os": .macOS, "maccatalyst": .macOS,
+        "catalyst": .macOS, "os x": .macOS, "appletv": .tvOS, "tv": .tvOS, "watch": .watchOS, "xros": .visionOS,
+        "vision": .visionOS,
     ]
 
     /// Reads the platform in an export: by its name in upper or lower case, or as App Store Connect writes it

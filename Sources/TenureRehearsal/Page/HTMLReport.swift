@@ -144,7 +144,8 @@ package struct HTMLReport {
                 "p", "The database of a service, \(name.shortFileName), with \(customers.grouped("customer")).")
             if skipped > 0 {
                 page.element(
-                    "p", class: "soft", "\(skipped.grouped("customer")) of test environments don’t count.")
+                    "p", class: "soft",
+                    "\(skipped.grouped("customer")) of test environments \(skipped == 1 ? "doesn’t" : "don’t") count.")
             }
         case .evidence(let name, let counts, let badLines, let anonymousIDs):
             page.element(

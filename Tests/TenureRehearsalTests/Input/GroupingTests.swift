@@ -244,4 +244,31 @@ struct GroupingTests {
             #expect(tally.byEntitlement[index].counts.granted == granted)
         }
     }
+
+    @Test func `a line with two Apple Accounts is rejected whole, and a notification in a line is rejected`()
+        async throws
+    {
+        let accounts = try ["1", "2"].map { try appTransaction($0) }
+        let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Self.instant)
+        let notification = String(decoding: try minter.mint(.notification), as: UTF8.self)
+        let lines = [
+            "{\"appTransaction\":\"\(accounts[0])\",\"transactions\":[\"\(try transaction("9", of: "2"))\"]}",
+            "{\"appTransaction\":\"\(accounts[0])\",\"transactions\":[\"none\",\"\(try transaction("9", of: "2"))\"]}",
+            notification,
+            "{\"appTransaction\":\"\(accounts[1])\",\"transactions\":[\"none\"]}",
+        ]
+        let (outcome, badLines) = try await Corpora.rehearse(lines.map { Array($0.utf8) })
+        // The reason of the whole line counts, and not that of an artifact before it.
+        #expect(outcome.counts.rejectedLines == ["severalAccounts": 2, "wrongKind": 1])
+        #expect(outcome.counts.rejectedArtifacts == ["malformed": 1])
+        #expect(outcome.counts.usableLines == 1 && outcome.counts.linesWithRejections == 4)
+        #expect(outcome.tally.customers == 1)
+        #expect(badLines.map(\.line) == [1, 2, 2, 3, 4])
+        #expect(badLines.map(\.isWholeLine) == [true, true, true, true, false])
+        #expect(badLines.map(\.fault.part) == [nil, "transactions[0]", nil, nil, "transactions[0]"])
+        #expect(
+            badLines[0].fault.detail
+                == "the line has artifacts of several Apple Accounts; write a line for each account, with the same `id`"
+        )
+    }
 }

@@ -130,6 +130,9 @@ struct FailConditionTests {
         ("lost>-1", "`-1` isn't a number; write one such as `0`"), (">0", "`` isn't a measure; the measures are"),
         ("everything.rejected>0", "write `rejected` without an entitlement"),
         ("lost=0", "write a measure, `>`, `>=`, `<` or `<=`, and a number"),
+        ("lost>inf", "`inf` isn't a number; write one such as `0`"),
+        ("lost>nan%", "`nan` isn't a number; write one such as `0`"),
+        ("everything.contradicting>0", "write `contradicting` without an entitlement"),
     ])
     func `an invalid --fail-if condition is refused with advice on what to write`(text: String, advice: String) throws {
         let comparison = Comparison(

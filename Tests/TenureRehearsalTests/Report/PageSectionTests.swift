@@ -1,0 +1,99 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import TenurePolicyLint
+import Testing
+
+@testable import TenureRehearsal
+
+/// Which parts of a rehearsal page are collapsed, and what the page says about its source.
+struct PageSectionTests {
+    private static let owner = Answer(.granted, reason: .eraHonored)
+    private static let product = Answer(.granted, reason: .product)
+
+    private func page(
+        _ changes: [(name: String, now: Answer)] = [("a", Self.owner)], skipped: Int = 0, findings: [LintFinding] = []
+    ) throws -> String {
+        let comparison = Comparison(
+            of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
+            at: Population.now)
+        var tally = Tally(entitlements: changes.map(\.name))
+        let effects = changes.map { Effect(entitlement: $0.name, now: $0.now, before: Self.owner) }
+        for platform in Platform.allCases.map(Optional.some) + [nil] {
+            let proof = AppProof(
+                kind: .appTransaction, signedDate: Population.now, id: .appTransaction("1"), originalPlatform: platform,
+                originalAppVersion: "1")
+            tally.add(
+                RehearsedCustomer(
+                    id: platform?.rawValue ?? "none",
+                    Evidence(environment: .production, app: [proof], purchasesAreComplete: true)),
+                CustomerEffects(
+                    ifPromisesEnd: effects, ifPromisesAreKept: effects, hasContradictingProofs: false,
+                    productsWithoutEntitlement: []))
+        }
+        let report = RehearsalReport(
+            policyName: "a/new.yaml", oldPolicyName: "b/old.yaml", comparison: comparison,
+            input: .database(name: "/srv/tenure.sqlite", skipped: skipped), tally: tally, findings: findings)
+        return String(decoding: HTMLReport.bytes(of: report), as: UTF8.self)
+    }
+
+    private func section(_ title: String, of page: String) throws -> String {
+        let rest = try #require(page.components(separatedBy: "<h2>\(title)</h2>").dropFirst().first, "\(title)")
+        return rest.components(separatedBy: "<h2>")[0]
+    }
+
+    @Test
+    func `a rehearsal page shows twelve charts, first those of entitlements with changes, and collapses the others`()
+        throws
+    {
+        let summary = "<details><summary>By platform</summary>"
+        func collapsed(_ changes: [(name: String, now: Answer)]) throws -> [String] {
+            let page = try page(changes)
+            return try changes.map(\.name).filter { try section($0, of: page).contains(summary) }
+        }
+        let (same, shorter) = (Self.owner, Answer(.granted, until: Population.now, reason: .eraHonored))
+        // Each entitlement has a chart for each of five platforms, and one for customers without a platform.
+        #expect(try collapsed([("a", same), ("b", same)]) == [])
+        #expect(try collapsed([("a", same), ("b", same), ("c", same)]) == ["c"])
+        #expect(try collapsed([("a", same), ("b", same), ("c", shorter)]) == ["b"])
+        // A changed reason isn't a change of the outcome.
+        #expect(try collapsed([("a", same), ("b", same), ("c", Self.product)]) == ["c"])
+    }
+
+    @Test func `a rehearsal page shows six findings that need attention, and collapses the others`() throws {
+        func findings(_ count: Int) -> [LintFinding] {
+            (1...count).map { number in
+                LintFinding(
+                    PolicyFileMistake(
+                        "wrong \(number)", at: SourcePosition(file: "a/policy.yaml", line: number, column: 3)))
+            }
+        }
+        func finding(_ number: Int) -> String {
+            "<div class=\"finding\"><p><b class=\"severity error\">error</b> wrong \(number) "
+                + "<span class=\"soft\">policy.yaml:\(number), mistake</span></p>\n</div>\n"
+        }
+        let six = try section("What the policy check found", of: page(findings: findings(6)))
+        #expect(six == "\n" + (1...6).map(finding).joined())
+        let eight = try section("What the policy check found", of: page(findings: findings(8)))
+        let more = "<details><summary>2 more findings</summary>\n" + finding(7) + finding(8) + "</details>\n"
+        #expect(eight == "\n" + (1...6).map(finding).joined() + more)
+        #expect(try page(findings: findings(1)).contains("<h1>Do not ship: <code>tenure policy check</code> reports"))
+    }
+
+    @Test func `a rehearsal page names the database and the policies without their folders`() throws {
+        let page = try page(skipped: 1)
+        #expect(page.contains("<title>Rehearsal of new.yaml</title>"))
+        #expect(
+            page.contains(
+                "<p class=\"soft\">Rehearsal of new.yaml compared with old.yaml, for 6 customers of com.example.calculator, as of January 1, 2016.</p>"
+            ))
+        let source = try section("Where the numbers come from", of: page)
+        #expect(
+            source.hasPrefix(
+                "\n<p>The database of a service, tenure.sqlite, with 6 customers.</p>\n<p class=\"soft\">1 customer of test environments doesn’t count.</p>\n"
+            ))
+        #expect(try self.page(skipped: 2).contains("2 customers of test environments don’t count."))
+        #expect(try !self.page().contains("of test environments"))
+        #expect(!page.contains("/srv/"))
+    }
+}
