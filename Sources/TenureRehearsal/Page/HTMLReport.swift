@@ -43,7 +43,7 @@ package struct HTMLReport {
         page.element(
             "p",
             "Counted by Tenure from artifacts that the App Store signed. "
-                + (report.identifies
+                + (report.showsIDs
                     ? "Customers appear under their IDs: share this page only with people who may know them."
                     : "Customers are numbered, and the numbers don’t identify them."))
         page.markup("</footer>\n</body>\n</html>")

@@ -223,7 +223,7 @@ struct GroupingTests {
         #expect(outcome.tally.customers == 1 && outcome.tally.losing == 1)
         let report = RehearsalReport(
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: try Corpora.comparison(),
-            input: .database(name: "database", skipped: 0), tally: outcome.tally, identifies: true)
+            input: .database(name: "database", skipped: 0), tally: outcome.tally, showsIDs: true)
         #expect(String(decoding: report.json(), as: UTF8.self).contains("\"ada\""))
     }
 
