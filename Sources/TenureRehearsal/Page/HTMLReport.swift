@@ -157,7 +157,7 @@ package struct HTMLReport {
                 page.markup("<p>\(report.remark(on: anonymousIDs).htmlWithCode).</p>")
             }
             writeRejections(counts.rejectedLines, "Rejected lines")
-            writeRejections(counts.rejectedArtifacts, "Rejected artifacts in lines that otherwise count")
+            writeRejections(counts.rejectedArtifacts, "Rejected artifacts in lines that were used without them")
             if let badLines {
                 page.element("p", class: "soft", "\(badLines.shortFileName) lists them with their line numbers.")
             }
