@@ -44,7 +44,7 @@ enum Fuzz {
         target = chosen
         // Use the same authority in every run, so that signed inputs of the corpus stay valid, and findings can be
         // repeated.
-        let authority = try TestAuthority(keptIn: URL(fileURLWithPath: "authority"))
+        let authority = try TestAuthority(readOrCreatedIn: URL(fileURLWithPath: "authority"))
         let minted = try FuzzFixtures(folder: keys, authority: authority)
         fixtures = minted
         arguments.remove(at: 1)

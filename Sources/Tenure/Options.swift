@@ -11,7 +11,7 @@ extension Tenure {
         /// `contentArrived(for:)`, so that Tenure finishes the transaction, or `Transaction.finish()`. For a consumable,
         /// pass the transaction, not the product ID.
         public enum Finishing: Sendable, Hashable {
-            /// As soon as the transaction is stored on the device, or acknowledged by the service.
+            /// As soon as the transaction is *recorded*: stored on the device and, with a service, answered by the service.
             case whenRecorded
             /// For these products, after the app has called `contentArrived(for:)` or all their asset packs are
             /// installed. For all other products, as soon as the transaction is recorded.

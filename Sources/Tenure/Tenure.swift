@@ -14,7 +14,7 @@ public final class Tenure: Sendable {
     /// The tasks that run in the background. They are canceled when this object is released.
     private let work: [Task<Void, Never>]
 
-    /// Starts even if the policy can't be used.
+    /// Starts even if the policy can't be used. See `init(policyIfValid:options:)`.
     package convenience init(_ setup: Setup) {
         let policy: Result<LoadedPolicy?, Tenure.Error>
         do throws(Tenure.Error) {

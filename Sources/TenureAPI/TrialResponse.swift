@@ -3,7 +3,7 @@ import TenureJSON
 
 /// What is left of a customer's trial: the response to `POST /v1/trials/{entitlement}/sessions`.
 package struct TrialResponse: Sendable, Hashable, Decodable {
-    /// The entitlement that is tried.
+    /// The name of the entitlement.
     package let entitlement: String
     /// Whether the customer has the entitlement, so that no session is counted.
     package let isOwner: Bool

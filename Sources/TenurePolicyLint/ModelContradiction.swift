@@ -182,7 +182,7 @@ extension LintSubject {
         let isInherited = platform.platform.inheritsFromIOS && eras[misplaced].begins[platform.platform] == nil
         if isInherited {
             return
-                "give \(platform.platform.rawValue) its own beginning of \(name(misplaced)), with its own first release, \(correction)"
+                "add `\(platform.platform.rawValue)` under `begins` of \(name(misplaced)), with its own first release, \(correction)"
         }
         if group.isByDate { return "correct `at` of \(name(misplaced)), \(correction)" }
         guard let last = group.numbers.last, intendedEra < group.era else {

@@ -38,12 +38,12 @@ import Testing
         let directory = folder.appendingPathComponent("authority")
         let roots = try await withThrowingTaskGroup(of: [[UInt8]].self) { group in
             for _ in 0..<3 {
-                group.addTask { try TestAuthority(keptIn: directory).jws.certificates }
+                group.addTask { try TestAuthority(readOrCreatedIn: directory).jws.certificates }
             }
             return try await group.reduce(into: Set<[[UInt8]]>()) { $0.insert($1) }
         }
         #expect(roots.count == 1)
-        #expect(try roots == [TestAuthority(keptIn: directory).jws.certificates])
+        #expect(try roots == [TestAuthority(readOrCreatedIn: directory).jws.certificates])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["authority"])
     }
 
@@ -54,7 +54,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: directory) }
         let authority = Self.authority
         try authority.save(to: directory)
-        let again = try TestAuthority(directory: directory)
+        let again = try TestAuthority(readFrom: directory)
         #expect(again.jws.certificates == authority.jws.certificates)
         #expect(again.receipts.certificates == authority.receipts.certificates)
         #expect(again.receipts.leaf.key.pem == authority.receipts.leaf.key.pem)
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `reading a test authority from a missing folder is an error with the folder's path`() {
         let directory = URL(fileURLWithPath: "/nonexistent/authority")
-        #expect { try TestAuthority(directory: directory) } throws: { "\($0)".contains("/nonexistent/authority") }
+        #expect { try TestAuthority(readFrom: directory) } throws: { "\($0)".contains("/nonexistent/authority") }
     }
 
     @Test func `a test authority with a key that doesn't belong to its certificate is rejected`() throws {
@@ -86,7 +86,7 @@ import Testing
         let key = directory.appendingPathComponent("jws-leaf.key.pem")
         try FileManager.default.removeItem(at: key)
         try FileManager.default.copyItem(at: directory.appendingPathComponent("xcode-jws.key.pem"), to: key)
-        #expect(throws: MintingError.self) { try TestAuthority(directory: directory) }
+        #expect(throws: MintingError.self) { try TestAuthority(readFrom: directory) }
     }
 
     @Test func `saving a test authority over other files leaves no key that others can read`() throws {

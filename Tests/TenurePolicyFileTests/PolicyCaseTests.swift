@@ -107,8 +107,8 @@ import Testing
                 cases.yaml:4:12: a list isn't possible here; write a string, or `none`
                 cases.yaml:5:66: `1` isn't a Boolean; write `true` or `false` without quotation marks
                 cases.yaml:6:16: the renewal info doesn't name its subscription; write `originalTransactionID: "1"`
-                cases.yaml:7:15: write one of `grant: everything` and `revocation: everything`
-                cases.yaml:7:62: write one of `grant: everything` and `revocation: everything`
+                cases.yaml:7:15: this entry must be a grant or a revocation; write either `grant: everything` or `revocation: everything`
+                cases.yaml:7:62: this entry must be a grant or a revocation; write either `grant: everything` or `revocation: everything`
                 cases.yaml:8:24: `true` isn't a Boolean; write `true` or `false` without quotation marks
                 """)
     }

@@ -15,7 +15,7 @@ import Testing
         try #require(try findings(edits, list: list).first { $0.code == code }).fix
     }
 
-    @Test func `the advice for a platform that inherits the boundary of iOS is to give it its own beginning`() throws {
+    @Test func `the advice for a platform that inherits the boundary of iOS is to add the platform`() throws {
         let list = """
             iOS,1.0,90,2014-01-05,paid
             iOS,2.0,120,2015-06-10T18:00:00Z,free
@@ -27,7 +27,7 @@ import Testing
             try fix(
                 "paid-build-unhonored", [("at: 2015", "at: 2017")],
                 list: list.replacingOccurrences(of: "2015-06", with: "2017-06")))
-        #expect(fix.hasPrefix("give tvOS its own beginning of `freemium`, with its own first release"))
+        #expect(fix.hasPrefix("add `tvOS` under `begins` of `freemium`, with its own first release"))
     }
 
     @Test func `the advice to date a boundary keeps the changeover window that the policy has`() throws {

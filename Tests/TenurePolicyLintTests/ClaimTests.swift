@@ -68,7 +68,7 @@ import Testing
     @Test func `an honor without a dated end leaves nothing undetermined beside a permanent honor of its era`() throws {
         let honors = ("honors: [paid]", "honors: [paid, { era: paid, for: P1Y }]")
         let message = try finding("honor-without-end", Self.undated + [honors]).message
-        #expect(message.hasSuffix("there this honor adds nothing to `premium` for everybody who came in `paid`"))
+        #expect(message.hasSuffix("there this honor adds nothing to `premium` for everybody who got the app in `paid`"))
     }
 
     @Test func `an honor without a dated end is undetermined only after the other honors of its era end`() throws {
@@ -78,14 +78,14 @@ import Testing
         let until2030 = "{ era: paid, until: 2030-01-01 }"
         #expect(
             try message("\(until2030), { era: paid, for: P1Y }").hasSuffix(
-                "there `premium` is undetermined from 2030-01-02T12:00:00Z on for everybody who came in `paid`"))
+                "there `premium` is undetermined from 2030-01-02T12:00:00Z on for everybody who got the app in `paid`"))
         #expect(
             try message("\(until2030), { era: paid, for: P1Y, until: 2029-01-01 }").hasSuffix(
-                "there this honor adds nothing to `premium` for everybody who came in `paid`"))
+                "there this honor adds nothing to `premium` for everybody who got the app in `paid`"))
         // Another honor with dates doesn't cover all customers of the era.
         #expect(
             try message("{ era: paid, boughtSince: 2014-01-01 }, { era: paid, for: P1Y }").hasSuffix(
-                "there `premium` is undetermined for everybody who came in `paid`"))
+                "there `premium` is undetermined for everybody who got the app in `paid`"))
     }
 
     @Test func `an honor of limited length in the last era adds nothing beside a permanent honor of the era`() throws {

@@ -214,7 +214,7 @@ import Testing
         let found = try sold([], "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,,paid\niOS,2.0,120,2015-07-20,free\n")
         #expect(
             found == [
-                "3 error build 110 on iOS counts as one of `paid` and was on sale until 2015-07-20T00:00:00Z, in `freemium`: anyone who installed it after 2015-06-12T18:00:00Z gets `premium` for nothing"
+                "3 error build 110 on iOS counts as `paid` and was on sale until 2015-07-20T00:00:00Z, in `freemium`: anyone who installed it after 2015-06-12T18:00:00Z gets `premium` for nothing"
             ])
         // Build 115 came out after the change, but its build number counts as paid.
         let late = try sold([], "iOS,2.0,120,2015-06-10T18:00:00Z,free\niOS,1.7,115,,\niOS,2.1,130,2015-08-01,free\n")

@@ -228,9 +228,9 @@ import Testing
         let found = try findings(sale: "\(iOS), tvOS: \(own)")
         #expect(found.map(\.place) == ["eras/sale/begins/tvOS"])
         #expect(found.first?.severity == .error && found.first?.isMistake == false)
-        #expect(found.first?.fix == "remove the beginning, or write where `freemium` begins on tvOS")
+        #expect(found.first?.fix == "remove the entry, or add `tvOS` under `begins` of `freemium`")
         // Without a beginning, `sale` wouldn't be an era.
-        #expect(try findings(sale: "tvOS: \(own)").map(\.fix) == ["write where `freemium` begins on tvOS"])
+        #expect(try findings(sale: "tvOS: \(own)").map(\.fix) == ["add `tvOS` under `begins` of `freemium`"])
         let tvOS = "tvOS: { build: \"20\", at: 2017-01-01T00:00:00Z }\n      "
         #expect(try findings(sale: "\(iOS), tvOS: \(own)", freemium: tvOS) == [])
         #expect(try findings(sale: iOS) == [])

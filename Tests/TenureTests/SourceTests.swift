@@ -59,7 +59,7 @@ private let tooNew = [
         #expect(makers.map(\.name) == ["Tenure/AppStore/StoreKitAccess.swift"])
     }
 
-    @Test func `only StoreKitAccess.swift can show a sign-in, and only Restore.swift calls that`() throws {
+    @Test func `only StoreKitAccess.swift can show a sign-in, and only Restore.swift asks it to`() throws {
         let callers = try files(of: ["Tenure"]).flatMap { name, lines in
             lines.filter { $0.contains("AppStore.sync()") || $0.contains("AppTransaction.refresh()") }.map { _ in name }
         }

@@ -19,7 +19,8 @@ package struct AppStoreOperation: Sendable, Hashable {
     /// Reads `{"operation": "refund", "customer": "Ada", ...}`. Throws an `OperationMistake`.
     package init(_ object: JSONObject) throws(OperationMistake) {
         guard case .string(let name)? = object["operation"] else {
-            throw OperationMistake("the operation is missing; write `\"operation\": \"acquire\"` and its parameters")
+            throw OperationMistake(
+                "`operation` is missing; write an operation, such as `\"operation\": \"acquire\"`, and its parameters")
         }
         guard let kind = Kind(rawValue: name) else { throw OperationMistake(unknown: name) }
         self.init(kind)

@@ -84,7 +84,8 @@ extension Tenure {
     }
 
     /// Tells Tenure that the app has delivered what the customer bought: it has credited the consumable, or unpacked
-    /// the content. Tenure finishes the transaction as soon as it is recorded.
+    /// the content. Tenure finishes the transaction as soon as the transaction is recorded: see
+    /// `Options.Finishing.whenRecorded`.
     public func contentArrived(for transaction: Transaction) async {
         await engine.contentArrived(ofPurchase: String(transaction.originalID), transaction: String(transaction.id))
     }

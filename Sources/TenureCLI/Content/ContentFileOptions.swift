@@ -32,7 +32,7 @@ struct ContentFileOptions: ParsableArguments {
 
     /// Like `read`, but prints the mistakes to standard error and ends the command with exit code 2.
     func readOrRefuse() throws -> ContentFile {
-        try refusingMistakes { try read() }
+        try printingMistakes { try read() }
     }
 }
 

@@ -31,8 +31,8 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
         guard !database.isPostgres else {
             throw CommandError(
                 """
-                use PostgreSQL's tools: `pg_dump --format=custom --file=\(file) "$DATABASE_URL"`, and \
-                `pg_restore` to restore it; or `tenure database migrate --to \(file)` for a copy in SQLite
+                this command copies only SQLite databases; use \
+                `pg_dump --format=custom --file=\(file) "$DATABASE_URL"`, and restore the backup with `pg_restore`
                 """)
         }
         // The backup itself checks that the file isn't the database under another name.

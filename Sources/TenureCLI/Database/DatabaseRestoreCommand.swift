@@ -8,8 +8,8 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
         abstract: "Replace an SQLite database with a backup.",
         discussion: """
             Stop the service first: the command refuses a database that is open. It checks the backup, and replaces the \
-            database with a copy of the backup. The old database is renamed (`.replaced`), with its log. A backup of \
-            an earlier release is migrated by the next start of the service.
+            database with a copy of the backup. The old database is renamed (`.replaced`), with its write-ahead log. \
+            The next start of the service migrates a backup of an earlier release.
 
             The keys (`signing-key.json`, `access-token.secret`) aren't in the backup. Keep the service's keys as they are.
 
@@ -32,7 +32,10 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
         let database = selection.database
         guard !database.isPostgres else {
             throw CommandError(
-                "use PostgreSQL's tools: `pg_restore` for a backup by `pg_dump`; or `tenure database migrate --to`")
+                """
+                this command restores only SQLite databases; restore a backup by `pg_dump` with `pg_restore`, or move a \
+                copy of an SQLite backup into an empty database with `tenure database migrate --to`
+                """)
         }
         try FilePlan(reading: selection.files, writing: [database.text]).check(replacing: true)
         let restored = try SQLiteRestore(of: file, to: database.text, for: selection.bundleID).run()

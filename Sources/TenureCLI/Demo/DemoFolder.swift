@@ -44,7 +44,7 @@ struct DemoFolder {
 
     /// Returns the test authority. The authority is created at the first start and kept, so that artifacts of earlier
     /// starts stay valid.
-    func authority() throws -> TestAuthority { try TestAuthority(keptIn: URL(fileURLWithPath: authorityPath)) }
+    func authority() throws -> TestAuthority { try TestAuthority(readOrCreatedIn: URL(fileURLWithPath: authorityPath)) }
 
     /// The policy of an invented app, which was sold until October 1, 2026, and is free since then.
     static let samplePolicy = """

@@ -86,7 +86,7 @@ final class LocalStoreFolder: Sendable {
     /// Reads the folder's test authority, or creates it if it is missing.
     private func authority() throws -> TestAuthority {
         do {
-            return try TestAuthority(keptIn: URL(fileURLWithPath: authorityPath))
+            return try TestAuthority(readOrCreatedIn: URL(fileURLWithPath: authorityPath))
         } catch let error as MintingError {
             throw error
         } catch {

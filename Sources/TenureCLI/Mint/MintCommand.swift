@@ -119,7 +119,7 @@ struct MintOptions: ParsableArguments {
     }
 
     func signer() throws -> TestAuthority {
-        try TestAuthority(directory: URL(fileURLWithPath: authority))
+        try TestAuthority(readFrom: URL(fileURLWithPath: authority))
     }
 
     /// Returns the JSON object in the file of `--payload`; nil without this option.

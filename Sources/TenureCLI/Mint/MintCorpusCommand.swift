@@ -51,7 +51,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
     func run() async throws {
         try FilePlan(reading: FilePlan.files(at: self.authority), writing: [out, truth].filter { $0 != "-" })
             .check(replacing: replacing.force)
-        let authority = try TestAuthority(directory: URL(fileURLWithPath: self.authority))
+        let authority = try TestAuthority(readFrom: URL(fileURLWithPath: self.authority))
         let corpus = try Corpus(count: count, seed: seed, authority: authority)
         let output = out == "-" ? nil : try StreamedFile(path: out, replacing: replacing.force)
         var expected = CorpusTruth()

@@ -40,7 +40,7 @@ struct PolicyTestCommand: AsyncParsableCommand {
 
     func run() async throws {
         let source = PolicyOnDisk(path: policy)
-        let results = try refusingMistakes {
+        let results = try printingMistakes {
             try PolicyCases.read(
                 try InputFile(path: cases).bytes(limit: 16 << 20), named: cases,
                 policy: (try source.bytes(), policy), releaseList: source.releaseList
@@ -96,7 +96,7 @@ struct PolicyCompileCommand: AsyncParsableCommand {
     func run() async throws {
         let source = PolicyOnDisk(path: file)
         try FilePlan(reading: source.files, writing: [out]).check(replacing: replacing.force)
-        let compiled = try refusingMistakes { try source.compiled() }
+        let compiled = try printingMistakes { try source.compiled() }
         try OutputFile(path: out, replaces: replacing.force).write(compiled)
     }
 }

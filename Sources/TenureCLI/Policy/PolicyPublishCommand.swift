@@ -38,7 +38,7 @@ struct PolicyPublishCommand: AsyncParsableCommand {
     @OptionGroup var service: ServiceOptions
 
     func run() async throws {
-        let compiled = try refusingMistakes { try PolicyOnDisk(path: file).compiled() }
+        let compiled = try printingMistakes { try PolicyOnDisk(path: file).compiled() }
         try await publishing.run(
             service.client(), rehearsing: RehearseRequest(policy: String(decoding: compiled, as: UTF8.self)),
             publishingAt: "/v1/admin/policies")

@@ -42,7 +42,7 @@ struct PolicySignCommand: AsyncParsableCommand {
         let source = PolicyOnDisk(path: file)
         try FilePlan(reading: source.files + [self.key], writing: [out]).check(replacing: replacing.force)
         let key = try PolicySigningKey.read(self.key, makingIfMissing: false)
-        let policy = try refusingMistakes { try source.read() }
+        let policy = try printingMistakes { try source.read() }
         let now = Date()
         let counter = self.counter ?? Int64(now.timeIntervalSince1970)
         if let previous = try previousCounter(of: policy, signedBy: key), counter <= previous {

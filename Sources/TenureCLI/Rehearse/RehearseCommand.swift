@@ -140,7 +140,7 @@ struct RehearseCommand: AsyncParsableCommand {
         let result = RehearsalReport(
             policyName: policy, oldPolicyName: against, comparison: comparison, input: population.input,
             tally: population.tally, isPartial: population.isPartial, problem: population.problem,
-            identifies: identify, conditions: conditions, allowedRejected: allowRejected.value,
+            showsIDs: identify, conditions: conditions, allowedRejected: allowRejected.value,
             findings: try findings(against: old))
         if let report { try OutputFile(path: report, replaces: replacing.force).write(HTMLReport.bytes(of: result)) }
         try show(result)

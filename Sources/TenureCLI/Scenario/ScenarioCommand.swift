@@ -93,7 +93,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         var hasDifferences = false
         let authority =
             try (self.authority ?? folder.map { $0 + "/authority" })
-            .map { try TestAuthority(directory: URL(fileURLWithPath: $0)) } ?? TestAuthority()
+            .map { try TestAuthority(readFrom: URL(fileURLWithPath: $0)) } ?? TestAuthority()
         for file in files {
             let disk = ScenarioOnDisk(path: file)
             let scenario = try disk.read()

@@ -24,7 +24,7 @@ struct ScenarioFolder {
         try makeFolder(path, attributes: [.posixPermissions: 0o700], or: "choose another one")
         let folder = URL(fileURLWithPath: path + "/authority")
         if let authority, !files.fileExists(atPath: folder.path + "/roots.pem") { try authority.save(to: folder) }
-        _ = try TestAuthority(keptIn: folder)
+        _ = try TestAuthority(readOrCreatedIn: folder)
         key = try ServerAPIKey(seed: seed)
         try SecretFile(path: privateKeyFile).replace(with: Array(key.pem.utf8))
         _ = try SecretFile(path: adminKeyFile).contents { Array(KeySecret().text.utf8) }

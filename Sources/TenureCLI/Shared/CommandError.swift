@@ -14,7 +14,7 @@ struct CommandError: Error, CustomStringConvertible {
 
 /// Runs work that reads a policy or a file of asset packs. Prints its mistakes to standard error, one line each, and
 /// then ends the command with exit code 2.
-func refusingMistakes<Result>(_ work: () throws -> Result) throws -> Result {
+func printingMistakes<Result>(_ work: () throws -> Result) throws -> Result {
     do {
         return try work()
     } catch let error as PolicyFileError {

@@ -1,7 +1,7 @@
 import Foundation
 import TenureContent
 
-/// Reads the files of a pack once, in pieces, and creates the archive and the manifest from them.
+/// Reads the files of a pack once, in pieces. Passes on the bytes of the archive, and returns the manifest.
 struct PackReader {
     let pack: PackFiles
 
@@ -19,8 +19,8 @@ struct PackReader {
         }
     }
 
-    /// The size of the buffer in bytes. A chunk's size is a multiple of this size, because the bytes that `FileHashes`
-    /// gets at once must not cross the end of a chunk.
+    /// The size of the buffer in bytes. A chunk's size is a multiple of this size, and each read fills the buffer
+    /// unless the file ends. So the bytes that `FileHashes` gets at once don't cross the end of a chunk.
     private static let bufferSize = 1 << 20
 
     /// The size that the archive will have, in bytes.

@@ -12,7 +12,7 @@ public struct Evidence: Sendable, Hashable {
     public let acquisitions: [Acquisition]
     /// The purchases, one per `transactionID`, with the facts of its latest-signed artifact.
     public let purchases: [Purchase]
-    /// Whether StoreKit's enumeration or the full history of the App Store Server API was seen.
+    /// Whether all purchases are known: StoreKit's list, or the history of the App Store Server API, was read to its end.
     public let purchasesAreComplete: Bool
     /// The latest grant or revocation by support for each entitlement.
     public let support: [SupportGrant]

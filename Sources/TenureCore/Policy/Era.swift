@@ -63,7 +63,7 @@ public enum Changeover: Sendable, Hashable {
 
 /// A release of the app on one platform.
 public struct Release: Sendable, Hashable {
-    /// When a release went on sale, as precisely as the list says (rule A5).
+    /// When a release went on sale, as precisely as the release list says (rule A5).
     public enum Moment: Sendable, Hashable {
         /// The list has a date with time and time zone.
         case instant(Date)
@@ -75,13 +75,13 @@ public struct Release: Sendable, Hashable {
 
     /// The platform of the store that sold the release.
     public let platform: Platform
-    /// The marketing version (CFBundleShortVersionString); nil if the list doesn't state it.
+    /// The marketing version (CFBundleShortVersionString); nil if the release list doesn't state it.
     public let version: AppVersion?
-    /// The build number (CFBundleVersion); nil if the list doesn't state it.
+    /// The build number (CFBundleVersion); nil if the release list doesn't state it.
     public let build: AppVersion?
     /// When the release went on sale.
     public let releasedAt: Moment
-    /// How the app was sold at that time; nil if the list doesn't state it.
+    /// How the app was sold at that time; nil if the release list doesn't state it.
     public let model: Era.Model?
 
     /// Any values are accepted. In a list with undated releases, `Policy` reports a dated release in the wrong place.

@@ -41,7 +41,7 @@ extension TestAuthority {
 
     /// Reads the authority in the directory, or creates one there. If several processes do this at the same time, they
     /// get the same authority. Throws if the directory can't be written, or has an incomplete authority.
-    package init(keptIn directory: URL) throws {
+    package init(readOrCreatedIn directory: URL) throws {
         let files = FileManager.default
         if !files.fileExists(atPath: directory.appendingPathComponent("roots.pem").path) {
             let new = directory.deletingLastPathComponent().appendingPathComponent(".authority-\(UUID().uuidString)")
@@ -50,11 +50,11 @@ extension TestAuthority {
             // If another process was first, renaming fails, and that process's authority is read.
             _ = rename(new.path, directory.path)
         }
-        try self.init(directory: directory)
+        try self.init(readFrom: directory)
     }
 
-    /// Reads an authority that was saved before.
-    package init(directory: URL) throws {
+    /// Reads the authority that `save(to:)` wrote into the directory. Throws if it is missing or incomplete.
+    package init(readFrom directory: URL) throws {
         func read(_ name: String) throws -> IssuedCertificate {
             let file = directory.appendingPathComponent("\(name).pem")
             let keyFile = directory.appendingPathComponent("\(name).key.pem")

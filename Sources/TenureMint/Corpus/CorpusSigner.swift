@@ -12,7 +12,7 @@ struct CorpusSigner: Sendable {
 
     /// Encodes the header. Throws if the key isn't of the kind that signs JWS.
     init(certificates: [[UInt8]], key: AuthorityKey, algorithm: String = "ES256") throws {
-        guard case .p256(let key) = key else { throw MintingError("a JWS needs a P-256 key") }
+        guard case .p256(let key) = key else { throw MintingError("the key that signs a JWS must be a P-256 key") }
         self.key = key
         var header = JSONObject()
         header["alg"] = .string(algorithm)

@@ -111,7 +111,7 @@ extension AuthorityKey {
         switch self {
         case .p256(let key): return Array(try key.signature(for: SHA256.hash(data: bytes)).rawRepresentation)
         case .p384(let key): return Array(try key.signature(for: SHA384.hash(data: bytes)).rawRepresentation)
-        case .rsa: throw MintingError("a JWS needs an EC key")
+        case .rsa: throw MintingError("an RSA key can't sign a JWS; use a P-256 or P-384 key")
         }
     }
 }

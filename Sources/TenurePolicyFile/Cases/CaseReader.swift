@@ -213,7 +213,9 @@ struct CaseReader {
         case (let name?, nil): return date.map { SupportGrant(.grant, of: name, date: $0, until: until) }
         case (nil, let name?): return date.map { SupportGrant(.revocation, of: name, date: $0) }
         case (nil, nil), (.some, .some):
-            reading.report("write one of `grant: everything` and `revocation: everything`", at: part.position)
+            reading.report(
+                "this entry must be a grant or a revocation; write either `grant: everything` or `revocation: everything`",
+                at: part.position)
             return nil
         }
     }

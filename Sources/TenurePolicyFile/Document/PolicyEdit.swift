@@ -3,11 +3,11 @@ import TenureJSON
 
 /// One change to a policy file: writing a value at a path, or removing the value.
 package struct PolicyEdit: Sendable, Hashable {
-    /// The keys and indexes that lead to the value.
+    /// The keys and indexes from the top of the policy to the value, as in a `PolicyMistake`.
     package let path: [PolicyMistake.Step]
     /// The new value; nil to remove the entry or element.
     package let value: Value?
-    /// The releases of the list that the edit adds to the policy; nil if the edit adds no list.
+    /// The contents of the release list to which the edit makes the policy refer; nil for all other edits.
     let releases: [ListedRelease]?
 
     /// A value of a policy file.
@@ -40,12 +40,12 @@ package struct PolicyEdit: Sendable, Hashable {
         PolicyEdit(path: path, value: nil, releases: nil)
     }
 
-    /// Makes the policy use a release list.
+    /// Makes the policy refer to the file of a release list.
     package static func use(_ releases: [ListedRelease], named fileName: String) -> PolicyEdit {
         PolicyEdit(path: [.key(PolicyKey.releases.rawValue)], value: .text(fileName), releases: releases)
     }
 
-    /// Compares all but `releases`, because the value already has the path of the list.
+    /// Ignores `releases`, because `value` already names the file of the list.
     package static func == (left: PolicyEdit, right: PolicyEdit) -> Bool {
         left.path == right.path && left.value == right.value
     }

@@ -27,7 +27,7 @@ extension LintRule {
                 let advice =
                     addsNothing
                     ? "leave out this honor"
-                    : honor.until == nil ? "also limit the honor by `until`" : "leave out `for`"
+                    : honor.until == nil ? "also write `until`" : "leave out `for`"
                 report.add(
                     at: path, severity: .warning,
                     "`for` (\(length.inWords)) counts from the end of `\(honor.era)`, which is the last era: \(outcome)",
@@ -46,9 +46,9 @@ extension LintRule {
             let places = undated.map(\.platform.rawValue).joined(separator: " and ")
             report.add(
                 at: path,
-                "`for` (\(length.inWords)) counts from the beginning of \(subject.name(index + 1)), which has no instant\(places.isEmpty ? "" : " on \(places)"): there \(outcome) for everybody who came in `\(honor.era)`",
+                "`for` (\(length.inWords)) counts from the beginning of \(subject.name(index + 1)), which has no `at`\(places.isEmpty ? ":" : " on \(places): there") \(outcome) for everybody who got the app in `\(honor.era)`",
                 fix:
-                    "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or limit the honor by `until` instead"
+                    "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or write `until` instead of `for`"
             )
         }
     }

@@ -10,7 +10,7 @@ extension LintRule {
         rationale:
             "One developer swapped a comparison, and all new customers got everything. Customers who came while the app was free haven't paid for anything.",
         fix:
-            "List the paid eras under `honors`. Keep a free era only if you promised the entitlement to everyone who came in that era."
+            "List the paid eras under `honors`. Keep a free era only if you promised the entitlement to everyone who got the app in that era."
     ) { subject, report in
         for (entitlement, honor, index, path) in subject.currentHonors where subject.eras[index].model == .free {
             guard !subject.draft.isBroken(["eras", .index(index), "model"]) else { continue }

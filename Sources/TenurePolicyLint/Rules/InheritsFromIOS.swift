@@ -7,7 +7,8 @@ extension LintRule {
         "inherits-from-ios", .note, "a tvOS, watchOS or visionOS app that uses the boundaries of iOS",
         rationale:
             "In one app, builds for Apple TV were near two thousand and builds for the phone near one thousand. One boundary applied to both platforms.",
-        fix: "Write the platform's own beginnings, or `new` if the app came to the platform in that era."
+        fix:
+            "Add the platform under `begins` with its own builds, or with `new` if the app came to the platform in that era."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated().dropFirst() {
             guard case .at(let version?, _)? = era.begins[.iOS],
@@ -25,7 +26,7 @@ extension LintRule {
                 at: ["eras", .index(index), "begins", "iOS"],
                 "customers who first got the app on \(names) are judged by iOS's build \(version)",
                 fix:
-                    "if builds differ there, give \(names) a beginning; if the app came there with `\(era.name.shortened)`, the beginning is `new`"
+                    "if builds differ there, add \(names) under `begins` of `\(era.name.shortened)`; write `new` if the app came there in that era"
             )
             return
         }

@@ -45,11 +45,11 @@ extension LintRule {
             else { continue }
             for (index, era) in subject.eras[..<first].enumerated() where era.begins[platform.platform] != nil {
                 let path: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platformName)]
-                let missing = "write where \(subject.name(first)) begins on \(platformName)"
+                let missing = "add `\(platformName)` under `begins` of \(subject.name(first))"
                 report.add(
                     at: path,
-                    "this beginning has no effect: \(subject.name(first)) began on iOS before \(platformName)'s App Store opened, so no customer on \(platformName) counts as one of \(subject.name(index))",
-                    fix: .suggestion("remove the beginning, or \(missing)", .remove(path)),
+                    "this entry has no effect: \(subject.name(first)) began on iOS before \(platformName)'s App Store opened, so no customer on \(platformName) counts as \(subject.name(index))",
+                    fix: .suggestion("remove the entry, or \(missing)", .remove(path)),
                     .init(stringLiteral: missing))
             }
         }

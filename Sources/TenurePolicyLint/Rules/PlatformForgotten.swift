@@ -7,7 +7,8 @@ extension LintRule {
         "platform-forgotten", .error, "a platform that an era doesn't mention",
         rationale:
             "The developer of one universal app made it free on the phone, but forgot the Mac. On the Mac, everyone continued to count as an owner.",
-        fix: "Write where the era began on that platform, or `new` if the app came to the platform in that era."
+        fix:
+            "Add the platform under `begins` of the era: with the first build or version of the era there, its instant, or both. Write `new` if the app came to the platform in that era."
     ) { subject, report in
         for platform in subject.platforms {
             let beginnings = platform.timeline.beginnings
@@ -41,7 +42,7 @@ extension LintRule {
                         ? .suggestion(
                             "write `\(name): new`: the first release there came after \(subject.name(index)) had begun",
                             .write(.plain("new"), at: path + ["begins", .key(name)])) : nil,
-                    "write under `begins` where \(subject.name(index)) began on \(name), or `new` if the app came to \(name) with \(subject.name(index))"
+                    "add `\(name)` under `begins` of \(subject.name(index)), with its first \(platform.key.rawValue) there, its instant, or both; write `new` if the app came to \(name) in that era"
                 )
             }
         }

@@ -36,7 +36,7 @@ extension LintRule {
                     report.add(
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
-                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as one of") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(start) gets \(inWords(unpaidEntitlements)) for nothing",
+                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(start) gets \(inWords(unpaidEntitlements)) for nothing",
                         fix: isDateWrong
                             ? nil
                             : subject.useOfList.map {

@@ -12,7 +12,7 @@ package struct Effect: Sendable, Hashable {
     /// The product that granted a lost right, if the entitlement no longer lists it.
     var removedProduct: String?
 
-    /// The difference between the two answers; nil if there is no old policy.
+    /// The difference between `before` and `now`; nil if there is no old policy.
     package var change: Change? { before.map { Change(from: $0, to: now) } }
 }
 

@@ -4,7 +4,7 @@
 /// Nearly every `id` has one account, and nearly every account has one `id`. Only the exceptions are stored, to save
 /// memory.
 struct AccountJoins: Sendable {
-    /// An `id` with more accounts than this is a placeholder such as `anonymous`, and joins no lines.
+    /// An `id` with more accounts than this is a placeholder such as `anonymous`, and doesn't make them one customer.
     static let maximumAccounts = 10
 
     /// The number of accounts of each placeholder `id`.

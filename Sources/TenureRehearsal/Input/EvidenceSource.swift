@@ -1,6 +1,6 @@
 import Foundation
 
-/// The source of lines: a file, which may be compressed with gzip, or standard input.
+/// The source of the lines of evidence: a file, which may be compressed with gzip, or standard input.
 ///
 /// A compressed file is decompressed by `gzip -dc` in a child process, at the same time as lines are verified.
 package final class EvidenceSource {
@@ -54,7 +54,7 @@ package final class EvidenceSource {
         } catch {
             throw .noGzip(path)
         }
-        // Close this end of the pipe. Otherwise reading from the pipe would never end.
+        // Close this process's write end of the pipe. Otherwise reading from the pipe would never end.
         try? pipe.fileHandleForWriting.close()
         child = process
         self.pipe = pipe
@@ -99,8 +99,8 @@ package final class EvidenceSource {
         return []
     }
 
-    /// Waits for the child process to end, after stopping it unless the evidence was read to its end. Returns the error
-    /// of the child process, if there was one.
+    /// Waits for the child process to end. If the evidence wasn't read to its end, stops the child process first.
+    /// Returns the error of a child process that wasn't stopped, if there was one.
     func close() -> RehearsalError? {
         guard let child else { return nil }
         guard isAtEnd else {

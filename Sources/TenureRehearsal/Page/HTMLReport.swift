@@ -43,7 +43,7 @@ package struct HTMLReport {
         page.element(
             "p",
             "Counted by Tenure from artifacts that the App Store signed. "
-                + (report.identifies
+                + (report.showsIDs
                     ? "Customers appear under their IDs: share this page only with people who may know them."
                     : "Customers are numbered, and the numbers don’t identify them."))
         page.markup("</footer>\n</body>\n</html>")
@@ -158,7 +158,7 @@ package struct HTMLReport {
                 page.markup("<p>\(report.remark(on: anonymousIDs).htmlWithCode).</p>")
             }
             writeRejections(counts.rejectedLines, "Rejected lines")
-            writeRejections(counts.rejectedArtifacts, "Rejected artifacts in lines that otherwise count")
+            writeRejections(counts.rejectedArtifacts, "Rejected artifacts in lines that were used without them")
             if let badLines {
                 page.element("p", class: "soft", "\(badLines.shortFileName) lists them with their line numbers.")
             }

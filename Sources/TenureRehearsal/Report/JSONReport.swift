@@ -99,7 +99,7 @@ extension RehearsalReport {
                 writer.field("rejectedFile", ifPresent: badLines)
                 writer.field("anonymousIDs", anonymousIDs) { writer, anonymous in
                     writer.object {
-                        if identifies { $0.field("id", anonymous.id) }
+                        if showsIDs { $0.field("id", anonymous.id) }
                         $0.field("accounts", anonymous.accounts)
                     }
                 }
@@ -180,7 +180,7 @@ extension RehearsalReport {
             writer.field("originalAppVersion", ifPresent: example.originalAppVersion)
             if let date = example.originalPurchaseDate {
                 // Unless the report identifies customers, write only the day: the exact time could identify one.
-                writer.field("originalPurchaseDate", identifies ? date.rfc3339 : CivilDay(of: date).description)
+                writer.field("originalPurchaseDate", showsIDs ? date.rfc3339 : CivilDay(of: date).description)
             }
             for (name, answer) in [("before", example.before), ("now", example.now)] {
                 guard let answer else { continue }

@@ -27,7 +27,7 @@ package struct RehearsalReport: Sendable {
     /// Why the input couldn't be read to its end; nil if it was read to its end, or if a person stopped the rehearsal.
     let problem: RehearsalError?
     /// Whether the report shows customers' IDs. Otherwise it shows numbers, which identify no one.
-    let identifies: Bool
+    let showsIDs: Bool
     /// The conditions of `--fail-if`.
     let conditions: [FailCondition]
     /// The allowed percentage of lines with a rejected artifact.
@@ -37,7 +37,7 @@ package struct RehearsalReport: Sendable {
 
     package init(
         policyName: String, oldPolicyName: String?, comparison: Comparison, input: Input, tally: Tally,
-        isPartial: Bool = false, problem: RehearsalError? = nil, identifies: Bool = false,
+        isPartial: Bool = false, problem: RehearsalError? = nil, showsIDs: Bool = false,
         conditions: [FailCondition] = [], allowedRejected: Double = Self.defaultAllowedRejected,
         findings: [LintFinding] = []
     ) {
@@ -48,7 +48,7 @@ package struct RehearsalReport: Sendable {
         self.tally = tally
         self.isPartial = isPartial
         self.problem = problem
-        self.identifies = identifies
+        self.showsIDs = showsIDs
         self.conditions = conditions
         self.allowedRejected = allowedRejected
         self.findings = findings
@@ -73,17 +73,17 @@ package struct RehearsalReport: Sendable {
     var measurements: [FailCondition.Measurement] { conditions.map { $0.measurement(in: self) } }
 
     /// The names under which the report shows the example customers.
-    var names: ExampleNames { ExampleNames(in: tally, identifying: identifies) }
+    var names: ExampleNames { ExampleNames(in: tally, showingIDs: showsIDs) }
 }
 
 /// The names of the customers who are examples: their IDs, or numbers in the order of a hash, which identify no one.
 struct ExampleNames: Sendable {
     /// The number of each example, by the customer's ID.
     private let numbers: [String: Int]
-    private let identifies: Bool
+    private let showsIDs: Bool
 
-    init(in tally: Tally, identifying: Bool) {
-        identifies = identifying
+    init(in tally: Tally, showingIDs showsIDs: Bool) {
+        self.showsIDs = showsIDs
         var ranks: [String: UInt64] = [:]
         for entitlement in tally.byEntitlement + tally.promisedOnly.values {
             let groups = Array(entitlement.examples.values) + entitlement.losses.values.map(\.examples)
@@ -95,7 +95,7 @@ struct ExampleNames: Sendable {
 
     /// The ID or number of an example customer.
     subscript(example: Example) -> String {
-        identifies ? example.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
+        showsIDs ? example.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
     }
 }
 

@@ -36,11 +36,11 @@ extension RehearsalReport {
     /// The maximum number of products in the remarks.
     private static let maximumProducts = 5
 
-    /// Returns a sentence about the `id`s that are placeholders, so that they don't join lines.
+    /// Returns a sentence about the `id`s that the rehearsal ignored, because they are placeholders.
     func remark(on anonymous: [EvidenceRehearsal.AnonymousID]) -> String {
         let count = anonymous.count
         let names =
-            identifies
+            showsIDs
             ? " (\(anonymous.prefix(3).map { "`\($0.id)`" }.joined(separator: ", "))\(count > 3 ? ", …" : ""))" : ""
         let maximumAccounts = anonymous.map(\.accounts).max() ?? 0
         return count == 1

@@ -70,7 +70,7 @@ package struct TextReport: Sendable {
                         : "\(name): \(counts.lines.grouped("line")), \(counts.usableLines.grouped) of them from \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, \(counts.blankLines.grouped) blank"
                 ))
             add(counts.rejectedLines, as: "rejected lines")
-            add(counts.rejectedArtifacts, as: "rejected in lines that count")
+            add(counts.rejectedArtifacts, as: "rejected artifacts in lines that were used without them")
             if let badLines { lines.append(.faint("  each with its line number: \(badLines)")) }
             if !anonymousIDs.isEmpty { lines.append(.plain("  " + report.remark(on: anonymousIDs))) }
         case .database(let name, let skipped):

@@ -24,7 +24,7 @@ actor RateLimiter {
 
     /// Takes a token of the endpoint's bucket, and returns the seconds to wait before using the token.
     ///
-    /// Throws `throttled` and takes no token if the wait would end after `deadline`, an uptime.
+    /// Throws `throttled` and takes no token if the wait would end after `deadline`, in seconds of uptime.
     func takeToken(
         _ endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment, before deadline: TimeInterval
     ) throws(AppStoreFailure) -> TimeInterval {

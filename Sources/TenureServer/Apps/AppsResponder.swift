@@ -7,7 +7,7 @@ struct AppRoutes: Sendable {
     /// Responds to requests for paths that belong to no app.
     let sharedResponder: RouterResponder<ServiceContext>
     /// For each app, the responder that rejects requests while the app isn't running.
-    let refusing: [String: RouterResponder<ServiceContext>]
+    let rejectingResponders: [String: RouterResponder<ServiceContext>]
     /// The name of the app that also answers the routes without `/apps/NAME`.
     let unprefixedApp: String?
 }
@@ -50,8 +50,8 @@ struct AppsResponder: HTTPResponder {
 
     /// Returns the app's responder; nil for an unknown name.
     private func responder(_ name: String, _ routes: AppRoutes) -> RouterResponder<ServiceContext>? {
-        guard let refusing = routes.refusing[name] else { return nil }
-        return apps[name]?.responder ?? refusing
+        guard let rejectingResponder = routes.rejectingResponders[name] else { return nil }
+        return apps[name]?.responder ?? rejectingResponder
     }
 
     private static let prefix = "/apps/"

@@ -8,16 +8,17 @@ extension RunningApps {
     func routes(for configuration: AppsConfiguration) -> AppRoutes {
         AppRoutes(
             sharedResponder: sharedRouter(for: configuration).responder(),
-            refusing: Dictionary(
-                configuration.apps.map { ($0.name, refusing(for: $0)) }, uniquingKeysWith: { first, _ in first }),
+            rejectingResponders: Dictionary(
+                configuration.apps.map { ($0.name, rejectingResponder(for: $0)) },
+                uniquingKeysWith: { first, _ in first }),
             unprefixedApp: configuration.unprefixedApp)
     }
 
-    /// Returns a responder for an app that isn't running. Requests for the app are logged, counted and limited like
-    /// other requests.
-    private func refusing(for app: AppConfiguration) -> RouterResponder<ServiceContext> {
+    /// Returns the responder that rejects all requests while the app isn't running. The requests are logged, counted and
+    /// limited like other requests.
+    private func rejectingResponder(for app: AppConfiguration) -> RouterResponder<ServiceContext> {
         let router = app.configuration.emptyRouter(metrics(of: app.name))
-        router.add(middleware: Refusal(name: app.name, apps: self))
+        router.add(middleware: NotRunningMiddleware(name: app.name, apps: self))
         return router.responder()
     }
 
@@ -55,8 +56,8 @@ extension RunningApps {
     }
 }
 
-/// Refuses every request to an app that isn't running.
-private struct Refusal: RouterMiddleware {
+/// Rejects every request to an app that isn't running, with the reason.
+private struct NotRunningMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
     let name: String

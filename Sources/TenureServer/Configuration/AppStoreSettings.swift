@@ -40,7 +40,7 @@ public struct AppStoreHosts: Sendable, Hashable {
     /// The URL for the sandbox, without a query. The API's paths are appended to it.
     public var sandbox = "https://api.storekit-sandbox.apple.com"
 
-    /// The hosts that Apple documents.
+    /// Creates the settings with Apple's hosts.
     public init() {}
 
     /// The first mistake in the URLs; nil if they are valid.

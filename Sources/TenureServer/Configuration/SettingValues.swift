@@ -38,7 +38,7 @@ package struct SettingValues: Sendable {
 
     // MARK: Reading
 
-    /// Sets the values of one setting. An invalid value becomes a mistake.
+    /// Sets the values of one setting. If a value is invalid, adds to `mistakes` instead.
     package mutating func set(_ setting: Setting, to values: [String], at place: String) {
         if values.isEmpty, !setting.kind.isList {
             addMistake("\(place): `\(setting.name)` has no value")

@@ -12,8 +12,8 @@ import TenureStore
 struct Derivation: Sendable {
     let verifier: AppStoreVerifier
 
-    /// Returns the customer's facts. If an artifact can't be verified, throws `damaged` with the artifact's name:
-    /// its bytes were changed, or its trust anchor isn't configured here.
+    /// Returns the customer's facts. Throws `damaged` if an artifact or notification can't be verified, because its bytes
+    /// were changed or its trust anchor isn't configured here.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try facts(
             of: rows.artifacts, rows.notifications, ofCustomer: rows.customer.publicID)
@@ -21,7 +21,8 @@ struct Derivation: Sendable {
         for support in rows.support { facts.add(support.grant) }
         facts.purchasesAreComplete = rows.purchasesAreComplete
         facts.isUnbound = rows.isUnbound
-        // When a member has the maximum number of artifacts, the database stores only the facts of further artifacts.
+        // If a member (a customer who was merged into this one, or the customer itself) has the maximum number of
+        // artifacts, the database stores only the facts of further artifacts.
         if rows.isFull { facts.add(rows.customer.facts) }
         return facts
     }
@@ -77,9 +78,8 @@ struct Derivation: Sendable {
         }
     }
 
-    /// Verifies the entries of all members of a customer, page by page, before the transaction that separates the
-    /// members again. Other requests have to wait for that transaction, so the transaction itself verifies only the
-    /// entries that arrived after these pages.
+    /// Verifies in advance the entries of all members of a merged customer, page by page. Other requests wait for the
+    /// transaction that separates the members again, so that transaction verifies only the entries that arrive later.
     func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.read({ try $0.members(of: customer) }) {
@@ -99,8 +99,7 @@ struct Derivation: Sendable {
         return rederivation
     }
 
-    /// A rederivation without verified entries: the transaction that uses the rederivation verifies all the entries
-    /// that the transaction needs.
+    /// A rederivation for which no entries were verified in advance. The transaction verifies the entries that it needs.
     var rederivation: Rederivation {
         Rederivation { entries throws(StoreError) in
             try facts(of: entries.artifacts, entries.notifications, ofCustomer: entries.publicID)

@@ -21,8 +21,8 @@ struct QueryCheck: RouterMiddleware {
         "GET /v1/admin/audit": ["customer", "before", "limit"],
     ]
 
-    /// The routes that ignore all query parameters. The App Store, load balancers and monitoring send the URL that was
-    /// configured there, and a rejected notification would be lost.
+    /// The routes that ignore all query parameters. The App Store, load balancers and monitoring systems send URLs that
+    /// other people configured, and a rejected notification would be lost.
     static let uncheckedPaths: Set<String> = [
         NotificationRoute.path.description, HealthRoutes.livePath.description, HealthRoutes.readyPath.description,
         "/metrics",
@@ -51,7 +51,8 @@ struct QueryCheck: RouterMiddleware {
             guard known.contains(name) else {
                 let fix =
                     known.isEmpty
-                    ? "this request has none" : "this request has " + known.map { "`\($0)`" }.joined(separator: ", ")
+                    ? "this request takes none"
+                    : "this request takes " + known.map { "`\($0)`" }.joined(separator: ", ")
                 throw Problem(.malformedRequest, "there is no query parameter `\(name.prefix(64))`; \(fix)")
             }
             guard found.insert(name).inserted else {

@@ -2,7 +2,8 @@ import CSQLite
 import Foundation
 import TenureFileAttributes
 
-/// Saves the contents of an open database after its file was replaced, and keeps its log away from the new file.
+/// Saves the contents of an open database after its file was replaced, and keeps the write-ahead log away from the
+/// new file.
 struct SQLiteRescue {
     let files: SQLiteOpenFiles
     let replacement: FileReplacement

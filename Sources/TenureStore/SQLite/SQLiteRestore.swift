@@ -23,7 +23,8 @@ package struct SQLiteRestore: Sendable {
     }
 
     /// Checks the backup, copies it beside the database, and puts the copy in the database's place. The database stays
-    /// locked while its log is moved away and the copy gets its name, so that no process opens it in between.
+    /// locked while its write-ahead log is moved away and the copy gets its name, so that no process opens it in
+    /// between.
     package func run() throws(SQLiteFileError) -> Outcome {
         let path = SQLiteFile.resolved(database)
         guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }

@@ -78,7 +78,8 @@ extension Store {
         throw .busy
     }
 
-    /// Removes the marks of publications that didn't take effect.
+    /// Removes from promises the marks of publications that didn't take effect. A publication first marks the promises
+    /// that it ends.
     package func removeOldMarks(at now: Date) async throws(StoreError) {
         // Reads first: usually there are no marks, and even a write without changes waits for other writers.
         while try await !read(at: now, { try $0.oldMarks(limit: 1) }).isEmpty {

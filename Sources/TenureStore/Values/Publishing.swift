@@ -163,7 +163,7 @@ package struct DatabasePosition: Sendable, Hashable {
     let unfinishedMembers: [Int64]
 }
 
-/// What changed between two positions.
+/// The customers who changed between two positions of the database.
 package struct ChangedCustomers: Sendable {
     /// The later of the two positions, from which the next comparison begins.
     let position: DatabasePosition

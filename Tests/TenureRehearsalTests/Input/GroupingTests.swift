@@ -151,7 +151,7 @@ struct GroupingTests {
         #expect(outcome.counts.partlyRejectedLines == 5000 && outcome.counts.linesWithRejections == 5000)
     }
 
-    @Test func `an ID in the input with more than ten Apple Accounts joins no lines`() async throws {
+    @Test func `an ID in the evidence with more than ten Apple Accounts doesn't make them one customer`() async throws {
         var lines = try (1...11).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
         // A purchase in two lines, and a purchase in a line with the first account.
         lines.append("{\"id\":\"x\",\"transactions\":[\"\(try transaction("8", of: nil))\"]}")
@@ -176,7 +176,7 @@ struct GroupingTests {
         #expect(try await customers(lines) == 1)
     }
 
-    @Test func `a purchase in the evidence lines of two Apple Accounts joins no lines`() async throws {
+    @Test func `a purchase in the evidence lines of two Apple Accounts doesn't make them one customer`() async throws {
         let lines = [
             "{\"appTransaction\":\"\(try appTransaction("1"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
             "{\"appTransaction\":\"\(try appTransaction("2"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
@@ -223,7 +223,7 @@ struct GroupingTests {
         #expect(outcome.tally.customers == 1 && outcome.tally.losing == 1)
         let report = RehearsalReport(
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: try Corpora.comparison(),
-            input: .database(name: "database", skipped: 0), tally: outcome.tally, identifies: true)
+            input: .database(name: "database", skipped: 0), tally: outcome.tally, showsIDs: true)
         #expect(String(decoding: report.json(), as: UTF8.self).contains("\"ada\""))
     }
 

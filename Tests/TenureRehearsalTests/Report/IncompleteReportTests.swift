@@ -8,7 +8,7 @@ import Testing
 struct IncompleteReportTests {
     private func report(
         promised: Bool = false, isPartial: Bool = false, problem: RehearsalError? = nil,
-        anonymousIDs: [EvidenceRehearsal.AnonymousID] = [], bought products: [String] = [], identifies: Bool = false
+        anonymousIDs: [EvidenceRehearsal.AnonymousID] = [], bought products: [String] = [], showsIDs: Bool = false
     ) throws -> RehearsalReport {
         let old = try Population.policy(freeFrom: "120")
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), against: old, at: Population.now)
@@ -30,7 +30,7 @@ struct IncompleteReportTests {
         return RehearsalReport(
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
             input: .evidence(name: "lines", counts: InputCounts(), badLines: nil, anonymousIDs: anonymousIDs),
-            tally: tally, isPartial: isPartial, problem: problem, identifies: identifies)
+            tally: tally, isPartial: isPartial, problem: problem, showsIDs: showsIDs)
     }
 
     private func text(_ report: RehearsalReport) -> String {
@@ -82,13 +82,13 @@ struct IncompleteReportTests {
         #expect(page(one).contains("is shared by 11 Apple Accounts"))
         let several = try report(anonymousIDs: ids)
         #expect(!page(one).contains("none1") && !text(several).contains("none1"))
-        let identified = try report(anonymousIDs: [ids[0]], identifies: true)
+        let identified = try report(anonymousIDs: [ids[0]], showsIDs: true)
         #expect(page(identified).contains("none1"))
-        let many = try report(anonymousIDs: ids, identifies: true)
+        let many = try report(anonymousIDs: ids, showsIDs: true)
         #expect(
             text(many).contains(
                 "4 `id`s (`none1`, `none2`, `none3`, …) are each shared by up to 14 Apple Accounts"))
-        let three = try report(anonymousIDs: Array(ids.prefix(3)), identifies: true)
+        let three = try report(anonymousIDs: Array(ids.prefix(3)), showsIDs: true)
         #expect(text(three).contains("3 `id`s (`none1`, `none2`, `none3`) are each shared"))
     }
 

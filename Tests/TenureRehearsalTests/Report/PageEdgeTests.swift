@@ -44,7 +44,7 @@ struct PageEdgeTests {
         }
         return RehearsalReport(
             policyName: "new.yaml", oldPolicyName: old == nil ? nil : "old.yaml", comparison: comparison,
-            input: .database(name: "database", skipped: 0), tally: tally, identifies: false)
+            input: .database(name: "database", skipped: 0), tally: tally, showsIDs: false)
     }
 
     private func page(_ report: RehearsalReport) -> String {

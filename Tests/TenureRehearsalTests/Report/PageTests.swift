@@ -48,7 +48,7 @@ struct PageTests {
         }
         let report = RehearsalReport(
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
-            input: .database(name: "database", skipped: 0), tally: tally, identifies: false)
+            input: .database(name: "database", skipped: 0), tally: tally, showsIDs: false)
         return String(decoding: HTMLReport.bytes(of: report), as: UTF8.self)
     }
 

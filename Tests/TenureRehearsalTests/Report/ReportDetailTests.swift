@@ -8,7 +8,7 @@ import Testing
 
 struct ReportDetailTests {
     private func report(
-        identifying: Bool = false, rejecting rejected: Int = 0, of lines: Int = 400
+        showsIDs: Bool = false, rejecting rejected: Int = 0, of lines: Int = 400
     ) throws -> RehearsalReport {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
@@ -25,17 +25,17 @@ struct ReportDetailTests {
         return RehearsalReport(
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
             input: .evidence(name: "lines", counts: counts, badLines: nil, anonymousIDs: []), tally: tally,
-            identifies: identifying)
+            showsIDs: showsIDs)
     }
 
     @Test func `a rehearsal's JSON has the exact purchase date of an example customer only with --identify`() throws {
-        func lengths(identifying: Bool) throws -> Set<Int> {
-            let json = String(decoding: try report(identifying: identifying).json(.compact), as: UTF8.self)
+        func lengths(showsIDs: Bool) throws -> Set<Int> {
+            let json = String(decoding: try report(showsIDs: showsIDs).json(.compact), as: UTF8.self)
             let dates = json.components(separatedBy: "\"originalPurchaseDate\":\"").dropFirst()
             return Set(dates.map { $0.prefix { $0 != "\"" }.count })
         }
-        #expect(try lengths(identifying: false) == ["2014-05-01".count])
-        #expect(try lengths(identifying: true) == ["2014-05-01T00:00:00Z".count])
+        #expect(try lengths(showsIDs: false) == ["2014-05-01".count])
+        #expect(try lengths(showsIDs: true) == ["2014-05-01T00:00:00Z".count])
     }
 
     @Test(arguments: [
@@ -52,7 +52,7 @@ struct ReportDetailTests {
             input: .evidence(name: "lines", counts: counts, badLines: nil, anonymousIDs: []),
             tally: Tally(
                 for: Comparison(of: try Population.policy(freeFrom: "100"), against: nil, at: Population.now)),
-            identifies: false)
+            showsIDs: false)
         let page = String(decoding: HTMLReport.bytes(of: report), as: UTF8.self)
         #expect(page.contains("\(phrase) "), "\(page)")
     }

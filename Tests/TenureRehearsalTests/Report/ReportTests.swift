@@ -8,7 +8,7 @@ import Testing
 struct ReportTests {
     private static let hostile = "<script>alert('1')</script>&\"\u{1B}[31m"
 
-    private func report(identifying: Bool, policyName: String = "new.yaml") throws -> RehearsalReport {
+    private func report(showsIDs: Bool, policyName: String = "new.yaml") throws -> RehearsalReport {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
             at: Population.now)
@@ -20,7 +20,7 @@ struct ReportTests {
         }
         return RehearsalReport(
             policyName: policyName, oldPolicyName: "old.yaml", comparison: comparison,
-            input: .database(name: "database", skipped: 3), tally: tally, identifies: identifying)
+            input: .database(name: "database", skipped: 3), tally: tally, showsIDs: showsIDs)
     }
 
     private func page(_ report: RehearsalReport) -> String {
@@ -28,25 +28,25 @@ struct ReportTests {
     }
 
     @Test func `a rehearsal report shows no IDs of customers unless --identify asks for them`() throws {
-        let report = try report(identifying: false)
+        let report = try report(showsIDs: false)
         let text = TextReport(report).lines.map { "\($0)" }.joined()
         for output in [page(report), String(decoding: report.json(), as: UTF8.self), text] {
             #expect(!output.contains("7040000"))
             #expect(!output.contains("user 1"))
             #expect(output.contains("customer 1"))
         }
-        #expect(page(try self.report(identifying: true)).contains("user 1"))
+        #expect(page(try self.report(showsIDs: true)).contains("user 1"))
     }
 
     @Test func `untrusted text on a rehearsal page is escaped and never becomes markup`() throws {
-        let page = try page(report(identifying: true, policyName: "new\(Self.hostile).yaml"))
+        let page = try page(report(showsIDs: true, policyName: "new\(Self.hostile).yaml"))
         #expect(!page.contains("<script"))
         #expect(!page.contains("\u{1B}"))
         #expect(page.contains("&lt;script&gt;"))
     }
 
     @Test func `a rehearsal page loads no other file`() throws {
-        let page = try page(report(identifying: false))
+        let page = try page(report(showsIDs: false))
         for word in ["http://", "https://", "src=", "@import", "url(", "<link", "<script"] {
             #expect(!page.contains(word), "\(word)")
         }
@@ -56,7 +56,7 @@ struct ReportTests {
     }
 
     @Test func `a rehearsal page closes every tag that it opens`() throws {
-        let page = try page(report(identifying: false))
+        let page = try page(report(showsIDs: false))
         for name in ["svg", "table", "tbody", "div", "g", "style", "body", "html", "p", "h2", "h3"] {
             let opened =
                 page.components(separatedBy: "<\(name)>").count + page.components(separatedBy: "<\(name) ").count - 2
@@ -98,7 +98,7 @@ struct ReportTests {
     }
 
     @Test func `a rehearsal's JSON has every number of customers that the terminal shows`() throws {
-        let report = try report(identifying: false)
+        let report = try report(showsIDs: false)
         let object = try #require(
             try JSONSerialization.jsonObject(with: Data(report.json())) as? [String: Any])
         let customers = try #require(object["customers"] as? [String: Int])
@@ -158,7 +158,7 @@ struct ReportTests {
     }
 
     @Test func `the versions and months in a rehearsal report are sorted by their number of customers`() throws {
-        let totals = try report(identifying: false).tally.cells.sorted.map { $0.counts.first?.total ?? 0 }
+        let totals = try report(showsIDs: false).tally.cells.sorted.map { $0.counts.first?.total ?? 0 }
         #expect(totals == totals.sorted(by: >) && totals.first != totals.last)
     }
 }

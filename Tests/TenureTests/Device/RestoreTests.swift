@@ -224,7 +224,7 @@ import Testing
         #expect(device.store.now.finished == ["410000000000001"])
     }
 
-    @Test func `transactions of another account are used although the app transaction is of the former account`() async
+    @Test func `transactions of a new account are used while the app transaction is still the former account's`() async
     {
         let device = Device(FakeStore { $0.app = InventedApp.owner(id: "704000000000000001") })
         #expect(await device.start().settled().has("everything"))

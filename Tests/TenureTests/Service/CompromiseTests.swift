@@ -122,7 +122,7 @@ extension Tenure.AppStoreStep.Outcome {
         }
     }
 
-    @Test func `a thief's denials end when the client gets the revocation, even in the thief's own response`()
+    @Test func `denials by a service with a stolen key end once that service passes on the key's revocation`()
         async throws
     {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
@@ -139,7 +139,7 @@ extension Tenure.AppStoreStep.Outcome {
         }
     }
 
-    @Test func `a thief's denials end when another process has stored the revocation of the stolen key`()
+    @Test func `denials by a service with a stolen key end when another process has stored the key's revocation`()
         async throws
     {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
@@ -187,7 +187,7 @@ extension Tenure.AppStoreStep.Outcome {
         }
     }
 
-    @Test func `a purchase that only the thief's service confirmed stays granted after the key's revocation`()
+    @Test func `a verified purchase that only a service with a stolen key confirmed survives the key's revocation`()
         async throws
     {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
@@ -199,7 +199,7 @@ extension Tenure.AppStoreStep.Outcome {
                 return compromise.device(store, at: thief, storage: storage).start()
             }
             let tenure = try start()
-            // The thief's service knows the product, and grants it.
+            // The thief's service grants what the product unlocks.
             await tenure.engine.searchAgain()
             #expect(await tenure.allows("everything"))
             try compromise.passOnRevocation(through: thief)
