@@ -24,9 +24,9 @@ install: release ## Installs the command as PREFIX/bin/tenure.
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 $(RELEASE)/tenure-cli "$(DESTDIR)$(PREFIX)/bin/tenure"
 
-test: ## All tests.
+test: ## All tests. The benchmarks are only compiled.
 	@Scripts/install-dependencies test
-	$(SWIFT) build $(TRAITS) --build-tests
+	TENURE_BENCHMARKS=1 $(SWIFT) build $(TRAITS) --build-tests
 	@SWIFT=$(SWIFT) Scripts/test $(TRAITS)
 
 snippet-check: ## Compiles the Swift snippets of the documentation.
