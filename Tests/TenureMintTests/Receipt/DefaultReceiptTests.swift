@@ -16,7 +16,7 @@ import Testing
     private func draft(in environment: AppStoreEnvironment) throws -> ReceiptDraft {
         ReceiptMinter(
             authority: try Self.authority.get(), app: MintedApp(environment: environment), signedAt: Self.instant
-        ).draft
+        ).defaultReceipt
     }
 
     private func draft(_ values: [(UInt64, ReceiptDraft.Value)]) -> ReceiptDraft {
