@@ -111,7 +111,7 @@ import Testing
         let path = directory.path
         let key = directory.appendingPathComponent("jws-leaf.key.pem")
         func message() -> String? {
-            let error = #expect(throws: MintingError.self) { try TestAuthority(directory: directory) }
+            let error = #expect(throws: MintingError.self) { try TestAuthority(readFrom: directory) }
             return error?.description
         }
         let replacement = "or replace the authority with `tenure mint authority --force \(path)`"
