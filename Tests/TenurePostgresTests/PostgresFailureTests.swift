@@ -87,7 +87,7 @@ import Testing
         #expect(error("42P01", "relation \"database\" does not exist") == .otherDatabase(database: "db"))
         #expect(error("57P01", "terminating\n\tnow") == .unreachable(database: "db", detail: "terminating; now"))
         #expect(error("XX001", "invalid page") == .damaged("invalid page"))
-        let refusal = "FATAL:  28P01: password authentication failed for user \"me\"\nLOCATION:  auth_failed, auth.c:3\n"
+        let refusal = "FATAL:  28P01: password authentication failed for user \"me\"\nLOCATION:  auth_failed, a.c:3\n"
         #expect(
             PostgresFailure(connecting: Self.start + refusal, database: "db").error
                 == .unusable(
