@@ -72,6 +72,19 @@ extension StoreClause {
             try expect(details.audit.map(\.actor) == ["a0", "a2", "a4"], "the oldest first: \(details.audit)")
             try expect(details.artifacts.map(\.bytes) == [nil], "without bytes")
         },
+        StoreClause("lines of the audit trail can't be changed or removed") { store in
+            try await store.write { try $0.audit(AuditEntry(at: Sample.now, actor: "ada", action: "look")) }
+            for sql in ["UPDATE audit SET actor = 'boris'", "DELETE FROM audit"] {
+                do {
+                    try await store.write { _ = try $0.session.execute(sql) }
+                    throw BrokenClause(description: "`\(sql)` succeeded")
+                } catch StoreError.failed(let detail) {
+                    try expect(detail.contains("the audit trail is append-only"), detail)
+                }
+            }
+            let lines = try await store.read { try $0.audit(before: nil, of: nil, limit: 9) }
+            try expect(lines.map(\.actor) == ["ada"], "\(lines)")
+        },
         StoreClause("admin keys are listed in the order in which they were created, with their scopes and dates") {
             store in
             let keys = [

@@ -52,4 +52,21 @@ import Testing
             try await store.close()
         }
     }
+
+    @Test func `the cache of JWS headers has eight headers, each with its own row ID`() {
+        let headers = HeaderRowIDs()
+        func header(_ number: Int) -> ArraySlice<UInt8> { Array("header \(number)".utf8)[...] }
+        func found() -> [Int64?] { (1...9).map { headers.rowID(of: header($0)) } }
+        for number in 1...8 { headers.remember(header(number), rowID: Int64(10 * number)) }
+        #expect(found() == [10, 20, 30, 40, 50, 60, 70, 80, nil])
+        #expect(headers.rowID(of: header(1).dropLast()) == nil)
+        headers.remember(header(9), rowID: 90)
+        let nine = found()
+        #expect(nine[8] == 90)
+        // One of the others made room. The rest keep their row IDs.
+        #expect(nine.count { $0 == nil } == 1)
+        #expect((1...9).allSatisfy { nine[$0 - 1] == nil || nine[$0 - 1] == Int64(10 * $0) })
+        headers.forget()
+        #expect(found().allSatisfy { $0 == nil })
+    }
 }
