@@ -32,6 +32,44 @@ import Testing
         }
     }
 
+    @Test func `a JWS header from a failed write doesn't belong to artifacts of writes that share its flush to disk`()
+        async throws
+    {
+        try await withFolder { folder in
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<60 {
+                    group.addTask {
+                        // The first of three writes stores the header of all three, and fails.
+                        let header = "header\(number / 3)"
+                        guard !number.isMultiple(of: 3) else {
+                            await #expect(throws: StoreError.failed("\(number)")) {
+                                try await store.write { transaction -> Int64 in
+                                    _ = try transaction.headerID(Array(header.utf8)[...])
+                                    throw StoreError.failed("\(number)")
+                                }
+                            }
+                            return
+                        }
+                        let bytes = Array("\(header).\(number).signature".utf8)
+                        let artifact = Artifact(.transaction, bytes: bytes, sha256: [UInt8(number)], signedDate: nil)
+                        let (customer, _) = try await store.update(
+                            [Identity(.appTransactionID, String(number))], in: Realm(.production), at: .now
+                        ) { known in
+                            var update = CustomerUpdate(of: known)
+                            update.add([artifact])
+                            return (update, ())
+                        }
+                        let stored = try await store.read { try $0.storedArtifacts(of: customer.id) }
+                        #expect(stored.map(\.artifact.bytes) == [bytes])
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await store.close()
+        }
+    }
+
     @Test func `a JWS header that many artifacts share is stored once`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
