@@ -164,6 +164,35 @@ extension StoreClause {
                 try await store.read { try $0.details(of: .rowID(owner.id), with: .bytes) }, "the details")
             try expect(details.unbound.isEmpty && details.nextUnbound == nil, "not without being asked for")
         },
+        StoreClause("an unbound customer doesn't belong to accounts that share only a purchase with a similar ID") {
+            store in
+            func bring(_ account: String, buying purchase: String) async throws -> Int64 {
+                let named = [Identity(.appTransactionID, account), Identity(.originalTransactionID, purchase)]
+                return try await store.update(named, in: Sample.production, at: Sample.now) { known in
+                    var update = CustomerUpdate(of: known)
+                    update.add([], purchases: [Sample.purchase(purchase)])
+                    return (update, ())
+                }.0.id
+            }
+            let sharing = [try await bring("1", buying: "7"), try await bring("2", buying: "7")]
+            _ = try await bring("3", buying: "70")
+            let other = try await bring("4", buying: "70")
+            func named(by purchases: [String]) async throws -> [Int64] {
+                let purchase = Identity(.originalTransactionID, "7")
+                var update = CustomerUpdate(of: nil)
+                update.entitlementChange = .never
+                update.add([], purchases: purchases.map { Sample.purchase($0) })
+                let unbound = try await store.recordUnbound(
+                    Identity(unboundLedBy: .transactions, naming: purchase, digest: "\(purchases.count)"),
+                    naming: [purchase], in: Sample.production, at: Sample.now, update)
+                return try unwrap(unbound, "an unbound customer").customers.map(\.id)
+            }
+            try expect(try await named(by: ["7"]) == sharing, "both accounts with the purchase")
+            try expect(try await named(by: ["7", "8", "9", "a", "b"]) == sharing, "nor with other purchases")
+            try expect(
+                try await named(by: ["7", "8", "9", "a", "b", "70"]) == sharing + [other],
+                "the account that shares the sixth purchase")
+        },
         StoreClause("the IDs of shared keys are read back, with or without an offline root, until they are removed") {
             store in
             try expect(try await store.read { try $0.sharedKeyIDs() } == nil, "none at first")

@@ -89,7 +89,7 @@ import Testing
         #expect(ofAnotherDate != key(plain))
     }
 
-    @Test func `facts that need a decision of their own aren't plain`() {
+    @Test func `facts that other customers rarely share aren't plain`() {
         var granted = facts([proof()])
         granted.add(SupportGrant(.grant, of: "e", date: Self.date(0)))
         var renewed = facts([proof()])

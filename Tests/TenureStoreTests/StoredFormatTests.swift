@@ -111,6 +111,19 @@ import Testing
             ])
     }
 
+    @Test func `entitlements that webhooks reported, and the types of an endpoint, are stored as sorted text`() {
+        let until = Date(timeIntervalSince1970: 1_700_000_000)
+        let sent = SentEntitlements(rights: [
+            "b": .init(until: nil), "a": .init(until: until, isExpiring: true), "c": .init(until: until),
+        ])
+        let text = #"{"a":{"isExpiring":true,"until":1700000000000},"b":{},"c":{"until":1700000000000}}"#
+        #expect(sent.json == text)
+        #expect(SentEntitlements().json == "{}")
+        #expect(Endpoint(name: "a").types == "*")
+        let kinds: Set<Message.Kind> = [.policyPublished, .customerErased]
+        #expect(Endpoint(name: "a", kinds: kinds).types == "customer.erased policy.published")
+    }
+
     @Test func `an unbound customer's identity names its leading artifact, and then all artifacts`() {
         let named = Identity(unboundLedBy: .receipt, naming: Identity(.downloadID, "9"), digest: "abc")
         #expect(named == Identity(.unbound, "receipt 2 9 abc"))
