@@ -155,4 +155,23 @@ import Testing
         #expect(keys.numbers == keys.numbers.sorted())
         #expect(AdvisoryKeys(["a"], schema: "one") != AdvisoryKeys(["a"], schema: "two"))
     }
+
+    @Test func `a PostgreSQL transaction locks at most 64 keys, and more keys exclude all other writers`() {
+        // Processes of all releases must use the same numbers.
+        #expect(AdvisoryKeys.writers(in: "tenure") == -8_705_959_605_098_403_791)
+        #expect(AdvisoryKeys([], schema: "tenure").all == -4_344_401_428_117_920_641)
+        #expect(AdvisoryKeys(["0 1 704", "0 1 704"], schema: "tenure").numbers == [-6_409_175_684_719_921_898])
+        let shared = "; SELECT pg_advisory_xact_lock_shared(-8705959605098403791)"
+        let all = "pg_advisory_xact_lock_shared(-4344401428117920641)"
+        #expect(AdvisoryKeys([], schema: "tenure").statements == shared)
+        #expect(
+            AdvisoryKeys(["0 1 704"], schema: "tenure").statements
+                == "\(shared), \(all), pg_advisory_xact_lock(-6409175684719921898)")
+        let most = AdvisoryKeys((0..<64).map { "\($0)" }, schema: "tenure")
+        let locks = most.numbers.map { ", pg_advisory_xact_lock(\($0))" }.joined()
+        #expect(most.numbers.count == 64)
+        #expect(most.statements == "\(shared), \(all)\(locks)")
+        let more = AdvisoryKeys((0..<65).map { "\($0)" }, schema: "tenure")
+        #expect(more.statements == "\(shared), pg_advisory_xact_lock(-4344401428117920641)")
+    }
 }

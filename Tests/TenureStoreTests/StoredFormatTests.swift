@@ -9,11 +9,11 @@ import Testing
     /// An instant, as `CustomerFacts` are encoded: seconds since 2001.
     private static func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
 
-    private static func bytes(_ seconds: Double) -> [UInt8] {
+    private static func instant(_ seconds: Double) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: seconds.bitPattern >> UInt64(8 * $0)) }
     }
 
-    private static func bytes(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + Array(text.utf8) }
+    private static func text(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + Array(text.utf8) }
 
     @Test func `a customer's facts are encoded as in every earlier release`() throws {
         let (one, two, three) = (Self.date(1), Self.date(2), Self.date(3))
@@ -40,15 +40,15 @@ import Testing
             // The version, and the flags of the facts.
             [1, 3],
             // One proof.
-            [1, 0xFB, 3, 2], Self.bytes(1), Self.bytes("7"), [5], Self.bytes("3"), Self.bytes(2), Self.bytes(3),
-            Self.bytes(4), Self.bytes(5),
+            [1, 0xFB, 3, 2], Self.instant(1), Self.text("7"), [5], Self.text("3"), Self.instant(2), Self.instant(3),
+            Self.instant(4), Self.instant(5),
             // Two purchases.
-            [2, 0xFF, 1], Self.bytes("t"), Self.bytes("o"), Self.bytes("p"), [4], Self.bytes(1), Self.bytes(2),
-            Self.bytes(3), Self.bytes(4), [2], Self.bytes("u"), Self.bytes("q"), [0], Self.bytes("x"),
+            [2, 0xFF, 1], Self.text("t"), Self.text("o"), Self.text("p"), [4], Self.instant(1), Self.instant(2),
+            Self.instant(3), Self.instant(4), [2], Self.text("u"), Self.text("q"), [0], Self.text("x"),
             // One renewal, one promise, and one revocation by support.
-            [1, 15], Self.bytes("o"), Self.bytes("p"), Self.bytes(1), Self.bytes(2), [1, 15], Self.bytes("e"),
-            Self.bytes("a"), Self.bytes("d"), Self.bytes(1), [0xAC, 2], Self.bytes(2), Self.bytes(3), [1, 3],
-            Self.bytes("s"), Self.bytes(1), Self.bytes(2),
+            [1, 15], Self.text("o"), Self.text("p"), Self.instant(1), Self.instant(2), [1, 15], Self.text("e"),
+            Self.text("a"), Self.text("d"), Self.instant(1), [0xAC, 2], Self.instant(2), Self.instant(3), [1, 3],
+            Self.text("s"), Self.instant(1), Self.instant(2),
         ]
         let expected = parts.flatMap(\.self)
         #expect(facts.encoded == expected)
