@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenureStore
 
-/// What transactions lock, and when an update needs several of them.
+/// What transactions lock, when an update needs several of them, and how often one is tried again.
 @Suite struct `the locks of updates and changes` {
     private static let realm = Realm(.production)
 
@@ -84,5 +84,26 @@ import Testing
         #expect(batch[0] == 7)
         #expect(batch.dropFirst().allSatisfy { $0 == 8 })
         #expect(DatabaseTransaction.places(3, from: 4) == "$4, $5, $6")
+    }
+
+    @Test(arguments: [(20, nil), (21, .busy)] as [(Int, StoreError?)])
+    func `an operation that other writes disturb is tried 20 times`(needed: Int, expected: StoreError?) async throws {
+        try await withFolder { folder in
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            var attempts = 0
+            var failure: StoreError?
+            do throws(StoreError) {
+                let done = try await store.retrying { () throws(StoreError) -> Attempt<String> in
+                    attempts += 1
+                    return attempts == needed ? .done("done") : .unfinished
+                }
+                #expect(done == "done")
+            } catch {
+                failure = error
+            }
+            #expect(failure == expected)
+            #expect(attempts == 20)
+            try await store.close()
+        }
     }
 }
