@@ -74,7 +74,9 @@ extension StoreClause {
         },
         StoreClause("lines of the audit trail can't be changed or removed") { store in
             try await store.write { try $0.audit(AuditEntry(at: Sample.now, actor: "ada", action: "look")) }
-            for sql in ["UPDATE audit SET actor = 'boris'", "DELETE FROM audit"] {
+            let dialect = try await store.read { $0.session.dialect }
+            let truncates = dialect == .postgres ? ["TRUNCATE audit"] : []
+            for sql in ["UPDATE audit SET actor = 'boris'", "DELETE FROM audit"] + truncates {
                 do {
                     try await store.write { _ = try $0.session.execute(sql) }
                     throw BrokenClause(description: "`\(sql)` succeeded")
