@@ -396,11 +396,11 @@ extension Store {
         try await write(at: Sample.now, locking: [.endpoints]) { try $0.register(endpoints, comparisonKey: "a") }
     }
 
-    fileprivate func outbox() async throws -> [(message: StoredMessage, deliveries: [StoredDelivery])] {
+    func outbox() async throws -> [(message: StoredMessage, deliveries: [StoredDelivery])] {
         try await read { try $0.messages(.since(.distantPast), limit: 100) }
     }
 
-    fileprivate func claim(_ endpoint: String, at seconds: Double = 0, limit: Int = 10) async throws -> [Delivery] {
+    func claim(_ endpoint: String, at seconds: Double = 0, limit: Int = 10) async throws -> [Delivery] {
         try await claimDeliveries(to: endpoint, at: Sample.now.addingTimeInterval(seconds), limit: limit, lease: 60)
     }
 

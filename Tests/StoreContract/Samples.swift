@@ -8,6 +8,9 @@ enum Sample {
     static let production = Realm(.production)
     static let header = Array("eyJhbGciOiJFUzI1NiJ9".utf8)
 
+    /// The instant this number of seconds after `now`.
+    static func after(_ seconds: Double) -> Date { now.addingTimeInterval(seconds) }
+
     static func proof(_ id: String = "704", signed days: Double = 0, version: String = "37") -> AppProof {
         AppProof(
             kind: .appTransaction, signedDate: now.addingTimeInterval(days * 86_400), id: .appTransaction(id),

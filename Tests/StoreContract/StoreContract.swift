@@ -17,6 +17,7 @@ package struct StoreClause: Sendable, CustomStringConvertible {
         + erasure + jobs + accounts + unboundCustomers + returns + personas + publications
         + publishedPromises + largeUpdates + pieces + unbound
         + largeErasures + largeCustomers + largeMerges + largePublications
+        + deliveryQueue + storedFields + requestIDs + evaluations
 }
 
 /// The failure of a clause.

@@ -13,9 +13,32 @@ import Testing
         #expect(!address.allowsFsyncOff)
         #expect(address.url.revealed == "postgres://me:secret@db.example.com:5433/shop?sslmode=require")
         #expect(address.description == "postgres://db.example.com:5433/shop")
+        #expect(address.fullName == "postgres://db.example.com:5433/shop?schema=calculator")
         #expect(try PostgresAddress("postgresql:///shop?connect_timeout=7").connectTimeout == 7)
         #expect(try PostgresAddress("postgres://db/shop").schema == "tenure")
+        #expect(try PostgresAddress("postgres://db/shop").connections == 16)
         #expect(try PostgresAddress("postgres://db/shop?allow_fsync_off=true").allowsFsyncOff)
+    }
+
+    @Test(arguments: [
+        ("postgresql:///shop", "postgres://localhost/shop"), ("postgres://me@db", "postgres://db/me"),
+        ("postgres:///shop?hostaddr=10.0.0.1&port=5", "postgres://10.0.0.1:5/shop"),
+        ("postgres://me:secret@one:1,two:2/shop", "postgres://one,two:1,2/shop"),
+    ])
+    func `the description of a PostgreSQL URL names the servers and the database`(url: String, description: String)
+        throws
+    {
+        #expect(try PostgresAddress(url).description == description)
+    }
+
+    @Test(arguments: [
+        ("db", "", "", "db"), ("db", "10.0.0.1", "5", "db:5"), ("", "10.0.0.1", "", "10.0.0.1"),
+        ("", "", "5", "localhost:5"),
+    ])
+    func `messages name a PostgreSQL server by its name, or else by its address`(
+        host: String, address: String, port: String, name: String
+    ) {
+        #expect(PostgresHostName(host: host, address: address, port: port).description == name)
     }
 
     @Test(arguments: [

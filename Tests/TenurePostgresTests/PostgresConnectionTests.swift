@@ -38,7 +38,10 @@ import Testing
         ("sum(n) * 0", .integer(0)), ("sum(n / 100000000)", .integer(123_456)), ("bool_and(n > 0)", .integer(1)),
         ("9223372036854775807::numeric", .integer(.max)), ("-9223372036854775808::numeric", .integer(.min)),
         ("10000::numeric", .integer(10_000)), ("1::smallint", .integer(1)), ("'a'::varchar", .text("a")),
-        ("0.5::real", .real(0.5)),
+        ("0.5::real", .real(0.5)), ("-0.25::float8", .real(-0.25)), ("bool_and(n < 0)", .integer(0)),
+        ("(-32768)::smallint", .integer(-32_768)), ("(-2147483648)::int", .integer(-2_147_483_648)),
+        ("4294967295::oid", .integer(4_294_967_295)), ("123400000000::numeric", .integer(123_400_000_000)),
+        ("'a'::name", .text("a")), ("NULL::bigint", .null),
     ])
     func `a connection to PostgreSQL converts number, boolean and text types to the values of SQLite`(
         expression: String, value: SQLValue
@@ -53,6 +56,14 @@ import Testing
     func `a connection to PostgreSQL throws for values that it can't read exactly`(expression: String) {
         #expect(throws: PostgresFailure.self) { try connection.rows("SELECT \(expression)") }
         #expect(connection.isIdle)
+    }
+
+    @Test func `one PostgreSQL statement accepts parameters of different types, one after the other`() throws {
+        let values: [SQLValue] = [1, "a", .real(0.5), .blob([1]), .null, 2, "b"]
+        for value in values {
+            let rows = try connection.rows("SELECT $1 IS NULL", [value])
+            #expect(rows == [SQLRow([.integer(value == .null ? 1 : 0)])], "\(value)")
+        }
     }
 
     @Test func `a connection to PostgreSQL keeps a limited number of prepared statements`() throws {
@@ -143,5 +154,24 @@ import Testing
         #expect(keys.numbers.count == 50)
         #expect(keys.numbers == keys.numbers.sorted())
         #expect(AdvisoryKeys(["a"], schema: "one") != AdvisoryKeys(["a"], schema: "two"))
+    }
+
+    @Test func `a PostgreSQL transaction locks at most 64 keys, and more keys exclude all other writers`() {
+        // Processes of all releases must use the same numbers.
+        #expect(AdvisoryKeys.writers(in: "tenure") == -8_705_959_605_098_403_791)
+        #expect(AdvisoryKeys([], schema: "tenure").all == -4_344_401_428_117_920_641)
+        #expect(AdvisoryKeys(["0 1 704", "0 1 704"], schema: "tenure").numbers == [-6_409_175_684_719_921_898])
+        let shared = "; SELECT pg_advisory_xact_lock_shared(-8705959605098403791)"
+        let all = "pg_advisory_xact_lock_shared(-4344401428117920641)"
+        #expect(AdvisoryKeys([], schema: "tenure").statements == shared)
+        #expect(
+            AdvisoryKeys(["0 1 704"], schema: "tenure").statements
+                == "\(shared), \(all), pg_advisory_xact_lock(-6409175684719921898)")
+        let most = AdvisoryKeys((0..<64).map { "\($0)" }, schema: "tenure")
+        let locks = most.numbers.map { ", pg_advisory_xact_lock(\($0))" }.joined()
+        #expect(most.numbers.count == 64)
+        #expect(most.statements == "\(shared), \(all)\(locks)")
+        let more = AdvisoryKeys((0..<65).map { "\($0)" }, schema: "tenure")
+        #expect(more.statements == "\(shared), pg_advisory_xact_lock(-4344401428117920641)")
     }
 }

@@ -65,6 +65,35 @@ import Testing
         #expect(failure.error == .failed("invalid input; LINE 1: x (22P02)"))
     }
 
+    @Test func `errors of PostgreSQL that an operator must correct name the problem and the fix`() {
+        func error(_ state: String, _ message: String) -> StoreError {
+            PostgresFailure(state: state, message: message, database: "db").error
+        }
+        let privilege = """
+            permission denied for table customers; the role must own the schema and its tables, or have `USAGE` on the \
+            schema and all rights on its tables and sequences
+            """
+        #expect(
+            error("42501", "permission denied for table customers") == .readOnly(database: "db", detail: privilege))
+        #expect(
+            error("25006", "cannot execute INSERT")
+                == .readOnly(database: "db", detail: "it is a standby or read-only; use the primary server in its URL"))
+        let pooler = """
+            its pooler runs with `pool_mode=statement`, which allows no transactions; set `pool_mode=transaction` or \
+            `pool_mode=session` for this database
+            """
+        #expect(
+            error("08P01", "statement pooling isn't supported") == .unusable(database: "db", detail: pooler))
+        #expect(error("42P01", "relation \"database\" does not exist") == .otherDatabase(database: "db"))
+        #expect(error("57P01", "terminating\n\tnow") == .unreachable(database: "db", detail: "terminating; now"))
+        #expect(error("XX001", "invalid page") == .damaged("invalid page"))
+        let refusal = "FATAL:  28P01: password authentication failed for user \"me\"\nLOCATION:  auth_failed, a.c:3\n"
+        #expect(
+            PostgresFailure(connecting: Self.start + refusal, database: "db").error
+                == .unusable(
+                    database: "db", detail: Self.start + "FATAL: password authentication failed for user \"me\""))
+    }
+
     private static let start = "connection to server at \"127.0.0.1\", port 5432 failed: "
 
     @Test(arguments: [
@@ -80,6 +109,11 @@ import Testing
         ("SSL error: certificate verify failed\n", true),
         ("SSL SYSCALL error: EOF detected\n", false), ("SSL error: unexpected eof while reading\n", false),
         ("server closed the connection unexpectedly\n", false),
+        ("SSL connection has been closed unexpectedly\n", false),
+        ("root certificate file \"/r\" does not exist\n", true),
+        ("could not load private key file \"/k\": bad password read\n", true),
+        ("FATAL:  0A000: unsupported frontend protocol\n", true),
+        ("FATAL:  42704: unrecognized configuration parameter\n", true),
     ])
     func `a failure to connect to PostgreSQL is final only if a later attempt would fail too`(
         message: String, isFinal: Bool

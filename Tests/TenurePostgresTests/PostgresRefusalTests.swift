@@ -45,6 +45,17 @@ import Testing
         #expect(error?.isRetryable == true)
     }
 
+    @Test func `if no PostgreSQL server in the URL can be reached, the error has the reason for each server`()
+        async throws
+    {
+        let url = "postgres://tenure@127.0.0.1:1,127.0.0.1:2/postgres"
+        let error = try await refusal(of: url, waitTimeout: .seconds(1))
+        let text = try #require(error?.description)
+        for port in 1...2 { #expect(text.contains("port \(port)"), "\(text)") }
+        #expect(text.contains("`postgres://127.0.0.1,127.0.0.1:1,2/postgres` can't be reached"), "\(text)")
+        #expect(error?.isRetryable == true)
+    }
+
     @Test func `a PostgreSQL server is unreachable if its host name is unknown`() async throws {
         let error = try await refusal(of: "postgres://tenure@db.invalid/postgres", waitTimeout: .seconds(1))
         guard case .unreachable? = error else {

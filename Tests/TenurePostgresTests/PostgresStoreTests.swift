@@ -67,6 +67,52 @@ import Testing
         }
     }
 
+    @Test func `a customer's damaged row in PostgreSQL fails only the look-ups of this customer`() async throws {
+        try await withStore { store in
+            let (sound, damaged) = (try await store.add("a", to: "1"), try await store.add("b", to: "2"))
+            try await store.write {
+                _ = try $0.session.execute(
+                    "UPDATE customers SET facts = $1 WHERE id = $2", [.blob([1]), .integer(damaged.id)])
+            }
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        guard number.isMultiple(of: 2) else {
+                            await #expect(throws: StoreError.self) { try await store.lookUp(damaged.id) }
+                            return
+                        }
+                        let found = try? await store.lookUp(sound.id)
+                        #expect(found == sound)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `a check of a PostgreSQL database reports what isn't valid, and a disabled trigger`() async throws {
+        let address = try freshAddress()
+        try await withStore(at: address) { store in
+            @Sendable func check(_ transaction: DatabaseTransaction) throws -> [DatabaseFinding] {
+                var findings: [DatabaseFinding] = []
+                try transaction.checkIntegrity { findings.append($0) }
+                return findings
+            }
+            #expect(try await store.read { try check($0) } == [])
+            let admin = try PostgresConnection(to: address, for: .transactions)
+            let schema = address.schema
+            try admin.run("ALTER TABLE \(schema).jobs ADD CONSTRAINT later CHECK (attempts >= 0) NOT VALID")
+            try admin.run(
+                "UPDATE pg_index SET indisvalid = false WHERE indexrelid = '\(schema).jobs_by_time'::regclass")
+            try admin.run("ALTER TABLE \(schema).audit DISABLE TRIGGER audit_stays")
+            let expected = [
+                DatabaseFinding("the constraint `later` isn't valid", .restore),
+                DatabaseFinding("the index `jobs_by_time` isn't valid", .restore),
+                DatabaseFinding("a trigger that keeps the audit trail append-only is missing", .restore),
+            ]
+            #expect(try await store.read { try check($0) } == expected)
+        }
+    }
+
     @Test func `2,000 concurrent look-ups in PostgreSQL each return the right customer`() async throws {
         try await withStore { store in
             var ids: [String: Int64] = [:]

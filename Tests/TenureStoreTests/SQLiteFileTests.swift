@@ -150,4 +150,21 @@ import Testing
             try await store.close()
         }
     }
+
+    @Test func `a vacuum refuses another app's database and a file without a database`() async throws {
+        try await withFolder { folder in
+            let (path, empty) = (folder + "/tenure.sqlite", folder + "/empty.sqlite")
+            let (first, second) = ("com.example.first", "com.example.second")
+            try await Store(SQLiteDatabase(path: path, DatabaseOpening(bundleID: first))).close()
+            let otherApp = StoreError.otherApp(database: path, found: first, expected: second)
+            #expect(throws: SQLiteFileError.store(otherApp)) { try SQLiteVacuum(of: path, for: second).run() }
+            try Data().write(to: URL(fileURLWithPath: empty))
+            let unusable = StoreError.unusable(
+                database: empty, detail: "it contains no Tenure database; check the path")
+            #expect(throws: SQLiteFileError.store(unusable)) { try SQLiteVacuum(of: empty, for: nil).run() }
+            let sizes = try SQLiteVacuum(of: path, for: first).run()
+            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+            #expect(size.map { Int64($0) } == sizes.after)
+        }
+    }
 }

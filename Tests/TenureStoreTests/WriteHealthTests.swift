@@ -17,4 +17,20 @@ import Testing
         await health.note(.busy)
         #expect(await health.failure { nil } == nil)
     }
+
+    @Test(
+        arguments: [
+            (.busy, nil), (.failed("no"), .failed("no")), (.damaged("so"), .damaged("so")),
+            (.unreachable(database: "db", detail: "down"), .unreachable(database: "db", detail: "down")),
+        ] as [(StoreError, StoreError?)])
+    func `a database isn't ready if a small write fails, but it may be locked for a moment`(
+        error: StoreError, expected: StoreError?
+    ) async {
+        let health = WriteHealth()
+        #expect(await health.failure { error } == expected)
+        // Only a full or a read-only database concerns all writes for a while.
+        let other = WriteHealth()
+        await other.note(error)
+        #expect(await other.failure { nil } == nil)
+    }
 }

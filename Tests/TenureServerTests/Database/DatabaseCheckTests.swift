@@ -84,6 +84,7 @@ import Testing
             """,
             finding: "policy 1 can't be read", .restore, namesCustomer: false),
         Damage("DROP TRIGGER audit_stays", finding: "append-only", .restore, namesCustomer: false),
+        Damage("DROP TRIGGER audit_stays_whole", finding: "append-only", .restore, namesCustomer: false),
     ])
     func `checking a damaged database reports each problem and its remedy`(damage: Damage) async throws {
         try await DatabaseTestBed.withFilledStore { store in
@@ -108,25 +109,44 @@ import Testing
     // SQLite enforces references only if a program asks for it.
     @Test func `checking a database finds rows that refer to a row that another program removed`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
-            let (path, count) = try await store.database.read { session throws(StoreError) in
-                (
-                    try session.row("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0) ?? "",
-                    try session.row("SELECT count(*) FROM promises WHERE policy = 1")?.integer(0) ?? 0
-                )
+            let count = try await store.database.read { session throws(StoreError) in
+                try session.row("SELECT count(*) FROM promises WHERE policy = 1")?.integer(0) ?? 0
             }
-            let script = """
-                import sqlite3, sys
-                connection = sqlite3.connect(sys.argv[1])
-                connection.execute("DELETE FROM policies WHERE version = 1")
-                connection.commit()
-                """
-            let result = try Tool.run("/usr/bin/env", ["python3", "-c", script, path])
-            try #require(result.status == 0, "\(result.errors)")
+            try await execute("DELETE FROM policies WHERE version = 1", in: store)
             let findings = try await DatabaseTestBed.findings(store)
             let words = "\(count) rows of `promises` refer to row 1 of `policies`, which doesn't exist"
             #expect(count > 3)
             #expect(findings.contains { $0.problem == words && $0.remedy == .restore }, "\(findings)")
         }
+    }
+
+    @Test func `checking a database finds a customer who was merged into a customer that doesn't exist`() async throws {
+        try await DatabaseTestBed.withFilledStore { store in
+            let name = try await store.database.read { session throws(StoreError) in
+                try session.row("SELECT public_id FROM customers WHERE id = 1")?.text(0)
+            }
+            try await execute("UPDATE customers SET merged_into = 99999 WHERE id = 1", in: store)
+            let findings = try await DatabaseTestBed.findings(store)
+            let problem = "it was merged into a customer who doesn't exist, so its identities lead to no customer"
+            let finding = try #require(findings.first { $0.problem == problem }, "\(findings)")
+            #expect(finding.customer == name)
+            #expect(finding.remedy == .inspect)
+        }
+    }
+
+    /// Runs a statement as another program, which doesn't enforce references.
+    private func execute(_ sql: String, in store: Store) async throws {
+        let path = try await store.database.read { session throws(StoreError) in
+            try session.row("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0) ?? ""
+        }
+        let script = """
+            import sqlite3, sys
+            connection = sqlite3.connect(sys.argv[1])
+            connection.execute(sys.argv[2])
+            connection.commit()
+            """
+        let result = try Tool.run("/usr/bin/env", ["python3", "-c", script, path, sql])
+        try #require(result.status == 0, "\(result.errors)")
     }
 
     @Test func `checking a database with unrelated trust anchors reports that each artifact can't be verified`()
