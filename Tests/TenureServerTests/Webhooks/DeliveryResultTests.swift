@@ -89,10 +89,10 @@ import Testing
             let fields = try JSONSerialization.jsonObject(with: Data(data.utf8)) as? [String: String]
             let sha256 = hooks.service.policies.inEffect.sha256.hexadecimal
             #expect(fields == ["action": "start", "version": "1", "sha256": sha256])
-            #expect(
-                body(erased)
-                    == #"{"id":"\#(erased.event)","type":"customer.erased",\#(start),"environment":"Production","#
-                    + #""isTest":true,"customer":{"id":"\#(owner.id)"},"data":{}}"#)
+            let expected: String =
+                #"{"id":"\#(erased.event)","type":"customer.erased",\#(start),"environment":"Production","#
+                + #""isTest":true,"customer":{"id":"\#(owner.id)"},"data":{}}"#
+            #expect(body(erased) == expected)
         }
     }
 }
