@@ -191,7 +191,7 @@ import Testing
     @Test func `a test notification is asked for fifteen times, two seconds apart, and other failures end the test`()
         async throws
     {
-        try await withAppStore { asking in
+        try await withAppStore { asking async throws in
             #expect(try await NotificationTest(asking.connection).run(in: .production).isEmpty)
             #expect(asking.time.sleeps.filter { $0 == 2 }.count == 15)
             #expect(await asking.appStore.asked.count == 16)

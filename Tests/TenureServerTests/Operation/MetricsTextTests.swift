@@ -134,7 +134,7 @@ import X509
     @Test func `after a reload, the metrics have the end of the new certificate, and of the old one if it failed`()
         async throws
     {
-        try await withFolder { folder in
+        try await withFolder { folder async throws in
             let files = CertificateFiles(certificate: folder + "/one.pem", key: folder + "/one.key")
             let (end, later) = (Date(timeIntervalSince1970: 1_900_000_000), Date(timeIntervalSince1970: 1_950_000_000))
             let metrics = ServiceMetrics()
