@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import TenureAPI
+import TenureMint
 import TenureStore
 import Testing
 
@@ -119,6 +120,52 @@ import Testing
             expect(
                 try await admin.post(try owner.path("/revocations"), grant, request: "one"), .conflict,
                 "requestReused", "this `Idempotency-Key` belongs to another change; use a new one")
+        }
+    }
+
+    @Test func `a refused link or merge says which rule forbids it`() async throws {
+        try await withAdminClient { admin, keys in
+            let server = admin.with(keys[.link])
+            let (owner, other) = (try await admin.owner(), try await admin.newcomer())
+            let unbound = try await admin.client.sync(
+                SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)), from: nil)
+            let tester = try await admin.sandboxed(as: nil)
+            let merge = ["other": other.id, "reason": "r"]
+            #expect(try await admin.post(try owner.path("/merges"), merge).status == .ok)
+            #expect(try await admin.delete(try owner.path("/merges/\(other.id)")).status == .ok)
+            #expect(try await server.post("/v1/link", ["userID": "ada", "customer": owner.id]).status == .ok)
+            let refused = [
+                try await server.post("/v1/link", ["userID": "eve", "accessToken": try unbound.token]),
+                try await server.post("/v1/link", ["userID": "boris", "customer": owner.id]),
+                try await server.post("/v1/link", ["userID": "ada", "customer": other.id]),
+                try await admin.post(try owner.path("/merges"), ["other": tester.id, "reason": "r"]),
+            ]
+            let expected: [[String]] = [
+                [
+                    "unboundProof",
+                    """
+                    no proof shows that these purchases belong to the customer; sync with `deviceVerificationID` on \
+                    the customer's device first
+                    """,
+                ],
+                [
+                    "linkedToAnotherUser",
+                    """
+                    the Apple Account that got the app is linked to another user, and `transfer` is `never`; unlink \
+                    that user first, or ask support
+                    """,
+                ],
+                [
+                    "separated",
+                    "a merge of these customers was undone; to join them again, merge them in the admin API",
+                ],
+                [
+                    "otherEnvironment",
+                    "the customers are in different environments; merge only customers of the same environment",
+                ],
+            ]
+            #expect(refused.map { [$0.problem?.reason ?? "", $0.problem?.detail ?? ""] } == expected)
+            #expect(refused.allSatisfy { $0.status == .conflict && $0.problem?.code == .conflict })
         }
     }
 

@@ -19,17 +19,19 @@ import Testing
                 message: message))
     }
 
-    @Test(arguments: [
-        (AppStoreEndpoint.transactionHistory, "GET", 50.0, 5.0), (.subscriptionStatuses, "GET", 50, 5),
-        (.appTransactionInfo, "GET", 50, 5), (.refundHistory, "GET", 10, 1), (.orderLookup, "GET", 10, 1),
-        (.notificationHistory, "POST", 50, 5), (.requestTestNotification, "POST", 1, 0.1),
-        (.testNotificationStatus, "GET", 1, 0.1),
-    ])
-    func `each endpoint of the App Store has its method and its rates in production and in the sandbox`(
-        endpoint: AppStoreEndpoint, method: String, production: Double, sandbox: Double
-    ) {
-        #expect(endpoint.method == method)
-        #expect(endpoint.rate(in: .production) == production && endpoint.rate(in: .sandbox) == sandbox)
+    @Test func `each endpoint of the App Store has its method and its rates in production and in the sandbox`() {
+        let expected: [(endpoint: AppStoreEndpoint, method: String, production: Double, sandbox: Double)] = [
+            (.transactionHistory, "GET", 50, 5), (.subscriptionStatuses, "GET", 50, 5),
+            (.appTransactionInfo, "GET", 50, 5), (.refundHistory, "GET", 10, 1), (.orderLookup, "GET", 10, 1),
+            (.notificationHistory, "POST", 50, 5), (.requestTestNotification, "POST", 1, 0.1),
+            (.testNotificationStatus, "GET", 1, 0.1),
+        ]
+        #expect(expected.map(\.endpoint) == AppStoreEndpoint.allCases)
+        for row in expected {
+            #expect(row.endpoint.method == row.method, "\(row.endpoint)")
+            #expect(row.endpoint.rate(in: .production) == row.production, "\(row.endpoint)")
+            #expect(row.endpoint.rate(in: .sandbox) == row.sandbox, "\(row.endpoint)")
+        }
     }
 
     @Test func `the message of each App Store failure names the cause`() {

@@ -5,9 +5,9 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `the response while the database can't be used` {
-    @Test(arguments: [
+    private static let responses: [(error: StoreError, reason: String?, wait: Int, detail: String)] = [
         (
-            StoreError.replaced("the file"), "databaseReplaced", 60,
+            .replaced("the file"), "databaseReplaced", 60,
             "the database's file was replaced; restart the service as its log says"
         ),
         (
@@ -41,14 +41,15 @@ import Testing
             .unusable(database: "d", detail: "x"), "databaseUnusable", 5,
             "the database doesn't let the service use it; try again"
         ),
-        (.policyChanged, "", 1, "the database just got another policy; try again"),
-    ])
-    func `a database failure that may pass is status 503 with its reason and the time to wait`(
-        error: StoreError, reason: String, wait: Int, detail: String
-    ) throws {
-        let problem = try #require(Problem(error))
-        #expect(problem.code == .busy && problem.code.status == 503)
-        #expect((problem.reason ?? "") == reason && problem.retryAfter == wait && problem.detail == detail)
+        (.policyChanged, nil, 1, "the database just got another policy; try again"),
+    ]
+
+    @Test func `a database failure that may pass is status 503 with its reason and the time to wait`() throws {
+        for (error, reason, wait, detail) in Self.responses {
+            let problem = try #require(Problem(error), "\(error)")
+            #expect(problem.code == .busy && problem.code.status == 503)
+            #expect(problem.reason == reason && problem.retryAfter == wait && problem.detail == detail, "\(error)")
+        }
     }
 
     @Test func `a database failure that can't pass gets the general response of the service`() {
