@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import TenureAPI
+import TenureAppStore
 import TenureMint
 import TenureStore
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import HummingbirdTesting
 import LocalAppStore
 import Logging
 import TenureAPI

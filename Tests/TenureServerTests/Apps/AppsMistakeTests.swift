@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureStore
 import Testing
 
 @testable import TenureServer

@@ -3,6 +3,8 @@ import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import TenureAPI
+import TenureAppStore
+import TenureCore
 import Testing
 
 @testable import TenureServer

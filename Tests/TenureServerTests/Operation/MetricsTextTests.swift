@@ -1,11 +1,14 @@
 import Crypto
 import Foundation
+import HTTPTypes
 import HummingbirdTesting
 import Logging
 import NIOCore
 import SwiftASN1
 import TenureAPI
+import TenureCore
 import TenureMint
+import TenureStore
 import Testing
 import X509
 

@@ -1,4 +1,6 @@
+import Foundation
 import TenureAppStore
+import TenureCore
 import TenureStore
 import Testing
 

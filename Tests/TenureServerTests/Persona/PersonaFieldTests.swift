@@ -1,7 +1,9 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import NIOCore
 import TenureAPI
+import TenureAppStore
 import TenureStore
 import Testing
 

@@ -1,4 +1,6 @@
 import Foundation
+import Logging
+import TenureAPI
 import TenureStore
 import Testing
 
