@@ -44,8 +44,8 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `after five failures in a row, a webhook worker starts no further delivery until its next read`()
-        async throws
+    @Test(.timeLimit(.minutes(2)))
+    func `after five failures in a row, a webhook worker starts no further delivery until its next read`() async throws
     {
         try await withFolder { folder in
             let receiver = try await Receiver { _, _ in .status(500) }
