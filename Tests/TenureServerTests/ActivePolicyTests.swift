@@ -54,3 +54,27 @@ import Testing
         }
     }
 }
+
+@Suite struct `the policy in effect` {
+    @Test func `an answer of the database about an older publication, or to an earlier question, changes nothing`()
+        throws
+    {
+        func inEffect(_ publication: Int64, version: Int64, _ policy: Policy) -> ActivePolicy.InEffect {
+            ActivePolicy.InEffect(publication: publication, version: version, sha256: [], policy: policy)
+        }
+        let (usual, generous) = (try Calculator.policy(), try Policy.generous())
+        let start = ContinuousClock.now
+        let versions = PolicyVersions(inEffect(1, version: 1, usual), askedAt: start)
+        versions.updateInEffect(inEffect(2, version: 2, generous), askedAt: start + .seconds(2))
+        #expect(versions.inEffect.publication == 2 && versions.inEffect.policy == generous)
+        #expect(versions.lastAsked == start + .seconds(2))
+        versions.updateInEffect(inEffect(1, version: 1, usual), askedAt: start + .seconds(1))
+        #expect(versions.inEffect.publication == 2 && versions.inEffect.policy == generous)
+        #expect(versions.lastAsked == start + .seconds(2))
+        versions.updateInEffect(nil, askedAt: start + .seconds(3))
+        #expect(versions.inEffect.publication == 2 && versions.lastAsked == start + .seconds(3))
+        // A rollback is a later publication of an earlier version.
+        versions.updateInEffect(inEffect(3, version: 1, usual), askedAt: start + .seconds(4))
+        #expect(versions.inEffect.version == 1 && versions.inEffect.policy == usual)
+    }
+}

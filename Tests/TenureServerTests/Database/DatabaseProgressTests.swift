@@ -1,0 +1,42 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `the progress of work on a whole database` {
+    @Test func `checks, dumps and rebuilds report their progress up to the number of all customers`() async throws {
+        try await DatabaseTestBed.withFilledStore { store in
+            let (total, living) = try await store.database.read { session throws(StoreError) in
+                (
+                    try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0,
+                    try session.row("SELECT count(*) FROM customers WHERE merged_into IS NULL")?.integer(0) ?? 0
+                )
+            }
+            #expect(total > living && living > 15)
+            let trust = try DatabaseTestBed.trust()
+            let whole = (1...total).map { [$0, total] }
+
+            let checked = Collected<[Int64]>()
+            let check = try await DatabaseCheck(of: store, trust: trust).run(
+                progress: { checked.append([$0, $1]) }, report: { _ in })
+            #expect(checked.all == whole && check.customers == total && check.findings == 0)
+
+            let dumped = Collected<[Int64]>()
+            let lines = Collected<[UInt8]>()
+            let count = try await DatabaseDump(of: store).write(
+                progress: { dumped.append([$0, $1]) }, to: { lines.append($0) })
+            #expect(dumped.all == whole)
+            #expect(lines.all.joined().count { $0 == UInt8(ascii: "\n") } == count)
+
+            let rebuilt = Collected<[Int64]>()
+            let outcome = try await DatabaseRebuild(of: store, trust: trust).run(
+                isTrial: true, progress: { rebuilt.append([$0, $1]) }, report: { _ in })
+            // One batch has up to 64 customers.
+            #expect(rebuilt.all == [[total, total]])
+            #expect(outcome == .init(customers: living, changed: 0, stopped: 0))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import TenureAPI
+import TenureAppStore
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `the fields of a persona` {
+    @Test func `each setting of a persona is stored as its own field, and the response has the persona's dates`()
+        async throws
+    {
+        let clock = TestClock()
+        try await withService({
+            $0.adminKey = AdminClient.adminKey
+            $0.now = { clock.now }
+        }) { client in
+            let admin = AdminClient(client: client, key: AdminClient.adminKey)
+            let settings = [
+                "originalPlatform": "macOS", "originalAppVersion": "1.5", "originalPurchaseDate": "2014-05-01",
+                "preorderDate": "2014-04-01T12:30:00Z", "revocationDate": "2014-06-01",
+                "expirationDate": "2030-01-01",
+            ]
+            let stored = [
+                "originalPlatform": "macOS", "originalAppVersion": "1.5",
+                "originalPurchaseDate": "2014-05-01T00:00:00Z", "preorderDate": "2014-04-01T12:30:00Z",
+                "revocationDate": "2014-06-01T00:00:00Z", "expirationDate": "2030-01-01T00:00:00Z",
+            ]
+            _ = try await admin.persona("all", settings)
+            _ = try await admin.persona("empty", ["originalPlatform": "", "originalPurchaseDate": ""])
+            let listed = try await admin.get("/v1/admin/personas").personas
+            #expect(listed.map { $0["name"] as? String } == ["all", "empty"])
+            #expect(listed.map { $0["set"] as? [String: String] } == [stored, [:]])
+            #expect(listed.allSatisfy { $0["createdAt"] as? String == "2026-11-20T12:00:00Z" })
+            #expect(listed.allSatisfy { $0["expiresAt"] as? String == "2026-12-20T12:00:00Z" })
+            #expect(listed.allSatisfy { $0["state"] as? String == "valid" && $0["token"] == nil })
+            #expect(listed.allSatisfy { $0["revokedAt"] == nil })
+            clock.advance(by: 60)
+            let revoked = try await admin.delete("/v1/admin/personas/all").personas
+            #expect(revoked.map { $0["state"] as? String } == ["revoked"])
+            #expect(revoked.map { $0["revokedAt"] as? String } == ["2026-11-20T12:01:00Z"])
+            // The other persona is valid until the second of its end.
+            clock.advance(by: 30 * 86_400 - 61)
+            func state() async throws -> String? {
+                try await admin.get("/v1/admin/personas").personas.last?["state"] as? String
+            }
+            #expect(try await state() == "valid")
+            clock.advance(by: 1)
+            #expect(try await state() == "expired")
+        }
+    }
+
+    @Test func `a refused persona isn't counted as a rejected artifact of the sync`() async throws {
+        try await withService({ $0.metrics = .open }) { client in
+            let admin = AdminClient(client: client, key: nil)
+            let answer = try await admin.sandboxed(as: "unknown")
+            #expect(answer.problems.map(\.code) == ["personaUnknown"])
+            let metrics = String(buffer: try await client.get("/metrics").body)
+            #expect(metrics.contains("tenure_sync_artifacts_counted_total 1\n"), "\(metrics)")
+            #expect(metrics.contains("tenure_sync_artifacts_rejected_total{code=\"personaUnknown\"} 1\n"))
+        }
+    }
+
+    @Test func `a sync may have as many transactions and renewal infos as the limits say`() async throws {
+        try await withService({
+            $0.limits.transactions = 3
+            $0.limits.renewalInfos = 2
+        }) { client async throws in
+            func code(_ transactions: Int, _ renewalInfos: Int) async throws -> Problem.Code {
+                try await client.refused(
+                    SyncRequest(
+                        transactions: Array(repeating: "", count: transactions),
+                        renewalInfos: Array(repeating: "", count: renewalInfos))
+                ).code
+            }
+            #expect(try await code(3, 2) == .nothingVerified)
+            #expect(try await code(4, 2) == .tooLarge)
+            #expect(try await code(3, 3) == .tooLarge)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `the reason why a sync leaves an artifact out` {
+    private func shown(_ problems: [ArtifactProblem]) -> [[String]] {
+        problems.map { [$0.artifact, $0.code, $0.detail] }
+    }
+
+    @Test func `each artifact that isn't linked to the others is listed with what the client can send`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let account = "704000000000000002"
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.newcomer(account),
+                    transactions: [
+                        try minter.transaction("1", of: "704000000000000009"), try minter.looseTransaction("2"),
+                        try Calculator.minter(.sandbox).transaction("3", of: account),
+                    ],
+                    renewalInfos: [
+                        try minter.text(.renewalInfo, ["appTransactionId": .string(account)]),
+                        try minter.text(.renewalInfo, ["appTransactionId": .string("704000000000000009")]),
+                    ],
+                    receipt: try Calculator.receipts().text()))
+            let otherAccount =
+                "the artifact belongs to another Apple account's acquisition of the app; send the artifact separately"
+            let expected: [[String]] = [
+                [
+                    "receipt", "unrelated",
+                    """
+                    no transaction links the receipt to the other artifacts; send a transaction that the receipt \
+                    contains, or `deviceIdentifier` if the receipt was made on this device
+                    """,
+                ],
+                ["transactions[0]", "unrelated", otherAccount],
+                [
+                    "transactions[1]", "unrelated",
+                    """
+                    no signed field links the transaction to the other artifacts; send `deviceVerificationID` of the \
+                    device for which all of them were signed
+                    """,
+                ],
+                [
+                    "transactions[2]", "wrongEnvironment",
+                    "the artifact is from Sandbox, and the others are from Production; send the artifact separately",
+                ],
+                [
+                    "renewalInfos[0]", "noTransaction",
+                    "no verified transaction has this renewal info's subscription; send that transaction too",
+                ],
+                ["renewalInfos[1]", "unrelated", otherAccount],
+            ]
+            #expect(shown(answer.problems) == expected)
+            #expect(!answer.purchasesAreComplete && answer.purchases.isEmpty)
+        }
+    }
+
+    @Test func `a sync without a valid artifact says whether it had none or only invalid artifacts`() async throws {
+        try await withService { client in
+            let none = try await client.refused(SyncRequest(transactions: []))
+            #expect(none.code == .nothingVerified && none.problems == [])
+            #expect(none.detail == "the request has no artifact; send `appTransaction`, `receipt` or `transactions`")
+            let invalid = try await client.refused(SyncRequest(transactions: ["x"]))
+            #expect(invalid.code == .nothingVerified && invalid.problems.map(\.artifact) == ["transactions[0]"])
+            #expect(invalid.detail == "no artifact that names a customer is valid; see `problems`")
+        }
+    }
+}
