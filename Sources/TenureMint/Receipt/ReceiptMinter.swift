@@ -45,7 +45,8 @@ package struct ReceiptMinter: Sendable {
     /// Creates a receipt with a defect in its chain, and the anchors with which to verify it.
     package func mint(with defect: ChainDefect) throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, defect: defect, signedAt: signingDate)
-        let assembly = try ReceiptAssembly(content: defaultReceipt.encoded(sorted: true), chain: chain.issued, style: style)
+        let assembly = try ReceiptAssembly(
+            content: defaultReceipt.encoded(sorted: true), chain: chain.issued, style: style)
         // Another root with the same name is verified with the authority's root as the anchor. An expired root is its
         // own anchor.
         let root = defect == .namesakeRoot ? authority.receipts.root : chain.root
