@@ -40,9 +40,9 @@ extension LintRule {
                 guard !unpaidEntitlements.isEmpty else {
                     report.add(
                         at: listed, severity: .note, on: platform,
-                        "\(description): only its row in the list, or the purchase date, shows its era",
+                        "\(description): only its row in the release list, or the purchase date, shows its era",
                         fix:
-                            "keep every release in the policy's list, and give each new release a higher \(platform.key.rawValue)"
+                            "keep every release in the policy's release list, and give each new release a higher \(platform.key.rawValue)"
                     )
                     return
                 }

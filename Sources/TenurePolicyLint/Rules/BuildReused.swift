@@ -34,7 +34,7 @@ extension LintRule {
                         at: listed, severity: .warning, on: platform,
                         "\(eras): \(build) proves neither era, \(isDated ? "so the purchase date alone decides" : "and no instant separates them")\(subject.outcomeWithoutDate(of: listed.release, number, on: platform))",
                         fix:
-                            "give each release its own \(platform.key.rawValue) from now on\(platform.decidesByList ? "; keep both rows in the policy's list" : "")"
+                            "give each release its own \(platform.key.rawValue) from now on\(platform.decidesByList ? "; keep both rows in the policy's release list" : "")"
                     )
                 } else {
                     report.add(

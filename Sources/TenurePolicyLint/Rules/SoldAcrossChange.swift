@@ -28,7 +28,7 @@ extension LintRule {
                     guard !unpaidEntitlements.isEmpty else { continue }
                     let until =
                         sale.until == .distantFuture
-                        ? "is still the newest in the list" : "was on sale until \(sale.until.rfc3339)"
+                        ? "is still the newest in the release list" : "was on sale until \(sale.until.rfc3339)"
                     let isDated = listed.release.releasedAt != .undated
                     let start = platform.beginning(of: moment, since: sale.from).inMinutes
                     let change = EraChange(to: now, on: platform, in: subject)
