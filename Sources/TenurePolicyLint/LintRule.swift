@@ -54,7 +54,7 @@ struct LintReport {
     ///   - fixes: the suggestions in the order in which they are tried, then advice.
     mutating func add(
         at path: [PolicyMistake.Step], as details: [String] = [], severity: LintFinding.Severity? = nil,
-        _ message: String, fix fixes: LintFix?...
+        _ message: String, fixes: LintFix?...
     ) {
         guard !draft.isBroken(path) else { return }
         append(
@@ -65,7 +65,7 @@ struct LintReport {
     /// Adds a finding about a row in the release list.
     mutating func add(
         at listed: ListedRelease, severity: LintFinding.Severity? = nil, on platform: LintPlatform, _ message: String,
-        fix fixes: LintFix?...
+        fixes: LintFix?...
     ) {
         append(platform.place(of: listed.release), listed.position, severity, message, fixes.compactMap { $0 })
     }

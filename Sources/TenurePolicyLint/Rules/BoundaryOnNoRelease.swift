@@ -43,7 +43,7 @@ extension LintRule {
                         : above == "none"
                             ? ": if the era's first release has a lower \(key), anyone who installs that release counts as `\(change.before.name.shortened)`\(change.lostEntitlements.isEmpty ? "" : " and gets \(inWords(change.lostEntitlements)) for nothing")"
                             : ""),
-                fix: above == "none"
+                fixes: above == "none"
                     ? nil
                     : .suggestion(
                         "write `\(key): \"\(first)\"`, or add the missing release to the release list",

@@ -31,7 +31,7 @@ extension LintRule {
                 report.add(
                     at: ["releases"], as: [platformName, builds], severity: group.datesHelp ? .warning : .error,
                     "the policy's release list lacks \(builds) on \(platformName), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
-                    fix: "add \(isOne ? "this release" : "these releases") to the policy's `releases`")
+                    fixes: "add \(isOne ? "this release" : "these releases") to the policy's `releases`")
             }
         }
     }

@@ -24,7 +24,7 @@ extension LintRule {
             report.add(
                 at: change.path,
                 "the release list's last release on \(platform.platform.rawValue) is \(last.map { "\(platform.key.rawValue) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.key.rawValue) of every later customer isn't in the list and proves nothing",
-                fix: "append the releases of `\(change.after.name.shortened)` to the release list")
+                fixes: "append the releases of `\(change.after.name.shortened)` to the release list")
         }
     }
 }

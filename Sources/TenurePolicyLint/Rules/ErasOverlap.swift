@@ -31,7 +31,7 @@ extension LintRule {
                 report.add(
                     at: path, as: [platform.platform.rawValue],
                     "on \(platform.platform.rawValue) the window of \(subject.name(index)) opens at \(second.window.lowerBound.addingTimeInterval(Tolerance.seconds).rfc3339), before that of `\(change.before.name.shortened)` has closed (\(first.window.upperBound.addingTimeInterval(-Tolerance.seconds).rfc3339)): customers in between may belong to \(inWords(first.eras.union(second.eras).map { subject.eras[$0].name }, "or"))",
-                    fix: hours >= 0
+                    fixes: hours >= 0
                         ? .suggestion(
                             "write `changeover: { from: -\(Int(hours))h, until: \(until) }`",
                             .write(

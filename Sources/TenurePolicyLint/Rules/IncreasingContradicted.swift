@@ -37,7 +37,7 @@ extension LintRule {
                                 : isSame
                                     ? "; the \(key) doesn't tell them apart"
                                     : "; \(key)s between them prove the wrong era"),
-                        fix: platform.key == .bundleVersion
+                        fixes: platform.key == .bundleVersion
                             ? .suggestion(
                                 "write `buildNumbers: restarted`",
                                 .write(.plain("restarted"), at: ["buildNumbers"])) : nil,

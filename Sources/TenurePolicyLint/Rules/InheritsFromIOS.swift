@@ -24,7 +24,7 @@ extension LintRule {
             report.add(
                 at: ["eras", .index(index), "begins", "iOS"],
                 "customers who first got the app on \(names) are judged by iOS's build \(version)",
-                fix:
+                fixes:
                     "if builds differ there, give \(names) a beginning; if the app came there with `\(era.name.shortened)`, the beginning is `new`"
             )
             return

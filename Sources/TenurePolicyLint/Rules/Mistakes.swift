@@ -49,7 +49,7 @@ extension LintRule {
                 report.add(
                     at: path,
                     "this beginning has no effect: \(subject.name(first)) began on iOS before \(platformName)'s App Store opened, so no customer on \(platformName) counts as one of \(subject.name(index))",
-                    fix: .suggestion("remove the beginning, or \(missing)", .remove(path)),
+                    fixes: .suggestion("remove the beginning, or \(missing)", .remove(path)),
                     .init(stringLiteral: missing))
             }
         }
