@@ -22,7 +22,7 @@ package struct LintRule: Sendable {
     package let fix: String
     /// The input that the check needs in addition to the policy.
     let needs: Need
-    /// The check; nil if the reader of the file makes it, and reports a mistake.
+    /// The check; nil if Tenure makes it while it reads the file, and reports a mistake.
     let check: (@Sendable (LintSubject, inout LintReport) -> Void)?
 
     init(

@@ -21,7 +21,7 @@ extension LintRule {
                 !subject.draft.hasValue(at: ["eras", .index(index), "changeover"]),
                 !subject.draft.isBroken(["eras", .index(index), "changeover"])
             else { continue }
-            // At the end of an honored era, it's a mistake, which the reader reports.
+            // At the end of an honored era, it's a mistake, which is reported while the file is read.
             guard subject.entitlementsHonoring(era: change.previous).isEmpty else { continue }
             report.add(
                 at: ["eras", .index(index)], severity: .warning,
