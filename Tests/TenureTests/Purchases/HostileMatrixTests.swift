@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a refund while the app runs ends the right of its purchase, also after an offline relaunch`()
+    @Test func `a refund while the app runs ends the right of its purchase, even after an offline relaunch`()
         async throws
     {
         try await ServedStore.run { served in
