@@ -3,7 +3,7 @@ import TenureCore
 
 /// A policy to publish, with the numbers of customers who may gain or lose something by it.
 package struct RequestedPublication: Sendable, Hashable {
-    /// Compact JSON, as `tenure policy compile` writes it.
+    /// The policy as compact JSON, as `tenure policy compile` writes it.
     package let compiled: [UInt8]
     /// The hash that identifies the policy.
     package let sha256: [UInt8]
@@ -163,7 +163,7 @@ package struct DatabasePosition: Sendable, Hashable {
     let unfinishedMembers: [Int64]
 }
 
-/// What changed between two positions.
+/// The customers who changed between two positions of the database.
 package struct ChangedCustomers: Sendable {
     /// The later of the two positions, from which the next comparison begins.
     let position: DatabasePosition
