@@ -6,7 +6,7 @@ extension LintRule {
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",
         rationale:
-            "One app was free, then paid, then free again. For such an app, one date isn't enough, because it leaves out the middle era.",
+            "One app was free, then paid, then free again. A policy with one boundary leaves out the paid era in the middle.",
         fix: "Correct the era's beginning or model, or the release's model in the release list.",
         needs: .releases
     ) { subject, report in

@@ -35,7 +35,7 @@ extension LintRule {
     static let rightUncertain = LintRule(
         "right-uncertain", .warning, "compared with the previous policy: a right that would become undetermined",
         rationale:
-            "In one app, a boundary lost its instant. No right was lost on paper, but half of the owners had to write to support.",
+            "In one app, a boundary lost its instant. No right was denied, but half of the owners were undetermined and had to write to support.",
         fix: "Restore the part of the boundary that the policy lost, or write `inDoubt: favorCustomer`.",
         needs: .oldPolicy
     ) { subject, report in
