@@ -50,7 +50,7 @@ import Testing
         #expect(date.place == "eras/freemium/begins/iOS/at")
         #expect(
             date.message
-                == "`freemium` begins on iOS with build 12 at 2015-03-13T19:00:00Z, but the release list has build 12 on 2016-03-13T19:00:00Z, in another year: customers in between may be assigned to the wrong era"
+                == "`freemium` begins on iOS with build 12 at 2015-03-13T19:00:00Z, but the release list has build 12 on 2016-03-13T19:00:00Z, in another year: customers may be assigned to the wrong era"
         )
         #expect(date.fix == "write `at: 2016-03-13T19:00:00Z`, or correct the release list")
         #expect(!date.edits.isEmpty)

@@ -27,7 +27,7 @@ extension LintRule {
                 let name = change.platform.name(of: release)
                 report.add(
                     at: change.path + ["at"], severity: isYear && change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the release list has \(name) on \(release.releasedAt.text)\(isYear ? ", in another year" : ""): customers in between may be assigned to the wrong era",
+                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the release list has \(name) on \(release.releasedAt.text)\(isYear ? ", in another year" : ""): customers may be assigned to the wrong era",
                     fixes: subject.redating(change),
                     "correct `at`, or correct the date of \(name) in the release list; if the price changed long before or after that release, name no \(change.platform.key.rawValue)"
                 )
