@@ -112,7 +112,7 @@ struct PublishingOptions: ParsableArguments {
         if promised > 0, !keepPromises {
             let stillLosing = answer.losingWithPromises
             lines.append(
-                "  \(promised) were promised what they lose: with `--keep-promises` they keep it"
+                "  \(promised) lose something that was promised to them: with `--keep-promises` they keep it"
                     + (stillLosing > 0
                         ? "; for the other losses, also pass `--take-from \(stillLosing) --rehearsal \(answer.id)`"
                         : ""))
