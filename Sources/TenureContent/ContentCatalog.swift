@@ -64,7 +64,8 @@ package struct ContentCatalog: Sendable, Hashable {
         }
 
         /// Returns the version with the highest `minimumAppVersion` that the app can use.
-        /// Nil if the app is too old for all versions of the pack.
+        ///
+        /// Returns nil if the app is too old for all versions of the pack.
         ///
         /// - Parameter appVersion: the `CFBundleShortVersionString`. Nil if it is missing or unreadable. Nil
         ///   is treated as older than every minimum.

@@ -40,7 +40,7 @@ package struct FileIdentity: Sendable, Hashable {
         self.init(status)
     }
 
-    /// Whether the path exists. True also for a broken link.
+    /// Whether the path exists, even if it's a broken link.
     package static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0

@@ -65,7 +65,7 @@ package enum PolicyFile {
 
     /// Parses a file. Returns the document, and the mistakes that didn't prevent parsing.
     ///
-    /// - Throws: the mistakes, also if the file is of another kind. Such a file may be secret, so the message doesn't
+    /// - Throws: the mistakes, even if the file is of another kind. Such a file may be secret, so the message doesn't
     ///   quote it.
     package static func document(
         _ bytes: some Collection<UInt8>, named fileName: String, as kind: DocumentKind = .policy

@@ -23,7 +23,7 @@ package struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertib
 
 /// One mistake: its position, what is wrong, and what to write instead.
 package struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
-    /// The place in the file, which has the name that was given to the reader.
+    /// The position in the file, with the name under which the file was read.
     package let position: SourcePosition
     /// What is wrong, and what to write instead.
     package let message: String

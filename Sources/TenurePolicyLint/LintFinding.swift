@@ -59,7 +59,7 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension LintFinding {
-    /// Creates the finding for a mistake that the reader of the file reported.
+    /// Creates the finding for a mistake that was found while the file was read.
     package init(_ mistake: PolicyFileMistake) {
         self.init(
             code: mistake.code, severity: .error, place: "",

@@ -22,7 +22,7 @@ package struct LintRule: Sendable {
     package let fix: String
     /// The input that the check needs in addition to the policy.
     let needs: Need
-    /// The check; nil if the reader of the file makes it, and reports a mistake.
+    /// The check; nil if Tenure makes it while it reads the file, and reports a mistake.
     let check: (@Sendable (LintSubject, inout LintReport) -> Void)?
 
     init(
@@ -54,7 +54,7 @@ struct LintReport {
     ///   - fixes: the suggestions in the order in which they are tried, then advice.
     mutating func add(
         at path: [PolicyMistake.Step], as details: [String] = [], severity: LintFinding.Severity? = nil,
-        _ message: String, fix fixes: LintFix?...
+        _ message: String, fixes: LintFix?...
     ) {
         guard !draft.isBroken(path) else { return }
         append(
@@ -65,7 +65,7 @@ struct LintReport {
     /// Adds a finding about a row in the release list.
     mutating func add(
         at listed: ListedRelease, severity: LintFinding.Severity? = nil, on platform: LintPlatform, _ message: String,
-        fix fixes: LintFix?...
+        fixes: LintFix?...
     ) {
         append(platform.place(of: listed.release), listed.position, severity, message, fixes.compactMap { $0 })
     }

@@ -19,7 +19,7 @@ extension LintRule {
         .testersAreOwners, .undeterminedDenies, .allowTooShort, .noAppleID,
         // Compared with the previous policy.
         .rightLost, .rightShortened, .rightUncertain, .trialShortened, .settingsEdited, .appChanged,
-        // All other mistakes that the reader reports.
+        // All other mistakes that are found while the file is read.
         .acknowledgmentWithoutFinding, .mistake,
     ]
 

@@ -92,7 +92,7 @@ struct ModelContradiction {
 }
 
 extension LintPlatform {
-    /// Whether the list says that the release had a price model before any era with that model, or changeover to one,
+    /// Whether the release list says that the release had a price model before any era with that model, or changeover to one,
     /// can have begun. An early purchase date takes precedence over a late version (rule C1 of
     /// Docs/decision-rules.md).
     fileprivate func isTooEarly(_ release: Release, among eras: [Era]) -> Bool {
@@ -175,7 +175,7 @@ extension LintSubject {
 
     /// Returns advice for the case that the right number isn't known or would cause another finding.
     func advice(on group: ModelContradiction, on platform: LintPlatform) -> LintFix {
-        let correction = "or correct the list if the app was free then"
+        let correction = "or correct the release list if the app was free then"
         guard let intendedEra = group.intendedEra else { return "add an era in which the app was sold, \(correction)" }
         let key = platform.key.rawValue
         let misplaced = misplacedEra(group)

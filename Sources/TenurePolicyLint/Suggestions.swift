@@ -92,8 +92,8 @@ extension PolicyEdit {
 }
 
 extension [PolicyEdit] {
-    /// The edits in an order in which each path leads to the same value as in the unchanged file: the removals last,
-    /// and of one list's elements the last one first.
+    /// The edits in an order in which each path leads to the same value as in the unchanged file. Removals come last,
+    /// and remove a list's elements from its end.
     var inApplicableOrder: [PolicyEdit] {
         func index(_ edit: PolicyEdit) -> Int { if case .index(let index)? = edit.path.last { index } else { 0 } }
         return filter { $0.value != nil } + filter { $0.value == nil }.sorted { index($0) > index($1) }

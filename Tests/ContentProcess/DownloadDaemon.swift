@@ -1,7 +1,7 @@
 import Foundation
 import TenureHTTP
 
-/// Downloads like the system's daemon, also while the app is suspended or not running:
+/// Downloads like the system's daemon, even while the app is suspended or not running:
 ///
 /// - It runs four downloads at once, and retries one without limit after a broken connection.
 /// - It follows redirects without asking the app.

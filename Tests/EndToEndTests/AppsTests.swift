@@ -197,7 +197,7 @@ import Testing
             #expect(check.status == status, "\(check.errors)")
             #expect(words.isEmpty ? check.errors.isEmpty : check.errors.contains(words), "\(check.errors)")
         }
-        // A service manager runs the check before each start, also while the database server is down.
+        // A service manager runs the check before each start, even while the database server is down.
         try server.stop(.fast)
         let config = try configuration(in: folder, notes: server.url("connections=17"))
         let check = try await self.check(config)

@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["Ctrl-C stops the service", "serving com.example.calculator"])
-    func `Ctrl-C stops tenure demo at once and silently, also while customers sync`(line: String) async throws {
+    func `Ctrl-C stops tenure demo at once and silently, even while customers sync`(line: String) async throws {
         let folder = try Folder()
         let demo = try RunningCommand(["demo", "--folder", folder.url("var").path, "--port", "0"])
         #expect(try await demo.writes(line))

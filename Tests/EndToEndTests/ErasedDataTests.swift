@@ -67,7 +67,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `erased data is gone from the database's files within a minute, also if the service is killed`()
+    @Test func `erased data is gone from the database's files within a minute, even if the service is killed`()
         async throws
     {
         let testBed = try SoakTestBed()

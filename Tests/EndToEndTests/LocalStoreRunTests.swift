@@ -101,7 +101,7 @@ import Testing
         #expect(await command.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tenure local-store run --notify posts notifications to this URL, also after a restart without it`()
+    @Test func `tenure local-store run --notify posts notifications to this URL, even after a restart without it`()
         async throws
     {
         let (listener, port) = try listenOnLoopback()

@@ -156,7 +156,7 @@ import Testing
         #expect(result.errors.contains("appStore.privateKeyFile"), "\(result.errors)")
     }
 
-    @Test func `tenure app-store test-notification tests each of several apps, also after the failure of one app`()
+    @Test func `tenure app-store test-notification tests each of several apps, even if the test of one app fails`()
         async throws
     {
         try folder.write(

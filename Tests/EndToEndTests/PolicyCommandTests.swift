@@ -29,7 +29,8 @@ import Testing
         }
     }
 
-    @Test func `tenure policy show writes a version to a new file, and policy versions lists what each took and gave`()
+    @Test
+    func `tenure policy show writes a version to a new file, and policy versions lists each with its losses and gains`()
         async throws
     {
         let testBed = try await PublishingTestBed()

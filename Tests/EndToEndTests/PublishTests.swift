@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test
-    func `a policy that takes a right is published only if the number of losses is confirmed, and can be rolled back`()
+    func `a policy that takes a right away is published only with the number of losses, and can be rolled back`()
         async throws
     {
         let testBed = try await PublishingTestBed()
@@ -198,7 +198,8 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a policy that takes a right can't be published after a rehearsal without customers`() async throws {
+    @Test func `a policy that takes a right away can't be published after a rehearsal without customers`() async throws
+    {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         let file = try testBed.write(PublishingTestBed.policy(boundary: "100"))

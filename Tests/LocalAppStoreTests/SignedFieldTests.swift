@@ -45,7 +45,7 @@ import Testing
         #expect(promotional.originalTransactionID == trial.transactionID)
     }
 
-    @Test func `a subscription has the customer's account token in every transaction, also after it began again`()
+    @Test func `a subscription has the customer's account token in every transaction, even after it began again`()
         throws
     {
         let text = "0e3a2a3c-0000-4000-8000-000000000001"

@@ -286,7 +286,7 @@ extension StoreClause {
             }
             try expect(Set(try await store.claim("a").map(\.attempt)) == [1, 11], "both messages")
         },
-        StoreClause("delivered and abandoned messages can be replayed, also to new endpoints") { store in
+        StoreClause("delivered and abandoned messages can be replayed, even to new endpoints") { store in
             try await store.listen(Endpoint(name: "a"))
             _ = try await store.update {
                 $0.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)

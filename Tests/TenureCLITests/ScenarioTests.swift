@@ -86,7 +86,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(await second.end(by: SIGTERM) == 0)
 }
 
-@Test func `only one process at a time can use a local App Store's folder, also after a kill`() async throws {
+@Test func `only one process at a time can use a local App Store's folder, even after a kill`() async throws {
     let folder = try Folder()
     let store = folder.url("store").path
     let arguments = ["local-store", "run", "--folder", store, "--port", "0"]

@@ -51,7 +51,7 @@ import Testing
             ])
     }
 
-    @Test func `mistakes in policy cases are reported like mistakes in a policy, also in a case's policy overrides`()
+    @Test func `mistakes in policy cases, and in their policy overrides, are reported like mistakes in a policy`()
         throws
     {
         let error = #expect(throws: PolicyFileError.self) {

@@ -91,7 +91,7 @@ import Testing
         #expect(place.hasPrefix("entitlements/premium/iOS/a build from 100 to below 120"))
         let covered = acknowledging("right-lost", place, in: moved)
         #expect(try findings(covered, against: old).unacknowledgedErrors == [])
-        // A boundary that moves further takes more rights than were acknowledged.
+        // A boundary that moves further takes away more rights than were acknowledged.
         let further = covered.replacingOccurrences(of: "build: \"100\"", with: "build: \"90\"")
         #expect(
             Set(try findings(further, against: old).unacknowledgedErrors.map(\.code)) == [

@@ -140,7 +140,7 @@ import Testing
         #expect(try codes(moved, against: []).contains("right-lost"))
         #expect(try codes(moved, list: list, against: []).filter { $0.hasPrefix("right") } == [])
         #expect(try codes([("\"120\"", "\"110\"")], list: list, against: []).contains("right-lost"))
-        // Until build 115 is released, the change takes nothing from any customer.
+        // Until build 115 is released, the change takes nothing away from any customer.
         let planned = list + "iOS,1.9,115,2015-06-09T18:00:00Z,paid\n"
         let before = Date(timeIntervalSince1970: 1.43e9)
         #expect(try codes(moved, list: planned, against: [], at: before).filter { $0.hasPrefix("right") } == [])

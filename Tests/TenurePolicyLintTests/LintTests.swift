@@ -138,7 +138,7 @@ import Testing
         let list = "releases:\n  - { platform: iOS, build: \"110\", releasedAt: 2015-02-16, model: free }\nbuildNumbers"
         #expect(
             try messages([("buildNumbers", list)]).contains {
-                $0.hasPrefix("policy.yaml:10:5: error: the list says that build 110")
+                $0.hasPrefix("policy.yaml:10:5: error: the release list says that build 110")
             })
     }
 

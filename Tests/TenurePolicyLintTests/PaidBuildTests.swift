@@ -118,7 +118,7 @@ import Testing
         #expect(found.severity == .error)
         #expect(
             found.message
-                == "the list says that build 120 on iOS (2015-06-10T18:00:00Z) was free, but by build it counts as `paid`, which has `model: paid`: customers who got the app then get `premium` for nothing"
+                == "the release list says that build 120 on iOS (2015-06-10T18:00:00Z) was free, but by build it counts as `paid`, which has `model: paid`: customers who got the app then get `premium` for nothing"
         )
     }
 
@@ -178,7 +178,8 @@ import Testing
             """
         let found = try #require(try findings(text).first { $0.code == "paid-build-unhonored" })
         #expect(found.message.hasPrefix("customers who bought builds 12, 104 and 119 on iOS lose `premium`"))
-        #expect(found.fix == "add an era in which the app was sold, or correct the list if the app was free then")
+        #expect(
+            found.fix == "add an era in which the app was sold, or correct the release list if the app was free then")
     }
 
     @Test func `the suggestion for paid builds in a free era moves the era's beginning above these builds`() throws {

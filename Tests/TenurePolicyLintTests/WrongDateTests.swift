@@ -50,9 +50,9 @@ import Testing
         #expect(date.place == "eras/freemium/begins/iOS/at")
         #expect(
             date.message
-                == "`freemium` begins on iOS with build 12 at 2015-03-13T19:00:00Z, but the list has build 12 on 2016-03-13T19:00:00Z, in another year: customers in between may be assigned to the wrong era"
+                == "`freemium` begins on iOS with build 12 at 2015-03-13T19:00:00Z, but the release list has build 12 on 2016-03-13T19:00:00Z, in another year: customers may be assigned to the wrong era"
         )
-        #expect(date.fix == "write `at: 2016-03-13T19:00:00Z`, or correct the list")
+        #expect(date.fix == "write `at: 2016-03-13T19:00:00Z`, or correct the release list")
         #expect(!date.edits.isEmpty)
         #expect(
             try findings(freemium("{ build: \"12\", at: 2016-03-13T19:00:00Z }"), Self.list + Self.free, own: own) == []
@@ -103,7 +103,7 @@ import Testing
         let paid = try #require(found.first { $0.code == "paid-build-unhonored" })
         #expect(paid.place == "eras/paid/begins/macOS/versions 2.0 and 2.1")
         #expect(paid.message.contains("by date they count as `launch`"))
-        #expect(paid.fix == "write `at: 2015-12-30T17:00:00Z`, or correct the list")
+        #expect(paid.fix == "write `at: 2015-12-30T17:00:00Z`, or correct the release list")
         #expect(try findings(launch("2015-12-30T17:00:00Z"), Self.launchList, own: own) == [])
         // The price may change some days after the binary came out.
         #expect(try findings(launch("2016-01-03T17:00:00Z"), Self.launchList, own: own) == [])
@@ -133,7 +133,7 @@ import Testing
         let found = try findings(eras, list, own: true)
         let paid = try #require(found.first { $0.code == "paid-build-unhonored" })
         #expect(paid.message.contains("by date it counts as `freemium`"))
-        #expect(paid.fix == "write `at: 2015-06-10T18:00:00Z`, or correct the list")
+        #expect(paid.fix == "write `at: 2015-06-10T18:00:00Z`, or correct the release list")
         #expect(!found.contains { $0.fix?.contains("above") ?? false })
         let separate = try findings(eras, list)
         #expect(separate.first { $0.code == "sold-across-change" }?.fix == "correct `at` of `freemium`")
@@ -149,7 +149,7 @@ import Testing
         let found = try findings(freemium("{ build: \"120\", at: 2014-06-10T18:00:00Z }"), list, own: true)
         let paid = try #require(found.first { $0.code == "paid-build-unhonored" })
         #expect(paid.message.contains("by date it counts as `freemium`"))
-        #expect(paid.fix == "correct `at` of `freemium`, or correct the list if the app was free then")
+        #expect(paid.fix == "correct `at` of `freemium`, or correct the release list if the app was free then")
     }
 
     // MARK: An undated boundary

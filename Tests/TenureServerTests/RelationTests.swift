@@ -119,7 +119,7 @@ import Testing
                     transactions: [try minter.transaction("410000000000001", of: "7")], receipt: request.receipt))
             #expect(owner.id != stranger.id)
             #expect(owner.problems.isEmpty)
-            // The receipt stays connected, also without the transaction.
+            // The receipt stays connected, even without the transaction.
             let again = try await client.sync(
                 SyncRequest(
                     appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string("7")]),

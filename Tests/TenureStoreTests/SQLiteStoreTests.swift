@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func `a customer is full if one member has 5,000 artifacts, but not if two members have so many together`()
+    @Test func `a customer is full if one member has 5,000 artifacts, but not if two members together have that many`()
         async throws
     {
         try await withFolder { folder in

@@ -7,6 +7,7 @@ import TenureJSON
 import TenureMint
 
 /// The interface that controls the local App Store: on loopback only, without a key.
+///
 /// `GET /control/state`, `POST /control/operations` with one operation or a list, `GET /control/customers/{name}` with
 /// the artifacts of the customer's device, `POST /control/device/{kind}` for StoreKit on Linux, and
 /// `POST /control/fault` with a code and the number of requests that fail.

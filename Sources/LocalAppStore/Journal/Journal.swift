@@ -4,7 +4,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Stores the state in one SQLite file, as a journal of operations.
+/// Stores the state of a local App Store in one SQLite file, as a journal of operations.
+///
 /// The first row is the header; each further row is an operation or the outcome of a delivery. Opening the file repeats
 /// all rows: the same seed and operations give the same state in every run.
 package struct Journal: Sendable {

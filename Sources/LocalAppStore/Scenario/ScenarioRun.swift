@@ -78,6 +78,7 @@ package struct ScenarioRun: Sendable {
 
 extension Scenario {
     /// Plays the operations in a store, without comparing anything.
+    ///
     /// Throws a `ScenarioFailure` if an operation isn't possible.
     package func perform(in store: LocalAppStore) async throws {
         try await addCustomers(to: store)

@@ -10,6 +10,7 @@ extension AppStoreSigner {
     private static let firstDayWithSHA256 = Date(timeIntervalSince1970: 1_737_676_800)
 
     /// The app receipt on a device of the account, signed now, in DER.
+    ///
     /// The receipt lists purchases, but consumables only until they are finished, and nothing that the family shares.
     func receipt(of acquisition: AppStoreAcquisition, in state: AppStoreState, device: UUID) throws -> [UInt8] {
         let app = state.apps[acquisition.app]

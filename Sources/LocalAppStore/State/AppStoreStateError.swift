@@ -56,7 +56,7 @@ extension AppStoreStateError: CustomStringConvertible {
             "`\(customer)` isn't eligible for the offer `\(offer)`; buy without it, or as another customer"
         case .noFamily(let customer): "`\(customer)` isn't in a family; create the customer with `family`"
         case .wrongState(let customer, let product, let must):
-            "`\(product)` of `\(customer)` must \(must) for this operation"
+            "`\(product)` of `\(customer)` isn't in the right state for this operation: it must \(must)"
         case .appNotBought(let customer, let app):
             "`\(app)` can't be refunded to `\(customer)`, who didn't pay for it or has a refund already; name another customer"
         case .billingFails(let customer): "every charge of `\(customer)` fails; perform `recover` first"

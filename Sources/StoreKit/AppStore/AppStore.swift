@@ -45,7 +45,7 @@ extension AppStore {
 
         /// iPhone and iPad. `originalAppVersion` is then a build.
         public static let iOS = Platform(rawValue: "iOS")
-        /// The Mac, also for Mac Catalyst. `originalAppVersion` is then a marketing version instead of a build.
+        /// The Mac, including Mac Catalyst. `originalAppVersion` is then a marketing version instead of a build.
         public static let macOS = Platform(rawValue: "macOS")
         /// Apple TV.
         public static let tvOS = Platform(rawValue: "tvOS")

@@ -28,7 +28,7 @@ public struct AppTransaction: Sendable {
     public let originalPurchaseDate: Date
     /// The platform on which the app was first acquired.
     public let originalPlatform: AppStore.Platform
-    /// `originalPlatform` as signed, also for a platform that the type doesn't know.
+    /// `originalPlatform` as signed, even for a platform that the type doesn't know.
     public var originalPlatformStringRepresentation: String { originalPlatform.rawValue }
     /// The date at which the customer ordered the app before its release; nil if there was no such order, and in the
     /// sandbox.

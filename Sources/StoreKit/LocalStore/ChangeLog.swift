@@ -14,7 +14,7 @@ struct ChangeLog: Sendable {
     }
 
     var transactions = Changes<Transaction>()
-    var statuses = Changes<HeldSubscription>()
+    var statuses = Changes<ReceivedSubscription>()
     var storefronts = Changes<Storefront>()
 
     /// The last known state of each transaction, by ID. A different state is a change. Nil before the first report

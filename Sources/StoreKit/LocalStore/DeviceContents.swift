@@ -17,8 +17,8 @@ struct DeviceContents: Sendable {
     /// The installed version; nil if the customer never got the app.
     let appVersion: String?
     /// The customer's transactions, the newest first.
-    var transactions: [HeldTransaction]
-    var subscriptions: [HeldSubscription]
+    var transactions: [ReceivedTransaction]
+    var subscriptions: [ReceivedSubscription]
 
     init?(_ json: JSONObject) {
         guard let change = json.integer("change"), let now = json.text("now").flatMap({ Date(rfc3339: $0) }),
@@ -32,14 +32,14 @@ struct DeviceContents: Sendable {
         isSandbox = json.text("environment") == "Sandbox"
         storefront = Storefront(json.object("storefront"))
         appVersion = json.text("appVersion")
-        transactions = json.objects("transactions").compactMap(HeldTransaction.init)
+        transactions = json.objects("transactions").compactMap(ReceivedTransaction.init)
             .sorted { ($1.value.purchaseDate, $1.value.id) < ($0.value.purchaseDate, $0.value.id) }
-        subscriptions = json.objects("subscriptions").compactMap(HeldSubscription.init)
+        subscriptions = json.objects("subscriptions").compactMap(ReceivedSubscription.init)
     }
 }
 
 /// One transaction as received, not yet verified.
-struct HeldTransaction: Sendable {
+struct ReceivedTransaction: Sendable {
     var value: Transaction
     var isFinished: Bool
 
@@ -51,7 +51,7 @@ struct HeldTransaction: Sendable {
 }
 
 /// One subscription as received, not yet verified.
-struct HeldSubscription: Sendable {
+struct ReceivedSubscription: Sendable {
     let group: String
     let state: Product.SubscriptionInfo.RenewalState
     let isFamilyShared: Bool

@@ -33,7 +33,7 @@ extension LocalStore {
     }
 
     private func status(
-        _ subscription: HeldSubscription, at now: Date, _ flaw: Flaw?
+        _ subscription: ReceivedSubscription, at now: Date, _ flaw: Flaw?
     ) -> Product.SubscriptionInfo.Status? {
         guard
             let transaction: VerificationResult<Transaction> = check(
@@ -74,7 +74,7 @@ extension LocalStore {
     }
 
     /// Waits for the next changed subscription, and returns its status. Returns nil if the task is canceled.
-    func nextStatus(_ cursor: inout ChangeLogCursor<HeldSubscription>) async -> Product.SubscriptionInfo.Status? {
+    func nextStatus(_ cursor: inout ChangeLogCursor<ReceivedSubscription>) async -> Product.SubscriptionInfo.Status? {
         while let subscription = await next(of: \.statuses, &cursor) {
             let flaw = await applyBehaviorToUpdates()
             guard let contents = state.withLock({ $0.contents }) else { continue }

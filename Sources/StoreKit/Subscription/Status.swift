@@ -31,7 +31,7 @@ extension Product.SubscriptionInfo {
             /// One listener. Each listener gets every change after its first call of `next()`.
             public struct AsyncIterator: AsyncIteratorProtocol {
                 let store: LocalStore?
-                var cursor = ChangeLogCursor<HeldSubscription>()
+                var cursor = ChangeLogCursor<ReceivedSubscription>()
 
                 /// Waits for the next change. Returns nil if the task is canceled, or if no store is configured.
                 public mutating func next() async -> Status? { await store?.nextStatus(&cursor) }

@@ -2,7 +2,7 @@ extension Tenure {
     /// How this copy of the app was installed. The client reads this from the app's files before it calls StoreKit,
     /// which may show a sign-in in a copy that isn't from the App Store.
     public enum Distribution: String, Sendable, Hashable, CaseIterable {
-        /// From the App Store, also for App Review.
+        /// From the App Store, or in App Review.
         case appStore
         /// From TestFlight, which has the artifacts of the sandbox.
         case testFlight

@@ -19,7 +19,8 @@ struct CurrentPolicy: Sendable {
     ///   - bundled: the output of `tenure policy compile` or `tenure policy sign`. A signed policy has a counter. After
     ///     an update of the app, the counter shows whether the bundled policy is newer than the stored policy.
     ///   - keys: the public keys that may sign the policy. There are two keys while a new key replaces an old key.
-    ///   - cached: `cachedPolicy` from an earlier start. It is ignored if it can't be verified or is for another app.
+    ///   - cached: `cachedPolicy` from an earlier start. If its text can't be verified or is for another app, only its
+    ///     highest counter is used.
     /// - Throws: an error if the bundled policy can't be read, or if none of the keys signed it.
     init(bundled: Data, keys: [PinnedKey], cached: CachedPolicy?) throws(SignedPolicyError) {
         self.keys = keys
@@ -38,7 +39,8 @@ struct CurrentPolicy: Sendable {
         if let cached { restore(cached) }
     }
 
-    /// Uses the stored policy if it can be verified and is newer than the bundled policy.
+    /// Uses the stored policy if it can be verified and is newer than the bundled policy. Otherwise, only its highest
+    /// counter is used.
     mutating func restore(_ cached: CachedPolicy) {
         cachedPolicy = cached
         guard
@@ -54,7 +56,8 @@ struct CurrentPolicy: Sendable {
     /// The policy's counter. Nil while a bundled policy without a counter is used.
     var counter: Int64? { newestSigned?.counter }
 
-    /// The `ETag` of the stored text; nil to fetch the whole policy, because the text is lost or invalid.
+    /// The `ETag` to send to the server. Nil if the stored text isn't the policy in use, for example because it's
+    /// invalid. The whole policy is then fetched.
     var tag: String? {
         guard let cachedPolicy, cachedPolicy.text == newestSigned?.text else { return nil }
         return cachedPolicy.tag

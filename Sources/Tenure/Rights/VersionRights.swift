@@ -88,7 +88,7 @@ extension Tenure {
 }
 
 extension Tenure {
-    /// Why `register` refused a rule. Then the rule grants nothing.
+    /// The reason why `register` refused a rule. A refused rule grants nothing.
     public enum InvalidVersionList: LocalizedError, Sendable, Hashable, CustomStringConvertible {
         /// These texts aren't valid versions.
         case malformed([String])

@@ -115,10 +115,10 @@ package final class ChainCache: Sendable {
         } else {
             issuedIntermediate = try issued(ParsedCertificate(der: intermediate), id: id, roots: roots)
         }
-        return try charging(to: .signers) { (charge: SignatureCharge) throws(Rejection) in
+        return try withBudget(for: .signers) { (useBudget: BudgetUse) throws(Rejection) in
             try trustedChain(
                 leaf: signer, intermediate: issuedIntermediate.certificate, anchor: issuedIntermediate.anchor,
-                purpose: purpose, charging: charge)
+                purpose: purpose, useBudget: useBudget)
         }
     }
 
@@ -126,8 +126,8 @@ package final class ChainCache: Sendable {
     private func issued(
         _ authority: ParsedCertificate, id: Intermediate, roots: TrustAnchors
     ) throws(Rejection) -> IssuedIntermediate {
-        let anchor = try charging(to: .intermediates) { (charge: SignatureCharge) throws(Rejection) in
-            try authority.anchor(among: roots, purpose: id.purpose, charging: charge)
+        let anchor = try withBudget(for: .intermediates) { (useBudget: BudgetUse) throws(Rejection) in
+            try authority.anchor(among: roots, purpose: id.purpose, useBudget: useBudget)
         }
         let issued = IssuedIntermediate(certificate: authority, anchor: anchor)
         tables.withLock { $0.intermediates.insert(issued, for: id) }
@@ -136,20 +136,20 @@ package final class ChainCache: Sendable {
 
     /// Runs `check`, and subtracts each signature check in it from the budget. If `check` succeeds, the signature
     /// checks are given back to the budget: a valid chain is remembered, and costs nothing later.
-    private func charging<Value>(
-        to kind: BudgetKind,
-        _ check: (SignatureCharge) throws(Rejection) -> Value
+    private func withBudget<Value>(
+        for kind: BudgetKind,
+        _ check: (BudgetUse) throws(Rejection) -> Value
     ) throws(Rejection) -> Value {
-        var charged = 0.0
+        var checksUsed = 0.0
         let value = try check { () throws(Rejection) in
             guard tables.withLock({ $0.useCheck(from: kind, at: .now, of: budget) }) else {
                 throw Rejection(
                     .tooManyUnknownSigners,
                     "too many unknown signers came in a short time; send the artifact again later")
             }
-            charged += 1
+            checksUsed += 1
         }
-        tables.withLock { $0.giveBack(charged, to: kind, of: budget) }
+        tables.withLock { $0.giveBack(checksUsed, to: kind, of: budget) }
         return value
     }
 }

@@ -1,16 +1,16 @@
 import SwiftASN1
 import X509
 
-/// Called before a certificate's signature is computed. Throws `tooManyUnknownSigners` if the budget is used up.
-typealias SignatureCharge = () throws(Rejection) -> Void
+/// Subtracts one signature check from a budget. Throws `tooManyUnknownSigners` if the budget is used up.
+typealias BudgetUse = () throws(Rejection) -> Void
 
 extension ParsedCertificate {
     /// Returns the anchor that signed this intermediate. The anchor and the intermediate must be certificate
     /// authorities.
     ///
-    /// `charging` is called before each signature check. If `charging` throws, the search ends.
+    /// `useBudget` is called before each signature check. If `useBudget` throws, the search ends.
     func anchor(
-        among anchors: TrustAnchors, purpose: ChainPurpose, charging: SignatureCharge = {}
+        among anchors: TrustAnchors, purpose: ChainPurpose, useBudget: BudgetUse = {}
     ) throws(Rejection) -> ParsedCertificate {
         // Several roots may have the same name. The signature decides which root issued the certificate.
         let anchorsWithSameName = anchors.certificates.filter { $0.subject == issuer }
@@ -24,7 +24,7 @@ extension ParsedCertificate {
         for anchor in anchorsWithSameName {
             do {
                 try anchor.checkIsAuthority(intermediatesBelow: 1)
-                try checkIsSigned(by: anchor, purpose: purpose, charging: charging)
+                try checkIsSigned(by: anchor, purpose: purpose, useBudget: useBudget)
                 return anchor
             } catch {
                 // Go on: another root with the same name may have signed the certificate.
@@ -39,7 +39,7 @@ extension ParsedCertificate {
     /// Checks that the issuer signed this certificate: names, key identifiers and the signature (RFC 5280, section
     /// 6.1.3).
     func checkIsSigned(
-        by issuer: ParsedCertificate, purpose: ChainPurpose, charging: SignatureCharge = {}
+        by issuer: ParsedCertificate, purpose: ChainPurpose, useBudget: BudgetUse = {}
     ) throws(Rejection) {
         guard self.issuer == issuer.subject else {
             throw Rejection(
@@ -58,7 +58,7 @@ extension ParsedCertificate {
                 "`\(x509.subject)` is signed with \(x509.signatureAlgorithm), which isn't accepted here"
             )
         }
-        try charging()
+        try useBudget()
         guard issuer.x509.publicKey.isValidSignature(x509.signature, for: x509) else {
             throw Rejection(.untrustedChain, "`\(x509.subject)` isn't signed with the key of `\(issuer.x509.subject)`")
         }

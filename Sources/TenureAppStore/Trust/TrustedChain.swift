@@ -60,16 +60,16 @@ package final class TrustedChain: Sendable {
 /// Builds and checks a chain of exactly a signer, an intermediate and a trusted root, as Apple uses it. The caller has
 /// checked that `anchor` signed the intermediate. Doesn't check validity periods.
 ///
-/// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`, and every error of `charging`, which
-/// is called before the leaf's signature is checked.
+/// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`, and every error of `useBudget`,
+/// which is called before the leaf's signature is checked.
 func trustedChain(
     leaf: ParsedCertificate,
     intermediate: ParsedCertificate,
     anchor: ParsedCertificate,
     purpose: ChainPurpose,
-    charging: SignatureCharge = {}
+    useBudget: BudgetUse = {}
 ) throws(Rejection) -> TrustedChain {
-    try leaf.checkIsSigned(by: intermediate, purpose: purpose, charging: charging)
+    try leaf.checkIsSigned(by: intermediate, purpose: purpose, useBudget: useBudget)
     try leaf.checkIsSigner(intermediate: intermediate)
     let key = try leaf.signingKey(for: purpose)
     return TrustedChain(key: key, certificates: [leaf, intermediate, anchor], isLocal: false)

@@ -15,7 +15,7 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
             of `tenure serve`. The App Store sends the notification to the URL that App Store Connect has for the \
             environment. The notification is about no customer.
 
-            With several apps, each app is tested, also after one fails.
+            With several apps, each app is tested, even if another app fails.
 
             Exit codes: 0 the notification arrived, for all apps; 1 it didn't arrive, or the App Store didn't answer; \
             64 wrong usage.
@@ -54,7 +54,7 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
                     configuration, logger: Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
                 ).run(in: environment)
             } catch {
-                // The failure of one app says nothing about the others.
+                // Test the other apps too.
                 Terminal.standardError.write(error: error, of: name)
                 haveArrived = false
                 continue

@@ -49,7 +49,7 @@ struct ContentPublishCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Replace the existing catalog without verifying it. All its versions are removed, also those for other values of `minimumAppVersion`."
+            "Replace the existing catalog without verifying it. All its versions are removed, including those for other values of `minimumAppVersion`."
     )
     var replace = false
 

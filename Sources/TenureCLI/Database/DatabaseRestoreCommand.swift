@@ -39,7 +39,7 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
         }
         try FilePlan(reading: selection.files, writing: [database.text]).check(replacing: true)
         let restored = try SQLiteRestore(of: file, to: database.text, for: selection.bundleID).run()
-        let replaced = restored.replacedPath.map { "; the replaced database is `\($0)`" } ?? ""
+        let replaced = restored.replacedPath.map { "; the previous database is now `\($0)`" } ?? ""
         Terminal.standardOutput.write(
             """
             restored \(restored.contents.customers) customers and \(restored.contents.artifacts) artifacts to \(database.text)\(replaced)

@@ -114,7 +114,7 @@ extension JWSKind {
     /// The fields of all kinds that hold an instant.
     fileprivate static let allInstantFields = Set(JWSKind.allCases.flatMap { instants(in: $0.fields) })
 
-    /// Returns the names of the fields that hold an instant, also in objects inside of fields.
+    /// Returns the names of the fields that hold an instant, including those in nested objects.
     private static func instants(in fields: [FieldDescription]) -> [String] {
         fields.flatMap { field -> [String] in
             switch field.shape {

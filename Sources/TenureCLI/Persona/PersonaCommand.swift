@@ -143,7 +143,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
 struct PersonaListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List all personas, also expired ones, and what the current policy gives them.",
+        abstract: "List all personas, including expired ones, and what the current policy gives them.",
         discussion: """
             Example:
               tenure persona list --key-file policy.key

@@ -39,7 +39,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A CSV file with all real releases, to check instead of the policy's own list. It changes no decision.",
+            "A CSV file with all real releases, to check instead of the policy's own release list. It affects only the check.",
             valueName: "file.csv"))
     var releases: String?
 

@@ -105,14 +105,14 @@ struct PublishingOptions: ParsableArguments {
     /// Returns lines with the options that allow these changes, such as `--take-from 12 --rehearsal reh_x`.
     private func advice(on answer: RehearsalAnswer, isRollback: Bool) -> [String] {
         // A rollback needs no --give-to: gains aren't limited, because its purpose is to give back what a publication
-        // took.
+        // took away.
         let giveOption = answer.gaining > 0 && !isRollback ? ["--give-to \(answer.gaining)"] : []
         let promised = answer.losing - answer.losingWithPromises
         var lines: [String] = []
         if promised > 0, !keepPromises {
             let stillLosing = answer.losingWithPromises
             lines.append(
-                "  \(promised) were promised what they lose: with `--keep-promises` they keep it"
+                "  \(promised) lose something that was promised to them: with `--keep-promises` they keep it"
                     + (stillLosing > 0
                         ? "; for the other losses, also pass `--take-from \(stillLosing) --rehearsal \(answer.id)`"
                         : ""))

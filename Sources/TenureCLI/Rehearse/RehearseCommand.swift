@@ -84,7 +84,7 @@ struct RehearseCommand: AsyncParsableCommand {
     @Option(
         name: .long, parsing: .singleValue,
         help: ArgumentHelp(
-            "Fail if this holds, such as 'lost>0' or 'denied>0.5%'. Repeatable.", valueName: "condition"))
+            "Fail if this condition is true, such as 'lost>0' or 'denied>0.5%'. Repeatable.", valueName: "condition"))
     var failIf: [String] = []
 
     @Flag(help: "Show customers' IDs in the report. Without it, customers are numbered.")

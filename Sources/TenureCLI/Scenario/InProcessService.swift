@@ -21,8 +21,8 @@ actor InProcessService: EntitlementService {
     private var currentRun: Run?
     /// The port of the local App Store; 0 before the local App Store runs.
     private(set) var localStorePort = 0
-    /// The client of the current run.
-    private var client = ServiceUnderTest(url: "", adminKey: nil)
+    /// The client of the current run of the service.
+    private(set) var client = ServiceUnderTest(url: "", adminKey: nil)
 
     /// One run of the service, from its start to its end.
     private struct Run {
@@ -145,9 +145,6 @@ actor InProcessService: EntitlementService {
     private func endRuns() { addedRuns.finish() }
 
     private func setLocalStorePort(_ port: Int) { localStorePort = port }
-
-    /// The client of the running service.
-    var running: ServiceUnderTest { client }
 
     // MARK: Requests of scenarios
 

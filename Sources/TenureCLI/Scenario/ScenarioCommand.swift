@@ -56,8 +56,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The port at which this command runs the local App Store for the service of `--service`: the same as for \
-            `tenure scenario settings`. Without it, any free port, which the service doesn't know.
+            The port of the local App Store that this command runs for the service of `--service`. Pass the port that \
+            you passed to `tenure scenario settings`. Without it, the service can't reach the local App Store.
             """, valueName: "port"))
     var localStorePort: Int?
 
@@ -66,7 +66,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             "The folder of the test authority that signs; without it, a new authority.", valueName: "dir"))
     var authority: String?
 
-    @Flag(name: .shortAndLong, help: "List met expectations too.")
+    @Flag(name: .shortAndLong, help: "Print the expectations that are met too.")
     var verbose = false
 
     func validate() throws {
@@ -128,7 +128,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         // Reports mistakes in the policy before anything runs.
         _ = try PolicyOnDisk(path: path).read()
         let service = InProcessService(policy: path, authority: authority, logger: logger) { configuration in
-            // Fetch the history of a new customer at once. By default, the service looks every 5 seconds.
+            // Fetch the history of a new customer at once. By default, the service looks for new customers every 5
+            // seconds.
             configuration.appStoreIdle = 0.02
         }
         return try await ScenarioRun(scenario, signer: signer, service: service).play()

@@ -75,7 +75,7 @@ struct WebhookCommand: AsyncParsableCommand {
             } else if let date = delivery.nextAttempt {
                 end = "next attempt \(date.rfc3339)"
             } else {
-                end = "given up"
+                end = "abandoned"
             }
             Terminal.standardOutput.write("  \(Terminal.escaped(delivery.endpoint)): \(end)")
             for attempt in delivery.attempts {

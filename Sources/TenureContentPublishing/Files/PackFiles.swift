@@ -5,7 +5,7 @@ import TenureFileAttributes
 
 /// The files of a pack in a folder on the disk.
 package struct PackFiles: Sendable {
-    /// A file that was found.
+    /// A file to publish, as the scan of the folder found it.
     package struct File: Sendable {
         /// The path in the pack, in Unicode's composed form (NFC).
         package let path: String

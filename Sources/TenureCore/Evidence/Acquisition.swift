@@ -5,7 +5,7 @@ public import Foundation
 /// Each `original…` field comes from the earliest-signed artifact in which it is readable. Each acquisition is decided
 /// separately: the version of one acquisition is never combined with the date of another acquisition.
 public struct Acquisition: Sendable, Hashable {
-    /// Identifies the acquisition, also in promises.
+    /// Identifies the acquisition, in evidence and in promises.
     public let key: AcquisitionKey
     /// The platform of the acquisition; nil if it is missing or unknown, or if the platform's App Store hadn't opened
     /// on the original purchase date (rule A9 of Docs/decision-rules.md).

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A right that an era gave in production, recorded so that later policy edits can't take it.
+/// A right that an era gave in production, recorded so that later policy edits can't take it away.
 public struct Promise: Sendable, Hashable {
     /// The name of the entitlement when the promise was made (rule H2 of Docs/decision-rules.md).
     public let entitlement: String

@@ -47,7 +47,7 @@ extension Policy {
             if index == 0, !era.begins.isEmpty {
                 mistakes.add(
                     place + ["begins"],
-                    "the first era can't have `begins`; remove it, or add the era that came before to the top of the list"
+                    "the first era can't have `begins`; remove it, or add the era that came before to the top of `eras`"
                 )
             }
             if index > 0, era.begins.isEmpty {

@@ -78,7 +78,7 @@ struct LanguageTag {
         return ["nb", "nn"].contains(language) ? "no" : language
     }
 
-    /// The script of Chinese, also if only the region implies it. Nil for other languages.
+    /// The script of Chinese, even if only the region implies it. Nil for other languages.
     var script: String? {
         guard language == "zh" else { return nil }
         if subtags.contains("hant") { return "hant" }

@@ -7,7 +7,7 @@ extension String {
         hidingPrivateKeys.hidingAdminKeys.hidingWebhookSecrets.hidingURLCredentials.hidingUserInfo.hidingPasswords
     }
 
-    /// Hides the value after `password =`, also in quotes, as libpq reads it. The value ends at white space, a
+    /// Hides the value after `password =`, even in quotes, as libpq reads it. The value ends at white space, a
     /// backtick, or an `&` before the next parameter of a URL, but not within quotes.
     private var hidingPasswords: String {
         replacing("password", ignoringCase: true) { rest in

@@ -15,14 +15,14 @@ package struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
     /// The position as compilers write it, such as `policy.yaml:12:7`.
     package var description: String { "\(file):\(line):\(column)" }
 
-    /// What positions are sorted by: the main file first.
+    /// The sort key of the position. Positions in the main file come first.
     package func order(mainFile: String) -> (Int, String, Int, Int) { (file == mainFile ? 0 : 1, file, line, column) }
 }
 
 /// A value of a YAML or JSON document with its position. Scalars keep their text: an unquoted `1.10` isn't converted to
 /// a number.
 package struct DocumentNode: Sendable {
-    /// What a value consists of.
+    /// The content of a value: a scalar, a sequence or a mapping.
     package enum Content: Sendable {
         case null
         /// A scalar without quotes. In JSON, a number, `true` or `false`.

@@ -95,7 +95,7 @@ package struct PolicyDraft: Sendable {
     }
 }
 
-/// A release, and its position in the list.
+/// A release, and the position of its row in the file.
 package struct ListedRelease: Sendable {
     package let release: Release
     package let position: SourcePosition

@@ -77,7 +77,7 @@ package enum ReleaseListFile {
         let start = SourcePosition(file: fileName, line: 1, column: 1)
         guard let header = rows.first else {
             throw PolicyFileError(
-                "the list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)
+                "the release list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)
         }
         // First find the columns. Rows can't be read without columns.
         var columns: [Column: Int] = [:]

@@ -19,7 +19,7 @@ extension LintRule {
         report.add(
             at: ["whileUndetermined"],
             "after \(Duration.text(seconds)), customers without evidence are denied \(inWords(subject.entitlements.map(\.name), "or")): an owner who is offline at the first launch after the update is locked out",
-            fix: .suggestion(
+            fixes: .suggestion(
                 "write `whileUndetermined: { allow: 72h }`",
                 .write(.mapping([.init("allow", .plain("72h"))]), at: ["whileUndetermined"])))
     }

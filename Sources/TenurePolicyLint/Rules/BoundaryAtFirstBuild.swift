@@ -29,7 +29,7 @@ extension LintRule {
                 let isBuild = change.platform.key == .bundleVersion && change.date != nil
                 report.add(
                     at: path, "no \(key) is below \(version): every customer counts as \(era)\(losing)",
-                    fix: isBuild
+                    fixes: isBuild
                         ? .suggestion(
                             "remove `build` and write `buildNumbers: restarted`, so that the date decides",
                             .remove(path), .write(.plain("restarted"), at: ["buildNumbers"]))
@@ -39,7 +39,7 @@ extension LintRule {
             report.add(
                 at: path, severity: .warning,
                 "if no release had a \(key) below \(version), every customer counts as \(era)\(losing)",
-                fix: "add a release list that has the releases below \(version), or \(advice.text)")
+                fixes: "add a release list that has the releases below \(version), or \(advice.text)")
         }
     }
 }

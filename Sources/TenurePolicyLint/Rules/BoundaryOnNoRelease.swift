@@ -9,7 +9,7 @@ extension LintRule {
         "boundary-on-no-release", .error, "a boundary with a build or version that no release has",
         rationale:
             "App Review may reject the build that was meant to be the first free build. The build that ships then has another number.",
-        fix: "Write the number of the era's first release, or add that release to the list.",
+        fix: "Write the number of the era's first release, or add that release to the release list.",
         needs: .releases
     ) { subject, report in
         // Skip platforms that inherit the boundary: the list of such a platform needn't have that release.
@@ -31,7 +31,7 @@ extension LintRule {
             let key = change.platform.key.rawValue
             let platform = change.platform.platform.rawValue
             let description =
-                "`\(change.after.name.shortened)` begins on \(platform) with \(key) \(version), which no release in the list has (below it \(below), above it \(above))"
+                "`\(change.after.name.shortened)` begins on \(platform) with \(key) \(version), which isn't in the release list (below it \(below), above it \(above))"
             let lacksDate = change.platform.decidesByList && change.date == nil
             // The number may belong to a planned release, which isn't in a list of past releases.
             let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
@@ -43,12 +43,12 @@ extension LintRule {
                         : above == "none"
                             ? ": if the era's first release has a lower \(key), anyone who installs that release counts as `\(change.before.name.shortened)`\(change.lostEntitlements.isEmpty ? "" : " and gets \(inWords(change.lostEntitlements)) for nothing")"
                             : ""),
-                fix: above == "none"
+                fixes: above == "none"
                     ? nil
                     : .suggestion(
-                        "write `\(key): \"\(first)\"`, or add the missing release to the list",
+                        "write `\(key): \"\(first)\"`, or add the missing release to the release list",
                         .write(.text(first), at: change.path + [.key(key)])),
-                "add the release to the list, with its real \(key)")
+                "add the release to the release list, with its real \(key)")
         }
     }
 }

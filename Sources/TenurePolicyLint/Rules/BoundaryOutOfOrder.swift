@@ -21,21 +21,21 @@ extension LintRule {
             if let (name, isEarly, neighbor) = subject.undatedContradiction(of: change), let date = change.date {
                 report.add(
                     at: change.path + ["at"], severity: change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the list has \(name) \(isEarly ? "after" : "before") \(change.platform.name(of: neighbor)) (\(neighbor.releasedAt.text)): customers may be assigned to the wrong era",
-                    fix: "correct `at`, or move \(name) to where it belongs in the list")
+                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the release list has \(name) \(isEarly ? "after" : "before") \(change.platform.name(of: neighbor)) (\(neighbor.releasedAt.text)): customers may be assigned to the wrong era",
+                    fixes: "correct `at`, or move \(name) to where it belongs in the release list")
             } else if let (release, isYear) = subject.contradictedDate(of: change), let date = change.date {
                 let name = change.platform.name(of: release)
                 report.add(
                     at: change.path + ["at"], severity: isYear && change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the list has \(name) on \(release.releasedAt.text)\(isYear ? ", in another year" : ""): customers in between may be assigned to the wrong era",
-                    fix: subject.redating(change),
-                    "correct `at`, or correct the date of \(name) in the list; if the price changed long before or after that release, name no \(change.platform.key.rawValue)"
+                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the release list has \(name) on \(release.releasedAt.text)\(isYear ? ", in another year" : ""): customers may be assigned to the wrong era",
+                    fixes: subject.redating(change),
+                    "correct `at`, or correct the date of \(name) in the release list; if the price changed long before or after that release, name no \(change.platform.key.rawValue)"
                 )
             } else if let (mine, others) = subject.contradictedOrder(of: change) {
                 report.add(
                     at: change.path, severity: change.matters ? .error : .warning,
                     "`\(change.after.name.shortened)` follows `\(change.before.name.shortened)`, but begins earlier on \(change.platform.platform.rawValue): `\(change.after.name.shortened)` on \(mine.text), `\(change.before.name.shortened)` on \(others.text) (dates from `at` and the release list)",
-                    fix: "correct the beginning of either era, or the release's date in the list")
+                    fixes: "correct the beginning of either era, or the release's date in the release list")
             }
         }
     }
@@ -110,7 +110,8 @@ extension LintSubject {
             case .instant(let date)? = release?.releasedAt
         else { return nil }
         return .suggestion(
-            "write `at: \(date.rfc3339)`, or correct the list", .write(.plain(date.rfc3339), at: change.path + ["at"]))
+            "write `at: \(date.rfc3339)`, or correct the release list",
+            .write(.plain(date.rfc3339), at: change.path + ["at"]))
     }
 }
 

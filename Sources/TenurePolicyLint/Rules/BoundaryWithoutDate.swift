@@ -28,7 +28,7 @@ extension LintRule {
             report.add(
                 at: change.path,
                 "on \(change.platform.platform.rawValue) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: \(consequence)nothing contradicts a wrong \(key)",
-                fix: subject.dating(change), "add `at` with the instant at which the price changed")
+                fixes: subject.dating(change), "add `at` with the instant at which the price changed")
         }
     }
 }

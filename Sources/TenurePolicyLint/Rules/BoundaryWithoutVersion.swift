@@ -18,7 +18,7 @@ extension LintRule {
             report.add(
                 at: change.path,
                 "on \(change.platform.platform.rawValue) the purchase date alone separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: buyers of an app bundle are judged by the bundle's date for \(inWords(change.lostEntitlements + change.gainedEntitlements))",
-                fix: change.date.flatMap { date in
+                fixes: change.date.flatMap { date in
                     // Suggest the release that came out with the change.
                     let release = change.platform.releases.map(\.release).first { $0.releasedAt == .instant(date) }
                     return (release?.originalAppVersion).map {

@@ -23,7 +23,7 @@ extension LintRule {
                 report.add(
                     at: path,
                     "`\(version)` is a build: the release list has it with version \(intendedRelease.numberInWords). On macOS the App Store reports versions, so \(consequence)",
-                    fix: .suggestion(
+                    fixes: .suggestion(
                         "write `version: \"\(intendedRelease.numberInWords)\"`",
                         .write(.text(intendedRelease.numberInWords), at: path)),
                     "give the version in which that build shipped")
@@ -39,7 +39,7 @@ extension LintRule {
                 report.add(
                     at: path, severity: .warning,
                     "`\(version)` looks like a build\(isBuildElsewhere ? ", and another platform begins with the same one" : ""). On macOS the App Store reports the marketing version, such as 2.0: if it is a build, \(consequence)",
-                    fix:
+                    fixes:
                         "give the CFBundleShortVersionString of the first release of `\(change.after.name.shortened)`; if `\(version)` is that number, add a release list with that release"
                 )
             }

@@ -40,9 +40,9 @@ extension LintRule {
                 guard !unpaidEntitlements.isEmpty else {
                     report.add(
                         at: listed, severity: .note, on: platform,
-                        "\(description): only its row in the list, or the purchase date, shows its era",
-                        fix:
-                            "keep every release in the policy's list, and give each new release a higher \(platform.key.rawValue)"
+                        "\(description): only its row in the release list, or the purchase date, shows its era",
+                        fixes:
+                            "keep every release in the policy's release list, and give each new release a higher \(platform.key.rawValue)"
                     )
                     return
                 }
@@ -54,7 +54,7 @@ extension LintRule {
                 report.add(
                     at: listed, on: platform,
                     "anyone who \(when) \(inWords(unpaidEntitlements)) for nothing: \(description)",
-                    fix:
+                    fixes:
                         "ship a \(platform.key.rawValue) above \(last.numberInWords)\(platform.decidesByList ? "" : ", and add the release list to the policy (key `releases`), so that the release date of \(build) is used")"
                 )
             }

@@ -5,10 +5,10 @@ import TenurePolicyFile
 /// (rule A5 of Docs/decision-rules.md). Only a separate list reveals that a release is missing.
 extension LintRule {
     static let buildNotListed = LintRule(
-        "build-not-listed", .error, "a release of an honored era that the policy's own list lacks",
+        "build-not-listed", .error, "a release of an honored era that the policy's own release list lacks",
         rationale:
             "A build that the list lacks doesn't show in which era its owners got the app, so they depend on their purchase date. Owners without a known purchase date are undetermined.",
-        fix: "Add the release to the policy's list.",
+        fix: "Add the release to the policy's release list.",
         needs: .releasesOption
     ) { subject, report in
         for platform in subject.platforms where platform.decidesByList {
@@ -30,15 +30,15 @@ extension LintRule {
                 let platformName = platform.platform.rawValue
                 report.add(
                     at: ["releases"], as: [platformName, builds], severity: group.datesHelp ? .warning : .error,
-                    "the policy's list lacks \(builds) on \(platformName), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
-                    fix: "add \(isOne ? "this release" : "these releases") to the policy's `releases`")
+                    "the policy's release list lacks \(builds) on \(platformName), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
+                    fixes: "add \(isOne ? "this release" : "these releases") to the policy's `releases`")
             }
         }
     }
 }
 
 extension LintSubject {
-    /// Returns what customers of a release lose because the policy's list lacks it, and whether customers with a known
+    /// Returns what customers of a release lose because the policy's release list lacks it, and whether customers with a known
     /// purchase date keep everything; nil if no customer loses anything.
     fileprivate func loss(
         without release: Release, _ number: AppVersion, on platform: LintPlatform

@@ -33,14 +33,14 @@ extension LintRule {
                     report.add(
                         at: listed, severity: .warning, on: platform,
                         "\(eras): \(build) proves neither era, \(isDated ? "so the purchase date alone decides" : "and no instant separates them")\(subject.outcomeWithoutDate(of: listed.release, number, on: platform))",
-                        fix:
-                            "give each release its own \(platform.key.rawValue) from now on\(platform.decidesByList ? "; keep both rows in the policy's list" : "")"
+                        fixes:
+                            "give each release its own \(platform.key.rawValue) from now on\(platform.decidesByList ? "; keep both rows in the policy's release list" : "")"
                     )
                 } else {
                     report.add(
                         at: listed, on: platform,
                         "\(eras), and the policy treats the second release as the first: anyone who first got the app with that release in \(subject.name(era)) gets \(inWords(unpaidEntitlements)) for nothing",
-                        fix: platform.key == .bundleVersion
+                        fixes: platform.key == .bundleVersion
                             ? "let the date decide: add the release list to the policy (key `releases`), or set `buildNumbers: restarted` and remove each `build` under `begins`"
                             : "add the release list to the policy (key `releases`), so that the date decides")
                 }

@@ -16,13 +16,13 @@ extension LintRule {
                 report.add(
                     at: ["eras", 0, "changeover"],
                     "`\(era.name.shortened)` is the first era: no change leads to this era, and its window has no effect",
-                    fix: .suggestion("remove `changeover`", .remove(["eras", 0, "changeover"])),
+                    fixes: .suggestion("remove `changeover`", .remove(["eras", 0, "changeover"])),
                     "move `changeover` to the era that follows")
             } else if !undated.isEmpty {
                 report.add(
                     at: ["eras", .index(index), "changeover"],
                     "the beginning on \(undated.sorted().joined(separator: " and ")) has no date, so the window has no effect there: customers who came during the change are judged by the number alone",
-                    fix: "add `at` to the era's beginning on each platform")
+                    fixes: "add `at` to the era's beginning on each platform")
             }
         }
     }

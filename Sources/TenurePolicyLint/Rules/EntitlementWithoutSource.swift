@@ -21,7 +21,7 @@ extension LintRule {
             report.add(
                 at: path,
                 "customers can have `\(entitlement.name.shortened)`\(trial) only by a grant of support: it has no products and honors no era",
-                fix: "add `products`, `honors`, or both, or remove the entitlement"
+                fixes: "add `products`, `honors`, or both, or remove the entitlement"
             )
         }
     }

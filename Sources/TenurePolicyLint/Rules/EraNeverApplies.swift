@@ -30,12 +30,12 @@ extension LintRule {
                     report.add(
                         at: change.path,
                         "\(era) ends on \(platformName) at the instant at which it begins (\(date.rfc3339)): no customer is in it, whatever honors it",
-                        fix: "correct `at` of \(era) or of \(next)")
+                        fixes: "correct `at` of \(era) or of \(next)")
                 } else if let version, version == nextVersion, date == nil || nextDate == nil {
                     report.add(
                         at: change.path,
                         "\(era) and \(next) begin on \(platformName) with one \(platform.key.rawValue) (\(version)), and no instant separates them: customers who came then may belong to either",
-                        fix: "add `at` to both eras, or correct one of the numbers")
+                        fixes: "add `at` to both eras, or correct one of the numbers")
                 }
             }
         }
@@ -46,7 +46,7 @@ extension LintRule {
             report.add(
                 at: ["eras", .index(index)],
                 "\(subject.name(index)) never applies: every platform is `new` in a later era",
-                fix:
+                fixes:
                     "remove the era, or write the build or instant with which the later era begins where the app existed before"
             )
         }

@@ -5,10 +5,10 @@ import TenurePolicyFile
 /// continued.
 extension LintRule {
     static let eraWithoutRelease = LintRule(
-        "era-without-release", .warning, "an era that has begun, but has no release in the policy's list",
+        "era-without-release", .warning, "an era that has begun, but has no release in the policy's release list",
         rationale:
             "A build that isn't in the list doesn't show in which era the customer got the app. If the list ends before the new era begins, Tenure can judge every later customer only by date.",
-        fix: "Append every release to the list, before it ships.",
+        fix: "Append every release to the policy's release list, before it ships.",
         needs: .releases
     ) { subject, report in
         for change in subject.changes where change.platform.decidesByList && change.matters {
@@ -23,8 +23,8 @@ extension LintRule {
             let last = platform.releases.last?.release
             report.add(
                 at: change.path,
-                "the list's last release on \(platform.platform.rawValue) is \(last.map { "\(platform.key.rawValue) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.key.rawValue) of every later customer isn't in the list and proves nothing",
-                fix: "append the releases of `\(change.after.name.shortened)` to the list")
+                "the release list's last release on \(platform.platform.rawValue) is \(last.map { "\(platform.key.rawValue) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.key.rawValue) of every later customer isn't in the list and proves nothing",
+                fixes: "append the releases of `\(change.after.name.shortened)` to the release list")
         }
     }
 }

@@ -22,22 +22,22 @@ extension LintRule {
                 report.add(
                     at: path + ["boughtSince"],
                     "no customer can get \(name) through this honor: \(era) ended everywhere by \(end.rfc3339), before `boughtSince` (\(since.rfc3339))",
-                    fix: "correct `boughtSince`: it must be within \(era)")
+                    fixes: "correct `boughtSince`: it must be within \(era)")
             } else if let before = honor.boughtBefore, before <= begin {
                 report.add(
                     at: path + ["boughtBefore"],
                     "no customer can get \(name) through this honor: \(era) begins at \(begin.rfc3339), which isn't before `boughtBefore` (\(before.rfc3339))",
-                    fix: "correct `boughtBefore`: it must be within \(era)")
+                    fixes: "correct `boughtBefore`: it must be within \(era)")
             } else if let until = honor.until, until <= begin {
                 report.add(
                     at: path + ["until"],
                     "no customer ever has \(name) through this honor: it ends (`until`) at \(until.rfc3339), and \(era) begins at \(begin.rfc3339)",
-                    fix: "correct `until`: it must be after the beginning of \(era)")
+                    fixes: "correct `until`: it must be after the beginning of \(era)")
             } else if let until = honor.until, end != .distantFuture, until < end {
                 report.add(
                     at: path + ["until"], severity: .warning,
                     "\(name) ends (`until`) at \(until.rfc3339), but \(era) lasts until \(end.rfc3339): customers who buy in between don't get it",
-                    fix: "correct `until`: it must be after the era's end")
+                    fixes: "correct `until`: it must be after the era's end")
             }
         }
     }

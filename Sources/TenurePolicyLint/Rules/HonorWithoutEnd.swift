@@ -31,7 +31,7 @@ extension LintRule {
                 report.add(
                     at: path, severity: .warning,
                     "`for` (\(length.inWords)) counts from the end of `\(honor.era)`, which is the last era: \(outcome)",
-                    fix: "\(advice), or acknowledge this finding if it is intended")
+                    fixes: "\(advice), or acknowledge this finding if it is intended")
                 continue
             }
             let undated = subject.platforms.filter {
@@ -47,7 +47,7 @@ extension LintRule {
             report.add(
                 at: path,
                 "`for` (\(length.inWords)) counts from the beginning of \(subject.name(index + 1)), which has no `at`\(places.isEmpty ? ":" : " on \(places): there") \(outcome) for everybody who got the app in `\(honor.era)`",
-                fix:
+                fixes:
                     "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or write `until` instead of `for`"
             )
         }

@@ -34,8 +34,8 @@ extension LintRule {
                 isOpen
                     ? "\(customers)\(window) gets `\(entitlement.name.shortened)` \(end) for nothing: `\(honor.era)` is free\(start == nil ? " and is the current era" : "")"
                     : "everyone who got the app in `\(honor.era)`\(window) has `\(entitlement.name.shortened)` \(end), but the app was free then",
-                fix: .suggestion(
-                    "remove `\(honor.era)` from `honors`, or correct its `model` if the app was sold then",
+                fixes: .suggestion(
+                    "remove `\(honor.era)` from `honors`, or correct the era's `model` if the app was sold then",
                     .remove(path)),
                 "honor only eras in which the app was sold, or correct the era's model")
         }

@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let increasingContradicted = LintRule(
         "increasing-contradicted", .error,
-        "`buildNumbers: increasing`, or a macOS app, where the list has a number that fell or was used twice",
+        "`buildNumbers: increasing`, or a macOS app, where the release list has a number that fell or was used twice",
         rationale:
             "After five years, a developer may not remember whether build numbers restarted. The release list shows whether they did.",
         fix: "Write `buildNumbers: restarted`, and keep the release list in the policy.",
@@ -33,11 +33,11 @@ extension LintRule {
                                 ? "two releases have \(key) \(number) (\(dates.0) and \(dates.1))"
                                 : "\(key) \(number) (\(dates.1)) came after \(key) \(before) (\(dates.0))")
                             + (platform.decidesByList
-                                ? "; the policy's list tells the releases apart, but if a date contradicts the \(key), the \(key) is used"
+                                ? "; the policy's release list tells the releases apart, but if a date contradicts the \(key), the \(key) is used"
                                 : isSame
                                     ? "; the \(key) doesn't tell them apart"
                                     : "; \(key)s between them prove the wrong era"),
-                        fix: platform.key == .bundleVersion
+                        fixes: platform.key == .bundleVersion
                             ? .suggestion(
                                 "write `buildNumbers: restarted`",
                                 .write(.plain("restarted"), at: ["buildNumbers"])) : nil,

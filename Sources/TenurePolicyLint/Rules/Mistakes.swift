@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// The rules for mistakes that the reader of a policy file reports. A file with mistakes isn't a policy.
+/// The rules for mistakes that are found while a policy file is read. A file with mistakes isn't a policy.
 extension LintRule {
     static let mistake = LintRule(
         "mistake", .error, "something that keeps the file from being a policy",
@@ -27,9 +27,9 @@ extension LintRule {
             "Compared as strings, version 13 comes before version 2. One app compared its versions as strings, and locked its owners out on the day of the change.",
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
-    /// The reader of the file reports eras that aren't listed oldest first. This check finds a beginning of an era that
-    /// comes before the first era on the platform (rule A8 of Docs/decision-rules.md). Such a policy is valid, but the
-    /// beginning has no effect.
+    /// Eras that aren't listed oldest first are a mistake that is found while the file is read. This check finds a
+    /// beginning of an era that comes before the first era on the platform (rule A8 of Docs/decision-rules.md). Such a
+    /// policy is valid, but the beginning has no effect.
     static let erasBackwards = LintRule(
         "eras-backwards", .error, "an era that begins before the era listed above it, or a beginning without effect",
         rationale:
@@ -49,7 +49,7 @@ extension LintRule {
                 report.add(
                     at: path,
                     "this entry has no effect: \(subject.name(first)) began on iOS before \(platformName)'s App Store opened, so no customer on \(platformName) counts as \(subject.name(index))",
-                    fix: .suggestion("remove the entry, or \(missing)", .remove(path)),
+                    fixes: .suggestion("remove the entry, or \(missing)", .remove(path)),
                     .init(stringLiteral: missing))
             }
         }

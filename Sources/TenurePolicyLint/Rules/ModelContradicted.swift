@@ -6,8 +6,8 @@ extension LintRule {
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",
         rationale:
-            "One app was free, then paid, then free again. For such an app, one date isn't enough, because it leaves out the middle era.",
-        fix: "Correct the era's beginning or model, or the release's model in the list.",
+            "One app was free, then paid, then free again. A policy with one boundary leaves out the paid era in the middle.",
+        fix: "Correct the era's beginning or model, or the release's model in the release list.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
@@ -26,8 +26,9 @@ extension LintRule {
                     : ": customers who got the app then get \(inWords(group.unpaidEntitlements.sorted())) for nothing"
                 report.add(
                     at: first, on: platform,
-                    "the list says that \(builds) on \(platform.platform.rawValue) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which has `model: \(subject.eras[group.era].model.rawValue)`\(consequence)",
-                    fix: "add an era that begins there, correct where \(subject.name(moved)) begins, or correct the row"
+                    "the release list says that \(builds) on \(platform.platform.rawValue) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which has `model: \(subject.eras[group.era].model.rawValue)`\(consequence)",
+                    fixes:
+                        "add an era that begins there, correct where \(subject.name(moved)) begins, or correct the row"
                 )
             }
         }

@@ -13,6 +13,6 @@ extension LintRule {
         report.add(
             at: ["app"],
             "production artifacts of `\(app.bundleID.shortened)` are matched by bundle ID alone, and `tenure serve` doesn't start for production",
-            fix: "add the `appleID` that App Store Connect shows under App Information")
+            fixes: "add the `appleID` that App Store Connect shows under App Information")
     }
 }

@@ -21,12 +21,12 @@ extension LintRule {
                 !subject.draft.hasValue(at: ["eras", .index(index), "changeover"]),
                 !subject.draft.isBroken(["eras", .index(index), "changeover"])
             else { continue }
-            // At the end of an honored era, it's a mistake, which the reader reports.
+            // At the end of an honored era, it's a mistake, which is reported while the file is read.
             guard subject.entitlementsHonoring(era: change.previous).isEmpty else { continue }
             report.add(
                 at: ["eras", .index(index)], severity: .warning,
                 "`\(era.name.shortened)` doesn't state its changeover: customers who got the app just after \(date.rfc3339), in a storefront that hadn't changed yet, get \(inWords(change.gainedEntitlements)) anyway",
-                fix: .suggestion(
+                fixes: .suggestion(
                     "write `changeover: { from: -24h, until: +48h }` for `\(era.name.shortened)`",
                     .write(.defaultChangeover, at: ["eras", .index(index), "changeover"])),
                 "say in `changeover` how long price and build can have disagreed around the change, or `none` if they changed at one instant"

@@ -33,7 +33,7 @@ extension LintRule {
                 report.add(
                     at: listed, on: platform,
                     "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date isn't known",
-                    fix:
+                    fixes:
                         "\(isInherited ? "add `\(platform.platform.rawValue)` under `begins` of \(subject.name(change.index))" : "begin \(subject.name(change.index)) above \(number)"), with its own first release; if \(number) belongs to \(subject.name(change.index)), correct `at` or the release's date"
                 )
             }

@@ -30,7 +30,7 @@ extension LintRule {
                 report.add(
                     at: subject.path(ofBeginning: subject.misplacedEra(group), on: platform), as: details,
                     "customers who bought \(builds) on \(platformName) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which \(lost) \(group.lostEntitlements.count == 1 ? "doesn't" : "don't") honor",
-                    fix: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
+                    fixes: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
                 )
             }
         }

@@ -28,7 +28,7 @@ extension LintSubject {
             report.add(
                 at: ["eras", .index(era)], as: missed, severity: isFree && haveBuyers ? .error : .warning,
                 "\(buyers) \(missed.joined(separator: ", or ")) don't keep \(names)\(haveBuyers ? "" : " if the app was out then"): no honor\(current.count < honors.count ? " that still applies" : "") includes their purchase date",
-                fix: fixAdding(era: era, toHonorsOf: first),
+                fixes: fixAdding(era: era, toHonorsOf: first),
                 "extend the dates of an honor of \(name(era)); if you intend these dates, add this finding to `acknowledge`"
             )
         }
@@ -42,7 +42,7 @@ extension LintSubject {
         report.add(
             at: ["eras", .index(era)], as: ["only for a time"], severity: haveEnded ? .note : .warning,
             "\(buyers) \(haveEnded ? "had" : "have") \(names) only for a time (\(limits.joined(separator: "; "))): they keep nothing permanently",
-            fix: fixAdding(era: era, toHonorsOf: first),
+            fixes: fixAdding(era: era, toHonorsOf: first),
             "honor \(name(era)) without an end; if you intend the end, add this finding to `acknowledge`")
     }
 

@@ -11,8 +11,8 @@ extension LintRule {
         fix: "Add the era to the `honors` of each entitlement that its buyers paid for."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() where era.model == .paid {
-            // Skip the last era: while the app is still sold, no customer loses anything. But if a free era came
-            // before it and earlier buyers have something, today's buyers pay for nothing.
+            // Skip the last era: while the app is still sold, no customer loses anything. But if the app was free before
+            // and earlier buyers have an entitlement, today's buyers get nothing for their money.
             if index == subject.eras.count - 1, !subject.isSoldAgainForNothing { continue }
             let isReadable = !subject.entitlements.contains {
                 subject.draft.isBroken(["entitlements", .key($0.name)])
@@ -38,7 +38,9 @@ extension LintRule {
                 report.add(
                     at: path, severity: isFree ? .error : .warning,
                     "customers who paid for the app in \(name)\(builds) keep nothing\(again): no entitlement honors the era",
-                    fix: subject.entitlements.first.map { subject.fixAdding(era: index, toHonorsOf: sold.first ?? $0) },
+                    fixes: subject.entitlements.first.map {
+                        subject.fixAdding(era: index, toHonorsOf: sold.first ?? $0)
+                    },
                     "honor \(name) in \(inWords(subject.entitlements.map(\.name), "or"))")
                 continue
             }
@@ -49,7 +51,7 @@ extension LintRule {
             // doesn't.
             let unhonored = sold.filter { honors($0).isEmpty }
             guard !unhonored.isEmpty else { continue }
-            let isKept = sold.contains { honors($0).contains(where: \.isUnlimited) }
+            let hasUnlimitedHonor = sold.contains { honors($0).contains(where: \.isUnlimited) }
             let names = inWords(unhonored.map(\.name))
             let honoringNames = inWords(honoring.map(\.name))
             for entitlement in unhonored {
@@ -57,11 +59,11 @@ extension LintRule {
                 // are new.
                 report.add(
                     at: path, as: [entitlement.name], severity: .warning,
-                    isKept
+                    hasUnlimitedHonor
                         ? "customers who paid for the app in \(name)\(builds) have \(honoringNames), and must buy `\(entitlement.name.shortened)`: this is right only if `\(entitlement.name.shortened)` is new"
-                        : "customers who paid for the app in \(name)\(builds) must buy \(names): the era gives them \(honoringNames), but no sold entitlement permanently",
-                    fix: isKept ? nil : subject.fixAdding(era: index, toHonorsOf: entitlement),
-                    "honor \(name) in `\(entitlement.name.shortened)` too if this entitlement was part of the paid app\(isKept ? "; if it is new, add this finding to `acknowledge`" : "")"
+                        : "customers who paid for the app in \(name)\(builds) must buy \(names): the era gives them \(honoringNames), but it gives no sold entitlement permanently",
+                    fixes: hasUnlimitedHonor ? nil : subject.fixAdding(era: index, toHonorsOf: entitlement),
+                    "honor \(name) in `\(entitlement.name.shortened)` too if this entitlement was part of the paid app\(hasUnlimitedHonor ? "; if it is new, add this finding to `acknowledge`" : "")"
                 )
             }
         }

@@ -38,7 +38,7 @@ extension LintRule {
                 report.add(
                     at: path, as: [name], severity: isNamed && !isLast ? .note : .error,
                     "\(subject.name(index)) doesn't say where it begins on \(name), and \(proof): \(consequence)",
-                    fix: isNew
+                    fixes: isNew
                         ? .suggestion(
                             "write `\(name): new`: the first release there came after \(subject.name(index)) had begun",
                             .write(.plain("new"), at: path + ["begins", .key(name)])) : nil,

@@ -25,7 +25,7 @@ extension LintRule {
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "products", .index(number)],
                     "customers who buy `\(product.id.shortened)` get nothing new: customers of every era already have \(inWords(giving))",
-                    fix:
+                    fixes:
                         "in `honors`, remove the eras of the customers who should buy the product, or stop selling the product"
                 )
             }

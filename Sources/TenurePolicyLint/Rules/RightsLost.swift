@@ -35,7 +35,7 @@ extension LintRule {
     static let rightUncertain = LintRule(
         "right-uncertain", .warning, "compared with the previous policy: a right that would become undetermined",
         rationale:
-            "In one app, a boundary lost its instant. No right was lost on paper, but half of the owners had to write to support.",
+            "In one app, a boundary lost its instant. No right was denied, but half of the owners were undetermined and had to write to support.",
         fix: "Restore the part of the boundary that the policy lost, or write `inDoubt: favorCustomer`.",
         needs: .oldPolicy
     ) { subject, report in
@@ -57,7 +57,7 @@ extension LintRule {
             report.add(
                 at: ["inDoubt"],
                 "`inDoubt` was `\(old.inDoubt.rawValue)` and is `\(new.inDoubt.rawValue)`: \(new.inDoubt == .undetermined ? "customers with proofs that leave a doubt, such as buyers within a changeover window, are no longer granted what they have" : "customers with proofs that leave a doubt are now granted what was undetermined")",
-                fix: .suggestion(
+                fixes: .suggestion(
                     "keep `\(old.inDoubt.rawValue)` unless you intend that",
                     .write(.plain(old.inDoubt.rawValue), at: ["inDoubt"])))
         }
@@ -65,7 +65,7 @@ extension LintRule {
             report.add(
                 at: ["whileUndetermined"],
                 "`whileUndetermined` was \(old.whileUndetermined.inWords) and is \(new.whileUndetermined.inWords): that is what customers get before anything is known about them",
-                fix: .suggestion(
+                fixes: .suggestion(
                     "keep \(old.whileUndetermined.inWords) unless you intend that",
                     .write(old.whileUndetermined.value, at: ["whileUndetermined"])))
         }
@@ -73,7 +73,7 @@ extension LintRule {
             report.add(
                 at: ["testEnvironments"],
                 "`testEnvironments` was `\(old.testEnvironments.rawValue)` and is `\(new.testEnvironments.rawValue)`: this changes what testers and App Review see, but not what customers get",
-                fix: .suggestion(
+                fixes: .suggestion(
                     "keep `\(old.testEnvironments.rawValue)` unless you intend that",
                     .write(.plain(old.testEnvironments.rawValue), at: ["testEnvironments"])))
         }
@@ -93,7 +93,7 @@ extension LintRule {
             report.add(
                 at: ["app", "bundleID"],
                 "the bundle ID was `\(old.bundleID.shortened)`: no artifact of a customer of that app counts for `\(new.bundleID.shortened)`",
-                fix: .suggestion(
+                fixes: .suggestion(
                     "write `bundleID: \(old.bundleID.shortened)`; for a new app record, compare with its own policy, and grant its customers what they owned",
                     .write(.text(old.bundleID), at: ["app", "bundleID"])),
                 "compare with the policy of the same app; for a new app record, grant its customers what they owned")
@@ -102,7 +102,7 @@ extension LintRule {
             report.add(
                 at: ["app", "appleID"],
                 "the Apple ID was `\(id)`\(new.appleID.map { " and is `\($0)`" } ?? " and is missing now"): \(new.appleID == nil ? "production artifacts are matched by bundle ID alone" : "no production artifact of an existing customer counts")",
-                fix: .suggestion(
+                fixes: .suggestion(
                     new.appleID == nil
                         ? "write `appleID: \(id)`"
                         : "write `appleID: \(id)`; for a new app record, compare with its own policy, and grant its customers what they owned",
@@ -122,7 +122,7 @@ extension LintSubject {
             guard let fate = words(loss.fate, "`\(loss.entitlement.shortened)`") else { continue }
             report.add(
                 at: place(of: loss.entitlement), as: nameIfRemoved(loss.entitlement) + loss.details,
-                "\(loss.customers) \(fate)", fix: restoringFix(loss.entitlement, of: old),
+                "\(loss.customers) \(fate)", fixes: restoringFix(loss.entitlement, of: old),
                 advice(on: loss.entitlement, under: old))
         }
         for loss in rights.productLosses {
@@ -130,7 +130,7 @@ extension LintSubject {
             report.add(
                 at: place(of: loss.entitlement), as: nameIfRemoved(loss.entitlement) + ["products", loss.product],
                 "customers who have bought `\(loss.product.shortened)`, and have it from no era, \(fate)",
-                fix: isNamed(loss.entitlement)
+                fixes: isNamed(loss.entitlement)
                     ? restoringFix(loss.product, of: loss.entitlement, under: old)
                     : restoringFix(loss.entitlement, of: old),
                 advice(on: loss.entitlement, under: old))

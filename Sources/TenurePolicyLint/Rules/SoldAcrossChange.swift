@@ -28,7 +28,7 @@ extension LintRule {
                     guard !unpaidEntitlements.isEmpty else { continue }
                     let until =
                         sale.until == .distantFuture
-                        ? "is still the newest in the list" : "was on sale until \(sale.until.rfc3339)"
+                        ? "is still the newest in the release list" : "was on sale until \(sale.until.rfc3339)"
                     let isDated = listed.release.releasedAt != .undated
                     let start = platform.beginning(of: moment, since: sale.from).inMinutes
                     let change = EraChange(to: now, on: platform, in: subject)
@@ -37,7 +37,7 @@ extension LintRule {
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
                         "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(start) gets \(inWords(unpaidEntitlements)) for nothing",
-                        fix: isDateWrong
+                        fixes: isDateWrong
                             ? nil
                             : subject.useOfList.map {
                                 .suggestion("write `releases: \($0.path)`, so that the date decides", $0.edit)

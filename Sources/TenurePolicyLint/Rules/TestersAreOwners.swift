@@ -15,7 +15,7 @@ extension LintRule {
         report.add(
             at: ["testEnvironments"],
             "every tester in Sandbox and TestFlight, and App Review, has \(inWords(honored)): no tester sees what a new customer sees before the release",
-            fix: .suggestion(
+            fixes: .suggestion(
                 "write `testEnvironments: newCustomer`, and try owners with `tenure policy test`",
                 .write(.plain("newCustomer"), at: ["testEnvironments"])),
             "test as a new customer too")

@@ -14,7 +14,7 @@ extension LintRule {
             report.add(
                 at: ["entitlements", .key(entitlement.name), "trial"],
                 "no customer needs \(trial.inWords) of trial: `\(entitlement.name.shortened)` is honored for every era (\(subject.eras.map { "`\($0.name.shortened)`" }.joined(separator: ", "))), so everyone who has the app has it",
-                fix: .suggestion(
+                fixes: .suggestion(
                     "remove `trial`, or the last era from `honors`",
                     .remove(["entitlements", .key(entitlement.name), "trial"])),
                 "remove the trial, or the last era from `honors`")

@@ -31,7 +31,7 @@ extension LintRule {
             }
             report.add(
                 at: now.trial == nil ? path : path + ["trial"], consequence,
-                fix: .suggestion(
+                fixes: .suggestion(
                     "write `trial: { \(trial.key): \(trial.count) }`",
                     .write(
                         .mapping([.init(trial.key, .plain(String(trial.count)))]), at: path + ["trial"])))

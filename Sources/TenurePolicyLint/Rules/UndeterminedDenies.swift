@@ -15,7 +15,7 @@ extension LintRule {
         report.add(
             at: ["whileUndetermined"],
             "an owner who is offline at the first launch after the update is refused \(inWords(honored, "or")), because nothing is known yet",
-            fix: .suggestion(
+            fixes: .suggestion(
                 "write `whileUndetermined: { allow: 72h }`",
                 .write(.mapping([.init("allow", .plain("72h"))]), at: ["whileUndetermined"])),
             "allow the entitlements long enough for the App Store to respond")

@@ -21,7 +21,7 @@ extension LintRule {
                 report.add(
                     at: path,
                     "`\(version)` is a marketing version: the release list has it with build \(intendedRelease.numberInWords). On \(platform) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
-                    fix: .suggestion(
+                    fixes: .suggestion(
                         "write `build: \"\(intendedRelease.numberInWords)\"`",
                         .write(.text(intendedRelease.numberInWords), at: path)),
                     isReused && change.date != nil
@@ -35,7 +35,7 @@ extension LintRule {
                 report.add(
                     at: path, severity: .warning,
                     "`\(version)` looks like \(kind), and on \(platform) the App Store reports the build (CFBundleVersion): \(condition), \(change.misjudged(by: "`\(version)`"))",
-                    fix:
+                    fixes:
                         "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if `\(version)` is that number, add a release list with that release, or add this finding to `acknowledge`"
                 )
             }

@@ -8,7 +8,7 @@ package struct CustomerEffects: Sendable, Hashable {
     /// to the customer even without the promise. It keeps every other promise, and also every promise that a rollback
     /// restores. Without an old policy, every promise is kept.
     ///
-    /// So the new policy isn't blamed for a right that an earlier policy took. For example, version 1 of the policy
+    /// So the new policy isn't blamed for a right that an earlier policy took away. For example, version 1 of the policy
     /// granted `cloud`, version 2 doesn't, and a promise keeps it for the customer. Version 3 doesn't end this promise.
     package let ifPromisesEnd: [Effect]
     /// The effects if every promise is kept.

@@ -3,7 +3,7 @@ import TenureCore
 import TenurePolicyFile
 import TenurePolicyLint
 
-/// The report as one self-contained HTML page, also for readers who don't know Tenure.
+/// The report as one self-contained HTML page, which needs no knowledge of Tenure.
 package struct HTMLReport {
     let report: RehearsalReport
     let names: ExampleNames

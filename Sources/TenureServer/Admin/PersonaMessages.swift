@@ -70,13 +70,13 @@ package struct PersonaAnswer: Sendable, Hashable, Codable {
 
 /// Personas in responses of the admin API.
 package struct PersonasAnswer: Sendable, Hashable, Codable {
-    /// A ready-made persona that wasn't created.
+    /// A ready-made persona that can't be derived from the policy, and why.
     package struct Omitted: Sendable, Hashable, Codable {
         package let name: String
         package let why: String
     }
 
     package let personas: [PersonaAnswer]
-    /// The ready-made personas that can't be derived from the policy, with the reasons.
+    /// The ready-made personas that weren't created.
     package var omitted: [Omitted]?
 }

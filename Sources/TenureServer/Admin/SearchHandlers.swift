@@ -65,7 +65,7 @@ package struct FoundCustomers: Sendable, Hashable, Decodable {
         case customers
     }
 
-    /// A customer in a list.
+    /// A customer in the results.
     package struct Customer: Sendable, Hashable, Decodable {
         package let id: String
         package let environment: String

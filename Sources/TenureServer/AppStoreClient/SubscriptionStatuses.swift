@@ -24,7 +24,7 @@ struct SubscriptionStatuses: Sendable {
 }
 
 extension AppStoreClient {
-    /// Returns the status of all of a customer's subscriptions, also of expired subscriptions.
+    /// Returns the status of all of a customer's subscriptions, including expired subscriptions.
     ///
     /// - Parameter end: The system's uptime, in seconds, at which to stop retrying.
     func subscriptionStatuses(

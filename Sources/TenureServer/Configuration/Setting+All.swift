@@ -62,7 +62,7 @@ extension Setting {
             "print every mistake in the configuration, or what the service would do, and exit"),
         Setting(
             "newDatabase", \.configuration.createsDatabase, isForCommandOnly: true,
-            "create the database although there is a signing key already; without this option, a service with a signing key and no database doesn't start; fails if the database exists"
+            "create an empty database although there is a signing key already; without this option, a service that has a signing key doesn't start if its database is missing; fails if the database exists"
         ),
         policy,
         database,

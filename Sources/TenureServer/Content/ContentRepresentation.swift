@@ -87,6 +87,6 @@ struct ContentRepresentation {
         return response
     }
 
-    /// The digest of the whole file, also in a response with a part of it (RFC 9530).
+    /// The digest of the whole file, even in a response with a part of it (RFC 9530).
     private static let representationDigest = HTTPField.Name("Repr-Digest")
 }

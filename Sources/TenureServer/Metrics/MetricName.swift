@@ -42,7 +42,7 @@ enum MetricName: String, CaseIterable {
         case .decisions: "Decisions in responses to clients, by outcome and deciding reason."
         case .notifications: "App Store Server Notifications that were stored for the first time, by type."
         case .webhookAttempts: "Attempts to deliver a webhook, by endpoint and result."
-        case .webhooksWaiting: "Webhook deliveries that have neither arrived nor been given up, by endpoint."
+        case .webhooksWaiting: "Webhook deliveries that have neither arrived nor been abandoned, by endpoint."
         case .oldestWebhook: "When the oldest waiting webhook delivery was queued, in seconds since 1970, by endpoint."
         case .slowClients:
             "Connections closed because the client sent its request or read the response too slowly, by phase."

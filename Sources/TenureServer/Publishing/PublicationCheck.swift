@@ -3,7 +3,7 @@ import TenureAPI
 import TenurePolicyLint
 import TenureStore
 
-/// Checks whether a request to publish a policy allows what the policy takes and gives, and refuses the publication
+/// Checks whether a request to publish a policy allows what the policy takes away and gives, and refuses the publication
 /// otherwise.
 struct PublicationCheck: Sendable {
     let store: Store
@@ -40,7 +40,7 @@ struct PublicationCheck: Sendable {
     var keepsPromises: Bool { request.keepPromises ?? false }
 
     /// How many customers may gain something; nil for any number. A rollback has no limit, because its purpose is to
-    /// give back what a publication took.
+    /// give back what a publication took away.
     var gainAllowance: Int? { candidate.action == .rollback ? nil : request.giveTo ?? 0 }
 
     /// Checks the rehearsal in the request, before customers are evaluated again. Throws a problem in these cases:

@@ -10,7 +10,7 @@ struct ActivePersonas: Sendable {
     let keys: SigningKeys
     let bundleID: String
 
-    /// What the persona token in a sync leads to.
+    /// The persona of a sync, or the reason why its persona token is rejected.
     enum Answer: Sendable {
         /// The client sent no persona token.
         case noPersona

@@ -121,7 +121,7 @@ struct EndpointWorker: Sendable {
     }
 
     /// Returns the result to store: delivered if the status is 2xx, otherwise failed, with the time of the next
-    /// attempt. The time is nil if the message is given up.
+    /// attempt. The time is nil if the message is abandoned.
     private func outcome(of delivery: Delivery, _ answer: WebhookSender.Answer) -> Delivery.Outcome {
         let now = now()
         func retry(_ retryAfter: String? = nil) -> Date? {

@@ -39,7 +39,8 @@ struct EntitlementChangeService: Service {
                 if try await pass() { continue }
             } catch {
                 logger.error(
-                    "customers can't be compared for webhooks; trying again", metadata: ["detail": "\(error)"])
+                    "changes of entitlements can't be computed for webhooks; trying again",
+                    metadata: ["detail": "\(error)"])
             }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: interval) }
         }

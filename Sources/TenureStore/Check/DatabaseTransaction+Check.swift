@@ -27,7 +27,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Reads a customer's row, also of a merged customer. Throws `damaged` if its columns can't be decoded.
+    /// Reads a customer's row, even if the customer was merged into another. Throws `damaged` if its columns can't be decoded.
     package func readRow(of customer: Int64) throws(StoreError) {
         guard
             let row = try session.row(

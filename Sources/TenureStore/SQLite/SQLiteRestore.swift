@@ -109,7 +109,8 @@ package struct SQLiteRestore: Sendable {
             throw failure
         }
         guard SQLiteCopy.flushFolder(of: path) else {
-            let detail = hasDatabase ? "\(systemMessage); the replaced database is `\(replacedPath)`" : systemMessage
+            let detail =
+                hasDatabase ? "\(systemMessage); the previous database is now `\(replacedPath)`" : systemMessage
             throw .notFlushed(path: path, detail: detail)
         }
         return hasDatabase ? replacedPath : nil

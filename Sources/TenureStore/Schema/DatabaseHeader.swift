@@ -61,7 +61,7 @@ package struct DatabaseRequirements: Sendable, Hashable {
     /// The version of the schema that this release knows.
     package let version: Int
 
-    /// What a transaction does with the database.
+    /// The purpose for which a transaction uses the database.
     package enum Use: Sendable, Hashable {
         case reading
         /// Writing as a service does: not into a database that was moved.

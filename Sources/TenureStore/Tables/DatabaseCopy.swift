@@ -62,7 +62,7 @@ package struct DatabaseCopy: Sendable {
         return sums
     }
 
-    /// What the source and the target tell each other.
+    /// The channels through which the source and the target wait for each other.
     private struct Agreement: Sendable {
         let pieces = Handover<Piece>()
         /// The target sends true when its copy has the same summary.

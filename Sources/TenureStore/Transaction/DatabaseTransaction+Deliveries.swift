@@ -52,7 +52,7 @@ extension DatabaseTransaction {
     }
 
     /// Returns the rows of deliveries that are due. A delivery waits for an earlier delivery about the same customer
-    /// until the earlier delivery has succeeded, was given up, or was attempted `orderedAttempts` times.
+    /// until the earlier delivery has succeeded, was abandoned, or was attempted `orderedAttempts` times.
     private func dueDeliveries(
         to endpoint: String, isBulk: Bool, limit: Int
     ) throws(StoreError) -> [SQLRow] {

@@ -6,7 +6,7 @@ package struct StoredMessage: Sendable, Hashable {
     package let event: String
     /// The `rawValue` of a `Message.Kind`. This release may not know the kind, if a newer release stored it.
     package let type: String
-    /// Who signed the customer's artifacts; nil if the message concerns no customer.
+    /// The authority that signed the customer's artifacts; nil if the message concerns no customer.
     package let realm: Realm?
     /// The customer's public ID at the time of the event; nil if the message concerns no customer.
     package let publicID: String?
@@ -47,7 +47,7 @@ package struct StoredDelivery: Sendable, Hashable {
 
     package let endpoint: String
     package let deliveredAt: Date?
-    /// The time when the next attempt is due; nil if the message was delivered or given up.
+    /// The time when the next attempt is due; nil if no attempt follows.
     package let nextAttempt: Date?
     /// The attempts in order, including those before a replay.
     package let attempts: [Attempt]

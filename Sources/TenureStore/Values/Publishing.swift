@@ -3,7 +3,7 @@ import TenureCore
 
 /// A policy to publish, with the numbers of customers who may gain or lose something by it.
 package struct RequestedPublication: Sendable, Hashable {
-    /// Compact JSON, as `tenure policy compile` writes it.
+    /// The policy as compact JSON, as `tenure policy compile` writes it.
     package let compiled: [UInt8]
     /// The hash that identifies the policy.
     package let sha256: [UInt8]

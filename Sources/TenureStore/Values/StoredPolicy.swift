@@ -6,7 +6,7 @@ package struct StoredPolicy: Sendable, Hashable {
     /// The version: 1 for the first policy, 2 for the second policy.
     package let version: Int64
     package let sha256: [UInt8]
-    /// Compact JSON, as `tenure policy compile` writes it.
+    /// The policy as compact JSON, as `tenure policy compile` writes it.
     package let compiled: [UInt8]
     package let recordedAt: Date
 }

@@ -20,7 +20,7 @@ import Testing
             entitlement: "everything", acquisition: right.acquisition, policy: generous, until: right.until)
     }
 
-    @Test func `a promise keeps a right after edits of the policy, also after an entitlement was renamed`() throws {
+    @Test func `a promise keeps a right after edits of the policy, even after an entitlement was renamed`() throws {
         let kept = try Calculator.decide(Calculator.evidence([proof]), promises: [promise()], under: strict)
         #expect(kept.outcome == .granted && kept.findings.first == .promise(until: nil))
         let renamed = try Policy(

@@ -213,7 +213,7 @@ struct GroupingTests {
     }
 
     @Test func `a customer with a hundred evidence lines is reported with the ID of one line`() async throws {
-        // The policy takes something from this customer, so the report has them as an example.
+        // The policy takes something away from this customer, so the report has them as an example.
         let instant = try #require(Date(written: "2014-12-25"))
         let app = try appTransaction(
             "1", also: ["originalApplicationVersion": .string("97"), "originalPurchaseDate": .instant(instant)])

@@ -28,7 +28,7 @@ struct LineSplitterTests {
     }
 
     @Test(arguments: [1, 5, 1000])
-    func `an evidence line that is too long is discarded while it is read, also at the end of the file`(chunk: Int) {
+    func `an evidence line that is too long is discarded while it is read, even at the end of the file`(chunk: Int) {
         let text = String(repeating: "x", count: 101) + "\na\n" + String(repeating: "y", count: 5000)
         #expect(lines(of: text, chunk: chunk) == ["1: too long", "2: a", "3: too long"])
     }

@@ -95,7 +95,7 @@ struct PageEdgeTests {
         #expect(places.count == 4 && places == places.sorted())
     }
 
-    @Test func `a rehearsal page shows build numbers of 18 characters whole, also in ranges`() throws {
+    @Test func `a rehearsal page shows build numbers of 18 characters whole, even in ranges`() throws {
         let policy = try Self.policy(build: "300000000000000000")
         let builds = (10..<40).map { "2024011012000000\($0)" }
         let page = page(report(of: policy, against: policy, builds.map { ($0, "2014-05-01", 1) }))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `a publication that takes rights` {
+@Suite struct `a publication that takes rights away` {
     @Test func `publishing a policy that removes one right keeps the promises of all other rights`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()

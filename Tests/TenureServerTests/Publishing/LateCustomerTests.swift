@@ -13,7 +13,7 @@ import Testing
     // The first transaction that writes begins the rehearsal. The second transaction reads which customers came since.
     // The third transaction publishes.
     @Test(arguments: [2, 3])
-    func `a publication is refused if it would take a right from a customer who arrives meanwhile`(
+    func `a publication is refused if it would take a right away from a customer who arrives meanwhile`(
         _ transaction: Int
     ) async throws {
         try await withCountedService { admin, counts, _ in

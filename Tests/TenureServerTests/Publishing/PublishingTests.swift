@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `publishing a policy that takes rights needs the number of customers; a rollback returns the rights`()
+    @Test func `publishing a policy that takes rights away needs the number of customers; a rollback returns them`()
         async throws
     {
         try await withAdminClient { admin, _ in
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `a policy that takes rights from owners who never synced must acknowledge the lost rights`()
+    @Test func `a policy that takes rights away from owners who never synced must acknowledge the lost rights`()
         async throws
     {
         try await withAdminClient { admin, _ in
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test func `a publication that keeps promises can still take rights from purchases`() async throws {
+    @Test func `a publication that keeps promises can still take away rights from purchases`() async throws {
         try await withAdminClient { admin, _ in
             let id = "704000000000000002"
             let bought = try await admin.client.sync(
@@ -319,7 +319,7 @@ import Testing
         }
     }
 
-    @Test func `a publication is refused if it takes rights from more customers than the rehearsal counted`()
+    @Test func `a publication is refused if it takes rights away from more customers than the rehearsal counted`()
         async throws
     {
         try await withAdminClient { admin, _ in

@@ -148,7 +148,7 @@ private final class FolderSource: Tenure.ContentSource {
         try await piano.download()
         #expect(try await ContentTestBed.contents(of: tenure) == new)
         #expect(testBed.server.sent < 10_000, "the other file comes from the bundle")
-        // Removing the update leaves the version in the bundle, also after a relaunch.
+        // Removing the update leaves the version in the bundle, even after a relaunch.
         await piano.remove()
         #expect(try Data(contentsOf: await piano.url(for: "index.json")) == Data("{}".utf8))
         try await piano.download()

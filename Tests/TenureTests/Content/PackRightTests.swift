@@ -198,7 +198,7 @@ import Testing
         await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.url(for: "a.txt") }
     }
 
-    @Test func `the right to an asset pack follows the newest catalog, also for an installed pack`() async throws {
+    @Test func `the right to an asset pack follows the newest catalog, even for an installed pack`() async throws {
         let testBed = try ContentTestBed(
             Self.files, unlock: .product(Self.loops),
             store: FakeStore {

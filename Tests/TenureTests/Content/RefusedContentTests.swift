@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `content is available after a refund and another purchase, also if its download had failed`()
+    @Test func `content is available after a refund and another purchase, even if its download had failed`()
         async throws
     {
         try await ServedContent.run { served in

@@ -82,7 +82,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `downloads continue at once after each of many lost connections that have carried bytes`() async throws {
+    @Test func `downloads continue without a pause after each lost connection that delivered bytes`() async throws {
         let testBed = try ContentTestBed(
             Self.files, faults: [ContentServer.Fault](repeating: .cut(after: 300_000), count: 8)
         ) { $0.chance = { 0 } }

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a denial after the end of a right counts once a search that began after the end has finished`(
+    func `a denial after the end of a right counts only after a search that began after that end`(
         endsDuringSearch: Bool
     ) {
         let state = state(snapshot(granted))

@@ -17,7 +17,7 @@ import Testing
         #expect(storage.reads > 0)
     }
 
-    @Test func `a listening client allows everything, also to a customer without rights and while the service is down`()
+    @Test func `a listening client allows everything, even to a customer without rights and while the service is down`()
         async throws
     {
         let service = try #require(URL(string: "http://127.0.0.1:9"))

@@ -12,7 +12,7 @@ import Testing
             bought: InventedApp.now.addingTimeInterval(Double(index - 5000) * 60 - 3600))
     }
 
-    @Test func `a device with more purchases than it stores accepts the next purchase, also after an offline relaunch`()
+    @Test func `a device with more purchases than it stores accepts the next purchase, even after an offline relaunch`()
         async throws
     {
         let device = Device(

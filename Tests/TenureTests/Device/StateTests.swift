@@ -28,7 +28,7 @@ import Testing
         #expect(tenure.customer.environment == .production)
     }
 
-    @Test func `the local state remembers the account of purchases, also without an app transaction`() async {
+    @Test func `the local state remembers the account of purchases, even without an app transaction`() async {
         let device = Device(
             FakeStore {
                 $0.appBehavior = .throwsAnError

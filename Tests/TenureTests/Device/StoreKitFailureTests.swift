@@ -132,7 +132,7 @@ private let failures: [FakeStore.Behavior] = [.throwsAnError, .hangs, .answersUn
         #expect(device.store.now.prompts == 0)
     }
 
-    @Test func `the grace period while StoreKit fails runs from the first start, also after a reinstallation`()
+    @Test func `the grace period while StoreKit fails runs from the first start, even after a reinstallation`()
         async
     {
         let device = Device(FakeStore { $0.appBehavior = .throwsAnError })

@@ -27,7 +27,7 @@ import Testing
         #expect(await !tenure.allows("everything"))
     }
 
-    @Test func `after the last trial session, no session can begin, also after a reinstallation`() async throws {
+    @Test func `after the last trial session, no session can begin, even after a reinstallation`() async throws {
         let device = newcomer()
         for left in [1, 0] {
             let session = try await device.start().trial("everything").begin()
@@ -40,7 +40,7 @@ import Testing
         #expect(await !tenure.trial("everything").isOffered)
     }
 
-    @Test func `each account has its own trial sessions, also when the account signs in again`() async throws {
+    @Test func `each account has its own trial sessions, even when the account signs in again`() async throws {
         let device = newcomer(.sessions(1))
         _ = try await device.start().trial("everything").begin()
         device.store.change { $0.app = InventedApp.newcomer(id: "704000000000000003") }

@@ -19,7 +19,7 @@ import Testing
         Data(try signer.sign(PolicySigner.policy(build: build), counter: counter).text.utf8)
     }
 
-    @Test func `a newer signed policy replaces the bundled policy, also at the next start`() throws {
+    @Test func `a newer signed policy replaces the bundled policy, and is still used at the next start`() throws {
         var current = try currentPolicy()
         #expect(current.policy == (try PolicySigner.policy(build: "119")) && current.counter == nil)
         #expect(current.update(with: try text(build: "120", counter: 5), tag: "\"a\"") == .updated(counter: 5))

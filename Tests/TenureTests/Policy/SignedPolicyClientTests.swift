@@ -64,7 +64,7 @@ private final class FakeWeb: Transport {
         }
     }
 
-    @Test func `a policy from the web server corrects the bundled policy, also at the next start offline`() async throws
+    @Test func `a policy from the web server corrects the bundled policy, even at the next start offline`() async throws
     {
         defer { try? FileManager.default.removeItem(at: folder) }
         let web = FakeWeb(try signer.sign(policy(build: "120"), counter: 2), tag: "\"two\"")

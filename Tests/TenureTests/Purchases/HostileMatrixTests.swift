@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `200 callers of the client cause few StoreKit calls`() async {
+    @Test func `200 concurrent refreshes cause at most 10 StoreKit calls`() async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         await withTaskGroup(of: Void.self) { group in
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a refund while the app runs ends the right of its purchase, also after an offline relaunch`()
+    @Test func `a refund while the app runs ends the right of its purchase, even after an offline relaunch`()
         async throws
     {
         try await ServedStore.run { served in

@@ -67,7 +67,7 @@ import Testing
         #expect(await !tenure.allows("themes"))
     }
 
-    @Test func `a registered version list works at an offline start with the stored app transaction`() async throws {
+    @Test func `a registered version list applies at an offline start, by the stored app transaction`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         device.store.change {

@@ -59,7 +59,7 @@ private let examples = URL(fileURLWithPath: #filePath)
                         "the app transaction belongs to another account than the purchases; Restore Purchases refreshes it"
                     ))
             #expect(device.signInRequests == 0)
-            // The same holds at the next start, also while StoreKit fails to list purchases.
+            // The same holds at the next start, even while StoreKit fails to list purchases.
             device.behavior.transactions = .fails(.unknown)
             let again = start()
             _ = await again.settled()
@@ -110,7 +110,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `restoring purchases with a canceled sign-in changes nothing, also for another customer`() async throws {
+    @Test func `restoring purchases with a canceled sign-in changes nothing, even for another customer`() async throws {
         try await onAdasDevice { device, start in
             let tenure = start()
             #expect(await tenure.allows("everything"))

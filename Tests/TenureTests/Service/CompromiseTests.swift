@@ -235,7 +235,7 @@ extension Tenure.AppStoreStep.Outcome {
         }
     }
 
-    @Test func `a stolen signing key's tokens are refused after its period, also if the device's clock is set back`()
+    @Test func `a stolen signing key's tokens are refused after its period, even if the device's clock is set back`()
         async throws
     {
         try await Compromise.run { compromise, thief, thiefClock in

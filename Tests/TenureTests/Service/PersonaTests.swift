@@ -44,7 +44,7 @@ private func newcomerStore(_ environment: AppStoreEnvironment) throws -> FakeSto
         }
     }
 
-    @Test func `removing a persona drops its entitlement token, also after the account changed`() {
+    @Test func `removing a persona drops its entitlement token, even after the account changed`() {
         var stored = StoredState(clock: InventedApp.now)
         stored.setPersona("token")
         stored.discardAccount()

@@ -96,7 +96,7 @@ final class KeysFolder: Sendable {
             let step = tenure.customer.steps.first { $0.name == .service }
             #expect(step?.outcome == .failed("the service's entitlement token isn't signed with a pinned key"))
             let second = try folder.pinned()
-            // Tokens of the second pinned key are accepted, also after the next rotation.
+            // Tokens of the second pinned key are accepted, even after the next rotation.
             for _ in 0..<2 {
                 let updated = service.device(try .owner()) {
                     $0.keys = [first, second]

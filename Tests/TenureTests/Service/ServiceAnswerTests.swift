@@ -96,7 +96,7 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test func `a transaction that the service refused stays unfinished, also after a relaunch`() async throws {
+    @Test func `a transaction that the service refused stays unfinished, even after a relaunch`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
             // This transaction isn't signed.

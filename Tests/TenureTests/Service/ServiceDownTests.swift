@@ -28,7 +28,7 @@ private struct HangingTransport: Transport {
 
     @Test(arguments: [true, false])
     func
-        `a purchase during an outage is allowed despite an earlier denial, also after a relaunch`(
+        `a purchase during an outage is allowed despite an earlier denial, even after a relaunch`(
             _ hasPolicy: Bool
         ) async throws
     {

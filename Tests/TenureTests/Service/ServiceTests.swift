@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test func `the service is asked whether an ended subscription was renewed, also if its clock is behind`()
+    @Test func `the service is asked whether an ended subscription was renewed, even if its clock is behind`()
         async throws
     {
         let end = InventedApp.now.addingTimeInterval(600)
@@ -321,7 +321,7 @@ import Testing
         }
     }
 
-    @Test func `a right that the service granted until a date ends at that date, also if the service is down`()
+    @Test func `a right that the service granted until a date ends at that date, even if the service is down`()
         async throws
     {
         try await RealService.run { service in

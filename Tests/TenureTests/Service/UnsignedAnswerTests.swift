@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase that support gave back is granted at the next start, also while the service is down`()
+    @Test func `a purchase that support gave back is granted at the next start, even while the service is down`()
         async throws
     {
         let clock = Locked(InventedApp.now)

@@ -238,7 +238,7 @@ extension Engine {
         return device
     }
 
-    @Test func `while the keychain is locked, the policy's grace period applies, also if the clock is set back`() async
+    @Test func `while the keychain is locked, the policy's grace period applies, even if the clock is set back`() async
     {
         let device = await lockedDevice()
         defer { try? FileManager.default.removeItem(at: file) }

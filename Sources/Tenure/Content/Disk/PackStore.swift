@@ -62,7 +62,7 @@ struct PackStore: Sendable {
         location.folders.reduce(0) { $0 + Disk.size(below: path(of: pack, in: $1)) }
     }
 
-    /// Removes all files of a pack, also of partial and older versions.
+    /// Removes all files of a pack, including those of partial and older versions.
     func remove(_ pack: String) {
         for folder in location.folders {
             let path = path(of: pack, in: folder)

@@ -138,7 +138,7 @@ final class PackWriter {
         offset += Int64(rest.count)
     }
 
-    /// Ends the range, also if not all of its bytes were written.
+    /// Ends the range, even if not all of its bytes were written.
     func end() {
         gaps = []
         closeFile()

@@ -15,7 +15,7 @@ struct ReusableFiles {
     /// The files of the partly downloaded older version. Their ends may be missing.
     private let beginnings: [ContentDigest: String]
 
-    /// What identifies equal files.
+    /// The digest and size of a file. Files with the same digest and size are equal.
     private struct Content: Hashable {
         let digest: ContentDigest
         let size: Int64
