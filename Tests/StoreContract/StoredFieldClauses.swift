@@ -8,12 +8,15 @@ extension StoreClause {
         StoreClause("the details have the dates and fields of each row") { store in
             let identities = [Identity(.appTransactionID, "1")]
             func see(getsToken: Bool, after seconds: Double) async throws -> Customer {
-                try await store.update(identities, in: Sample.production, at: Sample.after(seconds)) { known in
+                let (customer, _) = try await store.update(
+                    identities, in: Sample.production, at: Sample.after(seconds)
+                ) { known in
                     var update = CustomerUpdate(of: known)
                     update.add([Sample.artifact("proof-1")], proving: [Sample.proof("1")])
                     update.addUse(of: DeviceUse(device: "d", getsEntitlementToken: getsToken, limit: 9))
                     return (update, ())
-                }.0
+                }
+                return customer
             }
             let customer = try await see(getsToken: true, after: 100)
             let notification = StoredNotification(
@@ -170,11 +173,12 @@ extension StoreClause {
             store in
             func bring(_ account: String, buying purchase: String) async throws -> Int64 {
                 let named = [Identity(.appTransactionID, account), Identity(.originalTransactionID, purchase)]
-                return try await store.update(named, in: Sample.production, at: Sample.now) { known in
+                let (customer, _) = try await store.update(named, in: Sample.production, at: Sample.now) { known in
                     var update = CustomerUpdate(of: known)
                     update.add([], purchases: [Sample.purchase(purchase)])
                     return (update, ())
-                }.0.id
+                }
+                return customer.id
             }
             let sharing = [try await bring("1", buying: "7"), try await bring("2", buying: "7")]
             _ = try await bring("3", buying: "70")
