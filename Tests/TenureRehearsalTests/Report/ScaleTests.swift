@@ -26,7 +26,7 @@ struct ScaleTests {
     }
 
     @Test func `a rehearsal chart of a single month shows a year around it`() throws {
-        let scale = try #require(scale(["2014-05"]))
+        let scale = try #require(self.scale(["2014-05"]))
         #expect(scale.count == 12 && scale.unit == 1 && scale.unitName == "month")
         #expect(scale.title(ofBar: 0) == "Dec 2013" && scale.title(ofBar: 11) == "Nov 2014")
         let bars = ["2013-11", "2013-12", "2014-05", "2014-11", "2014-12"].map { scale.bar(of: month($0)) }
@@ -53,7 +53,7 @@ struct ScaleTests {
     func `the bars of a rehearsal chart are months, quarters or years, depending on its length`(
         months: [String], unit: Int, count: Int, first: String, last: String
     ) throws {
-        let scale = try #require(scale(months))
+        let scale = try #require(self.scale(months))
         #expect(scale.unit == unit && scale.count == count)
         #expect(scale.title(ofBar: 0) == first && scale.title(ofBar: count - 1) == last)
         #expect(scale.unitName == [1: "month", 3: "quarter", 12: "year"][unit])
@@ -68,7 +68,7 @@ struct ScaleTests {
     func `a rehearsal chart includes the beginning of an era up to twelve months from its customers`(
         change: String, first: String, count: Int
     ) throws {
-        let scale = try #require(scale(["2014-05"], changes: [change]))
+        let scale = try #require(self.scale(["2014-05"], changes: [change]))
         #expect(scale.title(ofBar: 0) == first && scale.count == count)
     }
 

@@ -53,7 +53,7 @@ struct WholeReportTests {
 
     /// Twelve customers with every kind of change, and 18 lines.
     private func report(
-        identifies: Bool = true, conditions: [String] = ["lost>=4", "everything.denied>70%"]
+        showsIDs: Bool = true, conditions: [String] = ["lost>=4", "everything.denied>70%"]
     ) throws -> RehearsalReport {
         var customers = ["ben", "ada", "cleo"].map {
             Customer(id: $0, version: "110", bought: "2015-03-10", before: Self.owner, now: Self.newcomer)
@@ -89,7 +89,7 @@ struct WholeReportTests {
         return RehearsalReport(
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
             input: .evidence(name: "lines", counts: counts, badLines: "bad.ndjson", anonymousIDs: []), tally: tally,
-            identifies: identifies,
+            showsIDs: identifies,
             conditions: try conditions.map { try FailCondition($0, of: comparison) },
             allowedRejected: 25)
     }
@@ -173,7 +173,7 @@ struct WholeReportTests {
     }
 
     @Test func `without --identify, the terminal report of a rehearsal numbers its examples`() throws {
-        let examples = TextReport(try report(identifies: false)).lines.compactMap { line -> Substring? in
+        let examples = TextReport(try report(showsIDs: false)).lines.compactMap { line -> Substring? in
             guard case .faint(let text) = line, text.hasPrefix("      such as ") else { return nil }
             return text.dropFirst(14).prefix { $0 != "(" }
         }
@@ -197,7 +197,7 @@ struct WholeReportTests {
         }
         let report = RehearsalReport(
             policyName: "new.yaml", oldPolicyName: nil, comparison: Comparison(of: policy, at: Population.now),
-            input: .database(name: "database", skipped: 3), tally: tally, identifies: true)
+            input: .database(name: "database", skipped: 3), tally: tally, showsIDs: true)
         let lines = TextReport(report).lines
         #expect(
             Array(lines.prefix(4)) == [
@@ -263,7 +263,7 @@ struct WholeReportTests {
             input: .evidence(
                 name: "lines", counts: counts, badLines: "bad.ndjson",
                 anonymousIDs: [.init(id: "none", accounts: 12)]),
-            tally: tally, isPartial: true, problem: .damagedArchive, identifies: true,
+            tally: tally, isPartial: true, problem: .damagedArchive, showsIDs: true,
             conditions: [try FailCondition("everything.lost>0", of: comparison)])
         let answers =
             #""before":{"outcome":"granted","reason":"product"},"now":{"outcome":"denied","reason":"eraNotHonored"}"#
@@ -331,7 +331,7 @@ struct WholeReportTests {
             "No rule of <code>tenure policy check</code> found anything.",
         ]
         for part in parts { #expect(page.contains(part), "\(part)") }
-        let numbered = String(decoding: HTMLReport.bytes(of: try report(identifies: false)), as: UTF8.self)
+        let numbered = String(decoding: HTMLReport.bytes(of: try report(showsIDs: false)), as: UTF8.self)
         #expect(numbered.contains("Customers are numbered, and the numbers don’t identify them."))
     }
 }
