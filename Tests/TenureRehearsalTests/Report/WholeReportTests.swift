@@ -89,7 +89,7 @@ struct WholeReportTests {
         return RehearsalReport(
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
             input: .evidence(name: "lines", counts: counts, badLines: "bad.ndjson", anonymousIDs: []), tally: tally,
-            showsIDs: identifies,
+            showsIDs: showsIDs,
             conditions: try conditions.map { try FailCondition($0, of: comparison) },
             allowedRejected: 25)
     }
