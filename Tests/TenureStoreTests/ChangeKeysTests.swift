@@ -68,8 +68,8 @@ import Testing
             .grant(entitlement: "e", until: nil), .revoke(entitlement: "e"), .link(user: "u", .never),
             .link(user: "u", .share), .merge(other: "c"), .erase,
         ]
-        #expect(separating.allSatisfy(\.maySeparateCustomers))
-        #expect(!others.contains(where: \.maySeparateCustomers))
+        #expect(separating.allSatisfy { $0.maySeparateCustomers })
+        #expect(!others.contains { $0.maySeparateCustomers })
     }
 
     @Test func `lists are split and padded for statements with a fixed number of parameters`() {
