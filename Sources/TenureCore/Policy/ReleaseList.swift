@@ -62,6 +62,7 @@ struct ReleaseList {
     /// A release with the time in which its sale began: from `earliest` (inclusive) to `latest` (exclusive, unless both
     /// are the same).
     private struct Entry {
+        /// The release's `originalAppVersion`: its version on macOS, elsewhere its build.
         let version: AppVersion?
         /// The index in the list.
         let position: Int

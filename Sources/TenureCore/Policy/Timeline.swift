@@ -30,7 +30,8 @@ package final class Timeline: Sendable {
     /// The beginnings that have a version. If several eras in a row begin with the same version, the version can't
     /// separate these eras, and `lowest` is the first of these eras.
     private let versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)]
-    /// Rule C3: the windows, tolerance included, with the two eras of each change.
+    /// Rule C3: the time around each change of era in which both eras are possible, and these two eras. It is the
+    /// policy's `changeover` window, widened by the tolerance.
     package let changeovers: [(window: ClosedRange<Date>, eras: EraSet)]
 
     /// The first era in which the app was available on the platform.
@@ -104,8 +105,8 @@ package final class Timeline: Sendable {
         return (happened, beginnings, inherits)
     }
 
-    /// Rule B: returns the eras that contain the date. A beginning without a date can't separate eras. Near a boundary,
-    /// within the tolerance, both eras are possible.
+    /// Rule B: returns the eras that contain the date. A beginning without a date can't separate eras. Within
+    /// `Tolerance.seconds` of a boundary, both eras are possible.
     package func eras(at date: Date) -> EraSet {
         // The result is `first..<end`, and each boundary narrows it.
         var first = 0
@@ -188,9 +189,10 @@ package struct Timelines: Sendable {
         self.known = known.isEmpty ? [withoutBoundaries] : known
     }
 
-    /// Rule A3: returns the timelines of the platforms on which the app can have been acquired. If the artifact
-    /// contains no platform, every platform in the policy is possible. A platform without boundaries in the policy
-    /// separates nothing.
+    /// Rule A3: returns the timelines of the platforms on which the app can have been acquired.
+    ///
+    /// - Parameter platform: the platform in the customer's signed artifact. If it is nil, every platform in the policy
+    ///   is possible. If the policy doesn't mention the platform, its timeline has no boundaries.
     package func possible(for platform: Platform?) -> [Timeline] {
         guard let platform else { return known }
         return lists[platform.ordinal]

@@ -69,7 +69,7 @@ import Testing
         let messages = [
             "the name is empty; give the era one, such as `paid`",
             "an entitlement has no name; give it one, such as `everything`",
-            "the product ID is empty; write the one in App Store Connect", "`cloud` is listed twice; keep one",
+            "the product ID is empty; copy it from App Store Connect", "`cloud` is listed twice; keep one",
         ]
         #expect(found.map(\.message) == messages)
     }
