@@ -2,7 +2,7 @@ import Foundation
 
 extension Evidence {
     /// Whether the version and the date of at least one acquisition prove different eras, and no changeover window
-    /// explains the difference. Rehearsals report the number of such customers.
+    /// explains the difference. A rehearsal (a dry run of a policy over real customers) counts such customers.
     ///
     /// The reasons of a decision omit the contradiction if a purchase, support or a promise alone decides the outcome,
     /// or if the entitlement has no `honors`. This function finds the contradiction in these cases, too.

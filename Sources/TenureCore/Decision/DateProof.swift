@@ -2,6 +2,7 @@ import Foundation
 
 /// Rules B and C3 of Docs/decision-rules.md: the eras that contain a purchase date, on one platform or on several.
 struct DateProof {
+    /// The eras that contain the date, without changeover windows.
     private(set) var eras = EraSet()
     /// The eras before and after every change with a changeover window that contains the date.
     private(set) var windowEras = EraSet()

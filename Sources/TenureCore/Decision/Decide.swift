@@ -3,6 +3,8 @@ public import Foundation
 /// Decides what a customer may use. Returns a decision about each entitlement of the policy, in the policy's order,
 /// then about each entitlement that is no longer in the policy but in a promise.
 ///
+/// A promise is a right of the customer, recorded so that later versions of the policy can't take it.
+///
 /// The function is pure: it reads no clock, throws no error, and returns the same decisions for the same evidence in
 /// any order.
 ///
@@ -36,7 +38,7 @@ private struct Evaluator {
     let now: Date
     /// One era source for each acquisition of the app. In a test environment, only the persona's era source, or none.
     private let eraSources: [EraSource]
-    /// The last reasons of every decision: that a persona replaced the customer, or that the persona was ignored.
+    /// The last reasons of every decision: that a persona (a test customer) replaced the customer, or was ignored.
     private let notes: [Finding]
     /// The values to which the findings refer by index.
     private let context: Reason.Context

@@ -27,8 +27,11 @@ struct Endings {
 
     /// Whether the app was bought again after a refund while an honored era was on sale.
     private enum Restoration {
+        /// An artifact signed at `signed` proves a new purchase. Its right ends at `until`, or never if `until` is nil.
         case certain(signed: Date, until: Date?)
+        /// An artifact signed at `signed` may be of a new purchase in an honored era, or in a later era.
         case possible(signed: Date)
+        /// No artifact can be of a new purchase in an honored era.
         case none
     }
 

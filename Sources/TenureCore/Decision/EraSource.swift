@@ -2,9 +2,9 @@ import Foundation
 
 /// Rule D of Docs/decision-rules.md: whether the possible eras of one acquisition give an entitlement.
 ///
-/// For example, a customer got build 37 in May 2014. Version and date both prove the era `paid`, and `everything`
-/// honors it, so the answer is: granted, because of `eraHonored`. If the date were missing and the list had build 37 in
-/// both eras, `paid` and `free` would be possible, and the policy's `inDoubt` would decide.
+/// For example, a customer got build 37 in May 2014. Version and date both prove the era `paid`. The entitlement
+/// `everything` has `honors: [paid]`, so the answer is: granted, because of `eraHonored`. If the date were missing and
+/// build 37 was on sale in both eras, `paid` and `free` would be possible, and the policy's `inDoubt` would decide.
 ///
 /// `EraSource` is a class because the decisions on all entitlements share it.
 final class EraSource {
@@ -64,11 +64,11 @@ final class EraSource {
         var summary = HonorSummary()
         for era in eras {
             if entitlement.unlimitedEras.contains(era) {
-                summary.note(.granted(until: nil, .eraHonored(eras)), of: era, under: policy)
+                summary.add(.granted(until: nil, .eraHonored(eras)), of: era, under: policy)
                 continue
             }
             for timeline in platforms(allowing: era, for: entitlement) {
-                summary.note(answer(for: era, on: timeline, for: entitlement), of: era, under: policy)
+                summary.add(answer(for: era, on: timeline, for: entitlement), of: era, under: policy)
             }
         }
         // No era honors the entitlement for certain. If an era is unclear, the answer is undetermined.
@@ -169,7 +169,7 @@ private struct HonorSummary {
     var firstRefusal: Finding?
 
     /// Adds what one era gives on one platform.
-    mutating func note(_ answer: SourceAnswer, of era: Int, under policy: Policy) {
+    mutating func add(_ answer: SourceAnswer, of era: Int, under policy: Policy) {
         switch answer {
         case .granted(let until, _):
             honoredEras.insert(era)

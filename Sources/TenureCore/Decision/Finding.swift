@@ -65,7 +65,7 @@ enum Finding: Sendable, Hashable {
     case supportGrantEnded(at: Date)
     /// Support took the entitlement away.
     case supportRevocation
-    /// A promise gives the entitlement.
+    /// A promise, which records a right that an era gave, gives the entitlement.
     case promise(until: Date?)
     /// Newer signed facts about the acquisition ended a promise.
     case promiseEnded

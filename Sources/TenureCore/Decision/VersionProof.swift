@@ -1,6 +1,7 @@
 /// Rule A of Docs/decision-rules.md: the eras in which a version can have been acquired, on one platform or on
 /// several.
 struct VersionProof {
+    /// The eras in which the version can have been acquired: every era if the version proves nothing.
     private(set) var eras = EraSet()
     /// Whether the version was compared with a boundary on at least one platform.
     private(set) var wasCompared = false

@@ -7,8 +7,8 @@ extension String {
         hidingPrivateKeys.hidingAdminKeys.hidingWebhookSecrets.hidingURLCredentials.hidingUserInfo.hidingPasswords
     }
 
-    /// Hides the value after `password =`, also in quotes, as libpq reads it. The value ends at white space, a
-    /// backtick, or an `&` before the next parameter of a URL, but not within quotes.
+    /// Hides the value after `password =`, with or without quotes, as PostgreSQL's library libpq reads it. Without
+    /// quotes, the value ends at white space, a backtick, or an `&` before the next parameter of a URL.
     private var hidingPasswords: String {
         replacing("password", ignoringCase: true) { rest in
             let sign = rest.drop(while: \.isWhitespace)

@@ -17,7 +17,9 @@ struct SentenceFacts {
     private var changeoverEras: EraSet?
     /// The date of the customer's preorder. Nil if no reason contains this date.
     private(set) var preorder: Date?
+    /// Whether the decision is about a test customer (see `Persona`).
     private(set) var isPersona = false
+    /// Whether a family member shares the purchase that grants the entitlement.
     private(set) var isFamilyShared = false
 
     init(of decision: Decision, in languages: [String]) {
