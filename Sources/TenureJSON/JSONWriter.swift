@@ -39,6 +39,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
     /// The JSON that was written so far.
     package var bytes: [UInt8] { output.bytes }
 
+    /// Calls `body` with the JSON that was written so far. Copies nothing.
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         try output.withBytes(body)
     }
