@@ -32,6 +32,7 @@ struct SignedData {
     let digest: Digest
     /// The signed attributes: `SET OF Attribute` with an implicit tag; nil if the signature covers the content itself.
     let signedAttributes: SignedAttributes?
+    /// The range of the RSA signature.
     let signature: Range<Int>
 
     struct SignedAttributes {

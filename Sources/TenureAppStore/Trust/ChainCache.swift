@@ -52,7 +52,7 @@ package final class ChainCache: Sendable {
         guard let roots = trust.roots else {
             throw Rejection(
                 .untrustedChain,
-                "only Xcode's certificates are trusted here, and another certificate signed the artifact",
+                "only Xcode's certificates are trusted, and another certificate signed the artifact",
                 missingTrust: .appStore)
         }
         let pair = Pair(leaf: leaf, intermediate: intermediate, purpose: purpose)
@@ -77,7 +77,7 @@ package final class ChainCache: Sendable {
         guard let signers = trust.localSigners else {
             throw Rejection(
                 .untrustedChain,
-                "the artifact has one certificate, as Xcode's artifacts do, and Xcode isn't accepted here",
+                "the artifact has one certificate, as Xcode's artifacts do, and artifacts of Xcode aren't accepted",
                 missingTrust: .xcode
             )
         }
@@ -113,7 +113,8 @@ package final class ChainCache: Sendable {
         if let cached = tables.withLock({ $0.intermediates[id] }) {
             issuedIntermediate = cached
         } else {
-            issuedIntermediate = try issued(ParsedCertificate(der: intermediate), id: id, roots: roots)
+            issuedIntermediate = try checkedIntermediate(
+                ParsedCertificate(der: intermediate), id: id, roots: roots)
         }
         return try charging(to: .signers) { (charge: SignatureCharge) throws(Rejection) in
             try trustedChain(
@@ -123,13 +124,13 @@ package final class ChainCache: Sendable {
     }
 
     /// Checks an intermediate, and adds it to the table of intermediates, with the root that signed it.
-    private func issued(
-        _ authority: ParsedCertificate, id: Intermediate, roots: TrustAnchors
+    private func checkedIntermediate(
+        _ intermediate: ParsedCertificate, id: Intermediate, roots: TrustAnchors
     ) throws(Rejection) -> IssuedIntermediate {
         let anchor = try charging(to: .intermediates) { (charge: SignatureCharge) throws(Rejection) in
-            try authority.anchor(among: roots, purpose: id.purpose, charging: charge)
+            try intermediate.anchor(among: roots, purpose: id.purpose, charging: charge)
         }
-        let issued = IssuedIntermediate(certificate: authority, anchor: anchor)
+        let issued = IssuedIntermediate(certificate: intermediate, anchor: anchor)
         tables.withLock { $0.intermediates.insert(issued, for: id) }
         return issued
     }

@@ -48,7 +48,7 @@ public struct TrustConfiguration: Sendable {
         guard let environment = AppStoreEnvironment(rawValue: name), let anchors = anchors[environment] else {
             throw Rejection(
                 .wrongEnvironment,
-                "the artifact was signed in `\(name)`, and only \(acceptedNames) is accepted here"
+                "the artifact was signed in `\(name)`, and only \(acceptedNames) is accepted"
             )
         }
         guard (environment == .xcode) == chain.isLocal else {

@@ -17,7 +17,7 @@ public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
     public let expirationIntent: Open<ExpirationIntent>?
     /// Whether Apple still tries to charge for an expired subscription.
     public let isInBillingRetryPeriod: Bool?
-    /// When the billing grace period ends. The subscription is valid until then.
+    /// When the billing grace period ends. The subscription is valid until then. Nil if there is no grace period.
     public let gracePeriodExpiresDate: Date?
     /// Whether the customer accepted a price increase.
     public let priceIncreaseStatus: Open<PriceIncreaseStatus>?
@@ -63,7 +63,7 @@ public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
 
     static var kind: JWSKind { .renewalInfo }
 
-    /// Every field that Apple documents for this payload, for readers and minters.
+    /// Every field that Apple documents for this payload, for code that shows or creates payloads.
     public static let fields = FieldReader.fields(of: Self.init(reading:))
 
     init(reading read: FieldReader) throws(Rejection) {

@@ -80,7 +80,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
 
     static var kind: JWSKind { .transaction }
 
-    /// Every field that Apple documents for this payload, for readers and minters.
+    /// Every field that Apple documents for this payload, for code that shows or creates payloads.
     public static let fields = FieldReader.fields(of: Self.init(reading:))
 
     init(reading read: FieldReader) throws(Rejection) {
