@@ -4,7 +4,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Signs many JWS with the same chain. The header is encoded only once.
+/// Signs many JWS with the same key and certificates. The header is encoded only once.
 struct CorpusSigner: Sendable {
     /// The encoded header, with the period after it.
     private let header: [UInt8]

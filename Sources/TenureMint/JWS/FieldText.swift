@@ -28,7 +28,7 @@ extension JSONObject {
     ) throws(MintingError) -> JSONObject {
         guard let name = path.first, let field = fields.first(where: { $0.name == name }) else {
             let names = fields.map(\.name).joined(separator: ", ")
-            throw MintingError("there is no field `\(path.joined(separator: "."))`; the fields here are \(names)")
+            throw MintingError("there is no field `\(path.joined(separator: "."))`; write one of \(names)")
         }
         var result = self
         if path.count > 1 {

@@ -40,7 +40,8 @@ package struct JWSMinter: Sendable {
         return try draft.sign()
     }
 
-    /// Creates an artifact with a defect in its chain, and the anchors with which to verify it.
+    /// Creates an artifact with a defect in its chain of certificates, and the anchors (trusted roots) with which to
+    /// verify it.
     package func mint(_ kind: JWSKind, with defect: ChainDefect) throws -> (jws: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .jws, defect: defect, signedAt: signingDate)
         var draft = try JWSDraft(minter: self, payload: payload(of: kind))
@@ -66,6 +67,7 @@ struct JWSDraft {
     var showsCertificates = true
     /// Additional members of the header, which are written last.
     var headerMembers: [JSONObject.Member] = []
+    /// The key that signs the draft.
     var key: AuthorityKey
     /// Creates another signature instead of the valid signature.
     var makeSignature: (@Sendable ([UInt8]) throws -> [UInt8])?

@@ -48,9 +48,11 @@ struct ReceiptAssembly {
     var content: [UInt8]
     /// The content to write, if it differs from the signed content.
     var shownContent: [UInt8]?
+    /// The certificates in DER, in the order of the receipt.
     var certificates: [[UInt8]]
     /// The certificate that the receipt identifies as the signer's certificate.
     var signer: ParsedCertificate
+    /// The key that signs the receipt.
     var key: AuthorityKey
     var style: ReceiptStyle
     /// The algorithms in the receipt, if they differ from the algorithms that compute its digest and signature.

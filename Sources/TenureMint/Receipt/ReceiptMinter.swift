@@ -42,7 +42,8 @@ package struct ReceiptMinter: Sendable {
         return try assembly.bytes()
     }
 
-    /// Creates a receipt with a defect in its chain, and the anchors with which to verify it.
+    /// Creates a receipt with a defect in its chain of certificates, and the anchors (trusted roots) with which to
+    /// verify it.
     package func mint(with defect: ChainDefect) throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, defect: defect, signedAt: signingDate)
         let assembly = try ReceiptAssembly(
