@@ -17,7 +17,8 @@ public struct AppIdentity: Sendable, Hashable {
     }
 }
 
-/// Verifies artifacts that the App Store signed, without the network.
+/// Verifies artifacts that the App Store signed (app transactions, transactions, renewal info, notifications and
+/// receipts), without the network.
 ///
 /// Tasks can share a verifier: copies use the same cache of certificate chains.
 public struct AppStoreVerifier: Sendable {

@@ -2,8 +2,8 @@ public import Foundation
 import TenureCore
 public import TenureJSON
 
-/// A JWS that was parsed but not verified. An unverified JWS proves nothing: use it to display, search or sort, never
-/// as evidence.
+/// A JWS that was parsed but not verified. An unverified JWS proves nothing: use it to display, search or sort, but not
+/// to decide what a customer may use.
 public struct UnverifiedJWS: Sendable, Hashable {
     /// The kind, recognized by the fields of the payload; nil if it isn't recognized.
     public let kind: JWSKind?

@@ -50,8 +50,9 @@ struct Endings {
 
     /// Returns the end of the right that a purchase of the app at this date gives.
     ///
-    /// Returns `.some(nil)` if the right never ends, and nil if the purchase may be in an era that isn't honored. In a
-    /// changeover window, all possible eras must be honored, on every possible platform (rule C3).
+    /// Returns `.some(nil)` if the right never ends, and nil if the purchase may be in an era that isn't honored. All
+    /// possible eras must be honored, on every possible platform. In a changeover window, which is the time around a
+    /// change of the business model, both the era before and the era after are possible (rule C3).
     private func end(ofBuyingAt date: Date, _ entitlement: Entitlement) -> Date?? {
         var end: Date??
         for timeline in timelines {

@@ -1,7 +1,8 @@
 import Foundation
 
-/// Returns the latest-signed state of each transaction, the oldest purchase first. The current period of a subscription
-/// gets its renewal info.
+/// Returns the latest-signed state of each transaction, the oldest purchase first. The App Store may sign a transaction
+/// again when its state changes, for example after a refund. The current period of a subscription gets its renewal
+/// info.
 func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase] {
     var result = transactions
     if transactions.count > 1 {

@@ -10,9 +10,9 @@ public struct Era: Sendable, Hashable {
         case free
     }
 
-    /// The name in the policy, which honors refer to.
+    /// The name in the policy. Entitlements list it under `honors` to give something to the era's customers.
     public let name: String
-    /// How customers got the app at that time.
+    /// How customers got the app in this era.
     public let model: Model
     /// Where the era begins on each platform. Empty for the first era, which has no beginning.
     public let begins: [Platform: Beginning]

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Rule A5 of Docs/decision-rules.md: the releases of one platform, and the eras in which each was on sale.
+/// Rule A5 of Docs/decision-rules.md: the releases of one platform, and the eras (periods with one business model) in
+/// which each was on sale.
 ///
 /// For example, the list has build 119 (April 20, 2015), 120 (June 10) and 121 (July 15), and the free era begins with
 /// build 120 on June 10 at 18:00 UTC. Build 119 was on sale until build 120 came, so it proves the era before. Build

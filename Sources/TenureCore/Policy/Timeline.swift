@@ -1,6 +1,7 @@
 package import Foundation
 
-/// The eras of a policy on one platform: which eras happened there, and where each era began.
+/// The eras (periods with one business model) of a policy on one platform: which eras happened on the platform, and
+/// where each era began. The beginning of an era is also called the boundary between this era and the era before.
 ///
 /// For example, a policy has the eras `paid` and `free`, and `free` begins on iOS with build 120 on June 10, 2015, and
 /// on macOS with version 2.0 on June 12. There are two timelines with one boundary each. The timeline of iOS finds
@@ -23,7 +24,7 @@ package final class Timeline: Sendable {
     let hasReleaseBoundary: Bool
     /// Rule A6: whether versions increase over time. If so, a version proves an era even without a release list.
     package let versionsRise: Bool
-    /// Rule A8: whether a boundary or the release list is taken from iOS.
+    /// Rule A8: whether a boundary or the release list is that of iOS, because the platform has none in the policy.
     let inherits: Bool
     /// The beginnings that have a date.
     private let dateBoundaries: [(era: Int, date: Date)]

@@ -31,6 +31,7 @@ package struct Corpus: Sendable {
         lines = try CorpusLines(authority: authority, signedAt: CorpusCustomer.date("2015-08-25"))
     }
 
+    /// The number of blocks of a thousand lines, the last of which may have fewer lines.
     package var blockCount: Int { (count + CorpusTemplate.size - 1) / CorpusTemplate.size }
 
     /// Generates the block with this index, from 0.

@@ -27,7 +27,7 @@ public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
     public let deviceVerificationNonce: String?
     /// When the app was preordered. Nil if it wasn't.
     public let preorderDate: Date?
-    /// Apple's ID of the acquisition: one for each Apple Account and app.
+    /// Apple's ID of the customer's acquisition of the app: one for each Apple Account and app.
     public let appTransactionID: String?
     /// The platform on which the app was first acquired. iPadOS is treated as iOS.
     public let originalPlatform: Open<Platform>?

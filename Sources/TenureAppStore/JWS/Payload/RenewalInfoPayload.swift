@@ -45,7 +45,7 @@ public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
     public let signedDate: Date?
     /// The UUID that the app passed to the purchase.
     public let appAccountToken: String?
-    /// Apple's ID of the acquisition: one for each Apple Account and app.
+    /// Apple's ID of the customer's acquisition of the app: one for each Apple Account and app.
     public let appTransactionID: String?
     /// The billing plan of the next period: monthly or up front.
     public let renewalBillingPlanType: Open<BillingPlanType>?

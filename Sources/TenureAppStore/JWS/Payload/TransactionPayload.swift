@@ -62,7 +62,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     public let currency: String?
     /// The price after an offer, in thousandths of `currency`.
     public let price: Int64?
-    /// Apple's ID of the acquisition: one for each Apple Account and app.
+    /// Apple's ID of the customer's acquisition of the app: one for each Apple Account and app.
     public let appTransactionID: String?
     /// The billing plan of this period: monthly or up front.
     public let billingPlanType: Open<BillingPlanType>?
