@@ -198,7 +198,6 @@ extension Policy {
     }
 }
 
-/// Two reasons are equal if their code and facts are.
 extension Reason: Hashable {
     /// Compares codes and facts, so reasons of different customers may be equal.
     public static func == (left: Reason, right: Reason) -> Bool {

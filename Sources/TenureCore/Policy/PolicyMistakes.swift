@@ -53,7 +53,7 @@ extension Policy {
             if index > 0, era.begins.isEmpty {
                 mistakes.add(
                     path,
-                    "`\(era.name)` has no beginning; add `begins` with a build or version, an instant, or both for each platform"
+                    "`\(era.name)` has no beginning; add `begins` with `build` (on macOS `version`), `at`, or both for each platform"
                 )
             }
             for (platform, beginning) in era.begins.sorted(by: { $0.key.rawValue < $1.key.rawValue })

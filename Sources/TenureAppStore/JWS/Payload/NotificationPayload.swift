@@ -15,9 +15,9 @@ public struct NotificationPayload: Sendable, Hashable, AppStorePayload {
     public let version: String?
     /// When the App Store signed the payload.
     public let signedDate: Date?
-    /// The app, and the transaction or renewal info; nil for summaries.
+    /// The app, and the transaction or renewal info. Nil in notifications with another part.
     public let data: NotificationData?
-    /// The result of a renewal date extension for all subscribers.
+    /// The result of a renewal date extension for all subscribers. Nil in other notifications.
     public let summary: NotificationSummary?
     /// The token of a purchase outside of the App Store. Nil in notifications that aren't about such a purchase.
     public let externalPurchaseToken: ExternalPurchaseToken?

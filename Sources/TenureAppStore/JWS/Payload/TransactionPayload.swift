@@ -14,7 +14,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     public let bundleID: String?
     /// The product ID in App Store Connect.
     public let productID: String?
-    /// The group in which a customer has one subscription at a time.
+    /// The ID of the subscription group, in which a customer has one subscription at a time. Nil for other products.
     public let subscriptionGroupIdentifier: String?
     /// When the product was bought. For a renewal, the start of its period, which may be after the signing date.
     public let purchaseDate: Date?
