@@ -174,6 +174,7 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
+    /// Checks that the payload has the fields of this kind.
     private func checkKind(of tape: JSONTape, is kind: JWSKind) throws(Rejection) {
         let actualKind = JWSKind(of: tape)
         guard actualKind == kind else {

@@ -47,8 +47,8 @@ package struct JWSMinter: Sendable {
         var draft = try JWSDraft(minter: self, payload: payload(of: kind))
         draft.certificates = chain.certificates
         draft.key = chain.leaf.key
-        // Another root with the same name is verified with the authority's root as the anchor. An expired root is its
-        // own anchor.
+        // A chain under another root of the same name must be rejected by verifiers that trust the authority's root. An
+        // expired root must be trusted, so that only its expiration is wrong.
         let root = defect == .namesakeRoot ? authority.jws.root : chain.root
         return (try draft.sign(), try TrustAnchors(der: [root.der]))
     }

@@ -151,10 +151,12 @@ struct ReceiptAssembly {
         DERWriter.sequence(DERWriter.objectIdentifier(type), DERWriter.set([value]))
     }
 
+    /// Returns the digest of bytes, by the digest algorithm of the style.
     func hash(_ bytes: [UInt8]) -> [UInt8] {
         style.digest == .sha1 ? Array(Insecure.SHA1.hash(data: bytes)) : Array(SHA256.hash(data: bytes))
     }
 
+    /// Returns the signature of bytes.
     private func sign(_ bytes: [UInt8]) throws -> [UInt8] {
         switch key {
         case .rsa(let key):
