@@ -43,7 +43,8 @@ package final class ChainCache: Sendable {
         self.budget = budget
     }
 
-    /// Returns the chain of a signer, an intermediate and a root of Production or Sandbox. The certificates are in DER.
+    /// Returns the chain of a signer's certificate (`leaf`), an intermediate, and a trusted root of Production or
+    /// Sandbox. The certificates are in DER.
     func chain(
         leaf: [UInt8],
         intermediate: [UInt8],

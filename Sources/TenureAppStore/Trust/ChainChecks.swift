@@ -84,7 +84,7 @@ extension ParsedCertificate {
         }
     }
 
-    /// Checks that Apple issued the signer and the intermediate for signing App Store data. Every developer's
+    /// Checks that Apple issued this certificate and the intermediate for signing App Store data. Every developer's
     /// certificate leads to the same root, so without this check every developer could sign artifacts.
     func checkIsSigner(intermediate: ParsedCertificate) throws(Rejection) {
         try checkVersionAndCriticalExtensions()

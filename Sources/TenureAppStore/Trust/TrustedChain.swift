@@ -58,8 +58,9 @@ package final class TrustedChain: Sendable {
     }
 }
 
-/// Builds and checks a chain of exactly a signer, an intermediate and a trusted root, as Apple uses it. The caller has
-/// checked that `anchor` signed the intermediate. Doesn't check validity periods.
+/// Builds and checks a chain of exactly three certificates, as Apple uses it: the signer's (`leaf`), an intermediate and
+/// a trusted root (`anchor`). The caller has checked that `anchor` signed the intermediate. Doesn't check validity
+/// periods.
 ///
 /// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`, and every error of `charging`, which
 /// is called before the leaf's signature is checked.

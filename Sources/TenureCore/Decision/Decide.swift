@@ -164,8 +164,8 @@ private struct Evaluator {
         }
     }
 
-    /// Adds a right for a promise. Rights in test environments, and of acquisitions that can't be identified, get no
-    /// promises.
+    /// Adds a right, which the service stores as a promise. Leaves out rights in test environments, and of acquisitions
+    /// that can't be identified later.
     private func addRight(of source: EraSource, until: Date?, to rights: inout [EraRight]) {
         guard evidence.environment.isProduction, source.acquisition.key.isKnown else { return }
         rights.append(EraRight(acquisition: source.acquisition.key, until: until))
@@ -230,6 +230,7 @@ private struct Evaluator {
         return best
     }
 
+    /// Creates a decision, with `notes` as its last reasons.
     private func decision(
         on entitlement: Entitlement, _ outcome: Decision.Outcome, until: Date? = nil, findings: [Finding],
         nextSteps: [NextStep] = [], rights: [EraRight] = [], isPromised: Bool = false
@@ -242,6 +243,7 @@ private struct Evaluator {
 }
 
 extension Finding {
+    /// Whether a purchase of a product grants the entitlement.
     fileprivate var isOfProduct: Bool {
         switch self {
         case .product, .gracePeriod: true

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Rule E of Docs/decision-rules.md: how a refund of the app, or an ended license, ends the rights that eras give.
+/// Rule E of Docs/decision-rules.md: how a refund of the app, or the end of a volume-purchase license, ends the rights
+/// that eras (periods with one business model) give.
 struct Endings {
     let acquisition: Acquisition
     /// The timelines of the platforms on which the app can have been acquired.
@@ -25,7 +26,7 @@ struct Endings {
         return .notGranted(.appRefunded(at: refund.revocationDate))
     }
 
-    /// Whether the app was bought again after a refund while an honored era was on sale.
+    /// Whether the app was bought again after a refund, in an honored era: an era that gives the entitlement.
     private enum Restoration {
         /// An artifact signed at `signed` proves a new purchase. Its right ends at `until`, or never if `until` is nil.
         case certain(signed: Date, until: Date?)
@@ -66,7 +67,8 @@ struct Endings {
         return end
     }
 
-    /// Whether an honored era was on sale at some instant after `start` and up to `end`.
+    /// Whether a purchase of the app after `start` and up to `end` can have been in an honored era, within the honor's
+    /// limits.
     private func canBeHonored(after start: Date, upTo end: Date, _ entitlement: Entitlement) -> Bool {
         timelines.contains { timeline in
             timeline.eras.intersection(entitlement.honoredEras).contains { era in
