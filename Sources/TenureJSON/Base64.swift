@@ -3,7 +3,7 @@
 /// In the text of a 64-byte signature, the last digit has four unused bits. A lenient decoder ignores them, so it
 /// accepts sixteen encodings of one signature, and the same artifact could have different texts.
 package enum Base64 {
-    /// Standard alphabet (`+`, `/`) with exact padding: `x5c` entries and receipts.
+    /// Standard alphabet (`+`, `/`) with exact padding, for receipts and for the certificates (`x5c`) in a JWS.
     case standard
     /// URL-safe alphabet (`-`, `_`) without padding: the segments of a JWS.
     case urlSafe
@@ -22,7 +22,7 @@ package enum Base64 {
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { output, count in
             // Safe: the buffers are read and written only within the sizes computed above.
             digits.withUnsafeBufferPointer { digits in
-                // Don't retain the table: all threads would change the same reference count.
+                // Read the table through a pointer, which doesn't retain it. All threads share its reference count.
                 switch self {
                 case .standard:
                     isValid = Self.standardValues.withUnsafeBufferPointer {

@@ -22,6 +22,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
     /// The number of objects and arrays that were begun and not ended.
     private var depth = 0
 
+    /// - Parameter capacity: the expected size of the JSON in bytes. The writer grows if the JSON is larger.
     package init(_ layout: Layout = .compact, capacity: Int = 1024) {
         self.layout = layout
         output = UTF8Builder(capacity: capacity)
@@ -39,12 +40,14 @@ package struct JSONWriter: ~Copyable, TextPieces {
     /// The JSON that was written so far.
     package var bytes: [UInt8] { output.bytes }
 
+    /// Calls `body` with the JSON that was written so far. Copies nothing.
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         try output.withBytes(body)
     }
 
     // MARK: Structure
 
+    // Prefer `object(_:)` and `array(_:_:)`, which also end what they begin.
     package mutating func beginObject() { open("{") }
     package mutating func endObject() { close("}") }
     package mutating func beginArray() { open("[") }

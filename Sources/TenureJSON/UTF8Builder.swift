@@ -18,10 +18,12 @@ package struct UTF8Builder: ~Copyable {
 
     @inlinable package var count: Int { end }
 
+    /// Calls `body` with the bytes that were written so far. Copies nothing.
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         try body(UnsafeBufferPointer(start: start, count: end))
     }
 
+    /// A copy of the bytes that were written so far.
     package var bytes: [UInt8] { withBytes { Array($0) } }
 
     @inlinable package mutating func append(_ byte: UInt8) {

@@ -1,7 +1,7 @@
 package import Foundation
 
 extension UUID {
-    /// The UUID as 36 lowercase characters, without Foundation's formatting, which is too slow for every sync.
+    /// The UUID as 36 lowercase characters. Foundation's formatting would be too slow for every request.
     package var lowercaseUTF8: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 36) { text, count in
             withUnsafeBytes(of: uuid) { bytes in

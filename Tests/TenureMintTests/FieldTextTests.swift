@@ -23,7 +23,7 @@ import Testing
 
     @Test(arguments: [
         ("color", "red", "there is no field `color`"), ("quantity", "many", "`quantity` must be an integer"),
-        ("purchaseDate", "yesterday", "`purchaseDate` must be an instant"),
+        ("purchaseDate", "yesterday", "`purchaseDate` must be a date"),
         ("isUpgraded", "yes", "`isUpgraded` must be true or false"),
         ("commitmentInfo", "{", "`commitmentInfo` must be JSON"),
         ("productId.x", "y", "`productId` has no inner fields"),

@@ -100,7 +100,7 @@ import Testing
             mistakes(text) == """
                 policy.yaml:5:5: `name` is missing; write `name: paid`
                 policy.yaml:5:44: `one` isn't a version that the App Store can order; write numbers separated by periods, such as `"120"`
-                policy.yaml:6:5: `paid` has no beginning; add `begins` with a build or version, an instant, or both for each platform
+                policy.yaml:6:5: `paid` has no beginning; add `begins` with `build` (on macOS `version`), `at`, or both for each platform
                 policy.yaml:6:11: `paid` names two eras; give each its own name, such as `paidAgain`
                 policy.yaml:14:33: `1.9` is lower than `2.0`, where `late` begins; correct one of them
                 policy.yaml:14:42: `later` begins before `late` does; write the eras oldest first

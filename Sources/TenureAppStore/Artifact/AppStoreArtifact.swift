@@ -10,7 +10,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
     /// A response of `verifyReceipt`. The response isn't signed, so it can be shown, but not verified.
     case verifyReceiptResponse(VerifyReceiptResponse)
 
-    /// The largest file that can be an artifact.
+    /// The size of the largest file that can be an artifact, in bytes.
     public static let maximumSize = VerifyReceiptResponse.maximumSize
 
     /// Whether a text that was passed as a path is probably an artifact. A JWS begins with `{"` in Base64, and a receipt

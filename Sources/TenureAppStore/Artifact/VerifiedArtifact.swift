@@ -17,10 +17,10 @@ public enum VerifiedArtifact: Sendable, Hashable {
     /// The environment of the App Store that signed the artifact.
     public var environment: AppStoreEnvironment { signing.environment }
 
-    /// Whether an accepted App Store authority signed the artifact, or only Xcode on a developer's machine.
+    /// Whether the App Store signed the artifact (or a configured substitute), or only Xcode on a developer's machine.
     public var status: VerificationStatus { signing.status }
 
-    /// The signer's chain, leaf first.
+    /// The certificates of the signer's chain, the signer's first.
     public var certificates: [CertificateSummary] { signing.certificates }
 
     /// The SHA-256 digest of the signed bytes, as in `Verified`. For a notification, the digest of the notification
@@ -40,8 +40,7 @@ public enum VerifiedArtifact: Sendable, Hashable {
 
 extension AppStoreVerifier {
     /// Verifies an artifact of any kind. Returns nil for a response of `verifyReceipt`, which is unsigned.
-    ///
-    /// Throws a `Rejection`: see `verifyAppTransaction`.
+    /// `verifyAppTransaction` describes `now` and the order of the checks.
     public func verify(
         _ artifact: AppStoreArtifact, from source: AppTransactionSource = .client, now: Date?
     ) throws(Rejection) -> VerifiedArtifact? {

@@ -10,14 +10,15 @@ public struct AppIdentity: Sendable, Hashable {
     /// The app's Apple ID. Compared only in production, because artifacts of other environments don't contain the ID.
     public let appAppleID: Int64?
 
-    /// If both arguments are nil, artifacts of every app are accepted.
+    /// Creates an identity. If both arguments are nil, artifacts of every app are accepted.
     public init(bundleID: String? = nil, appAppleID: Int64? = nil) {
         self.bundleID = bundleID
         self.appAppleID = appAppleID
     }
 }
 
-/// Verifies artifacts that the App Store signed, without the network.
+/// Verifies artifacts that the App Store signed (app transactions, transactions, renewal info, notifications and
+/// receipts), without the network.
 ///
 /// Tasks can share a verifier: copies use the same cache of certificate chains.
 public struct AppStoreVerifier: Sendable {
@@ -29,7 +30,7 @@ public struct AppStoreVerifier: Sendable {
     /// How far a signing date may be in the future, in seconds, because the clocks may differ.
     static let clockTolerance: TimeInterval = 5 * 60
 
-    /// The verifier's cache of certificate chains is empty. Copy the verifier to share the cache.
+    /// Creates a verifier with an empty cache of certificate chains. Copies of the verifier share the cache.
     public init(app: AppIdentity, trust: TrustConfiguration) {
         self.init(app: app, cache: ChainCache(trust: trust))
     }
@@ -39,10 +40,11 @@ public struct AppStoreVerifier: Sendable {
         self.cache = cache
     }
 
-    /// The accepted anchors of each environment.
+    /// The accepted environments, and the trusted certificates of each.
     public var trust: TrustConfiguration { cache.trust }
 
-    /// The source of an app transaction, which determines whether it must be bound to a device.
+    /// The source of an app transaction, which determines whether it must be bound to a device: whether it contains a
+    /// hash of the device's ID (`DeviceVerification`).
     public enum AppTransactionSource: Sendable, Hashable {
         /// A client. An app transaction that the App Store signed for a server is rejected, because it isn't bound to a
         /// device.
@@ -56,8 +58,8 @@ public struct AppStoreVerifier: Sendable {
     /// An artifact with a signing date after `now` is rejected. If `now` is nil, the date isn't compared, and an
     /// artifact without a signing date is rejected.
     ///
-    /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm, chain,
-    /// purpose, signature, payload, kind, validity, app, environment.
+    /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm, certificate
+    /// chain, purpose of the certificates, signature, payload, kind, validity, app, environment.
     public func verifyAppTransaction(
         _ jws: [UInt8],
         from source: AppTransactionSource = .client,
@@ -70,12 +72,12 @@ public struct AppStoreVerifier: Sendable {
         return verified
     }
 
-    /// Verifies a transaction; see `verifyAppTransaction`.
+    /// Verifies a compact JWS of a transaction. `verifyAppTransaction` describes `now` and the order of the checks.
     public func verifyTransaction(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<TransactionPayload> {
         try verify(jws, now: now)
     }
 
-    /// Verifies renewal info; see `verifyAppTransaction`.
+    /// Verifies a compact JWS of renewal info. `verifyAppTransaction` describes `now` and the order of the checks.
     ///
     /// Renewal info doesn't contain the app's bundle ID. So use it only together with a verified transaction with the
     /// same `originalTransactionID`.
@@ -83,7 +85,8 @@ public struct AppStoreVerifier: Sendable {
         try verify(jws, now: now)
     }
 
-    /// Verifies an app transaction of either variant, a transaction or renewal info; see `verifyAppTransaction`.
+    /// Verifies a compact JWS of a transaction, of renewal info, or of an app transaction, which may be signed for a
+    /// device or for a server. `verifyAppTransaction` describes `now` and the order of the checks.
     package func verifyEvidence(_ jws: ArraySlice<UInt8>, now: Date?) throws(Rejection) -> VerifiedArtifact {
         let signed = try signed(jws)
         switch JWSKind(of: signed.tape) {
@@ -116,7 +119,7 @@ public struct AppStoreVerifier: Sendable {
     /// Parses a JWS, and verifies its algorithm, certificates and signature.
     private func signed(_ jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
         let segments = try JWSSegments(jws)
-        // A known header needs neither decoding nor hashing. The header has about 4.5 KB, which is most of a JWS.
+        // A header that was verified before needs neither decoding nor hashing. It has about 4.5 KB, most of a JWS.
         if let knownHeader = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
             var hash = knownHeader.hash
             hash.update(data: segments.signedBytes[segments.header.upperBound...])
@@ -171,11 +174,14 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
+    /// Checks that the payload has the fields of this kind.
     private func checkKind(of tape: JSONTape, is kind: JWSKind) throws(Rejection) {
         let actualKind = JWSKind(of: tape)
         guard actualKind == kind else {
             throw Rejection(
-                .wrongKind, "the artifact must be \(kind.phrase), but is \(actualKind?.phrase ?? "something else")")
+                .wrongKind,
+                "the artifact must be \(kind.phrase), but \(actualKind.map { "is \($0.phrase)" } ?? "has the fields of no known kind")"
+            )
         }
     }
 

@@ -28,8 +28,9 @@ public struct DeviceVerification: Sendable, Hashable {
 
     /// Whether the artifact was signed for the device with this `AppStore.deviceVerificationID`.
     ///
-    /// The ID comes from the sender. The artifact has only a hash of it, so a copy of the artifact is no help in
-    /// finding the ID. But a match doesn't prove that the sender has the device: anyone who knows the ID can send it.
+    /// The client that sends the artifact also sends the ID. The artifact has only a hash of the ID, so the ID can't be
+    /// found from a copy of the artifact. But a match doesn't prove that the client runs on the device: any client that
+    /// knows the ID can send it.
     public func matches(deviceVerificationID: UUID) -> Bool {
         hash == Self.hash(nonce: nonce, deviceVerificationID: deviceVerificationID)
     }

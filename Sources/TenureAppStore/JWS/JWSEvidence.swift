@@ -1,7 +1,7 @@
 public import TenureCore
 
 extension Verified<AppTransactionPayload> {
-    /// The evidence about the app itself.
+    /// The facts about the acquisition of the app, as decisions use them.
     public var proof: AppProof {
         AppProof(
             kind: payload.isSignedForServer ? .serverAppTransaction : .appTransaction,
@@ -17,7 +17,7 @@ extension Verified<AppTransactionPayload> {
 }
 
 extension Verified<TransactionPayload> {
-    /// The evidence about a purchase.
+    /// The facts about the purchase, as decisions use them.
     ///
     /// Throws `malformed` if the transaction has no transaction ID or product ID.
     public var purchase: Purchase {
@@ -58,7 +58,8 @@ extension Open<ProductType> {
 }
 
 extension Verified<RenewalInfoPayload> {
-    /// The evidence about a subscription. This evidence is used only together with a transaction of the subscription.
+    /// The facts about the subscription's next renewal. Decisions use them only together with a transaction of the
+    /// subscription.
     ///
     /// Throws `malformed` if the renewal info has no `originalTransactionId`.
     public var renewal: Renewal {

@@ -2,8 +2,8 @@ public import Foundation
 import TenureCore
 public import TenureJSON
 
-/// A JWS that was parsed but not verified. An unverified JWS proves nothing: use it to display, search or sort, never
-/// as evidence.
+/// A JWS that was parsed but not verified. An unverified JWS proves nothing: use it to display, search or sort, but not
+/// to decide what a customer may use.
 public struct UnverifiedJWS: Sendable, Hashable {
     /// The kind, recognized by the fields of the payload; nil if it isn't recognized.
     public let kind: JWSKind?
@@ -37,7 +37,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
         }
     }
 
-    /// The signing date in the payload, which isn't verified.
+    /// The signing date in the payload, which isn't verified. Nil if the payload has no valid date.
     public var signedDate: Date? {
         guard case .number(let text)? = payload[kind == .appTransaction ? "receiptCreationDate" : "signedDate"],
             let milliseconds = Double(text), abs(milliseconds) <= Date.maximumMilliseconds
@@ -45,7 +45,8 @@ public struct UnverifiedJWS: Sendable, Hashable {
         return Date(timeIntervalSince1970: milliseconds.rounded() / 1000)
     }
 
-    /// The payloads of the artifacts in a notification. Unreadable artifacts are left out.
+    /// The payloads of the artifacts in a notification, each with its path, such as `data.signedTransactionInfo`.
+    /// Unreadable artifacts are left out. Empty if this isn't a notification.
     package var nested: [(name: String, payload: JSONObject)] {
         ["data", "appData"].flatMap { part -> [(name: String, payload: JSONObject)] in
             guard case .object(let object)? = payload[part] else { return [] }

@@ -8,7 +8,7 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     public let payload: Payload
     /// The App Store environment in which the artifact was signed.
     public var environment: AppStoreEnvironment { signing.environment }
-    /// Whether an accepted App Store authority signed the artifact, or only Xcode on a developer's machine.
+    /// Whether the App Store signed the artifact (or a configured substitute), or only Xcode on a developer's machine.
     public var status: VerificationStatus { signing.status }
     /// When the artifact was signed; nil if it has no signing date. In that case, the certificates were valid at the
     /// `now` that was passed to the verifier.
@@ -21,6 +21,7 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     /// unsigned parts without making it invalid: for example, an ECDSA signature (r, s) is also valid as (r, n - s).
     package var signedContentDigest: [UInt8] { Array(signing.digest) }
 
+    /// The environment, the certificates and the digest.
     let signing: Signing
 
     init(

@@ -55,7 +55,8 @@ extension AppStoreVerifier {
 
 extension VerifiedNotification {
     /// Checks that the nested artifacts are from the notification's environment and app (renewal info contains no app),
-    /// and that transaction and renewal info are about one subscription. A genuine artifact could be from another app.
+    /// and that transaction and renewal info are about one subscription. A nested artifact can be genuine, but of
+    /// another app.
     fileprivate func checkBelongTogether() throws(Rejection) {
         try checkBelongs(transaction, as: "data.signedTransactionInfo")
         try checkBelongs(renewalInfo, as: "data.signedRenewalInfo")

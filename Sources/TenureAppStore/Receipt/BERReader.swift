@@ -68,7 +68,7 @@ struct BERReader {
         return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
     }
 
-    /// Reads the element that begins at `start`, which must have this tag.
+    /// Reads the element that begins at `start`, which must have this tag. `name` is its name in the message.
     @inline(__always)
     mutating func element(
         _ tag: UInt8, at start: Int, before limit: Int, _ name: StaticString

@@ -18,7 +18,7 @@ public struct InAppPurchase: Sendable, Hashable {
     public internal(set) var productType: UInt64?
     /// When the period of a subscription ends; nil for other products.
     public internal(set) var expiresDate: Date?
-    /// When the purchase was refunded.
+    /// When the purchase was refunded. Nil if it wasn't.
     public internal(set) var cancellationDate: Date?
     /// The ID of a subscription period, which is the same on all devices.
     public internal(set) var webOrderLineItemID: UInt64?
@@ -26,6 +26,6 @@ public struct InAppPurchase: Sendable, Hashable {
     public internal(set) var isTrialPeriod: Bool?
     /// Whether the period had an introductory price.
     public internal(set) var isInIntroOfferPeriod: Bool?
-    /// The ID of the promotional offer that applied.
+    /// The ID of the promotional offer that applied. Nil if no offer applied.
     public internal(set) var promotionalOfferID: String?
 }

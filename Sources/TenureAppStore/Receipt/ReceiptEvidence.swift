@@ -2,13 +2,13 @@ import Foundation
 public import TenureCore
 
 extension Verified<ReceiptPayload> {
-    /// The evidence about the app itself.
+    /// The facts about the acquisition of the app, as decisions use them.
     public var proof: AppProof {
         AppProof(
             kind: .receipt,
             signedDate: signedDate,
             id: payload.downloadID.flatMap { $0 == 0 ? nil : .download(String($0)) },
-            // Don't use attribute 25, which is the platform of this device, not of the first acquisition.
+            // Don't use attribute 25: it's the platform of the device with the receipt, not of the first acquisition.
             originalPlatform: nil,
             originalAppVersion: payload.originalAppVersion,
             originalPurchaseDate: payload.originalPurchaseDate,
@@ -17,7 +17,7 @@ extension Verified<ReceiptPayload> {
         )
     }
 
-    /// The evidence about the in-app purchases in the receipt.
+    /// The facts about the in-app purchases in the receipt, as decisions use them.
     public var purchases: [Purchase] {
         payload.inAppPurchases.map { purchase in
             Purchase(

@@ -14,7 +14,7 @@ public struct ReceiptPayload: Sendable, Hashable {
     public internal(set) var appAppleID: UInt64?
     /// The version of the app that requested the receipt: CFBundleVersion, on macOS CFBundleShortVersionString.
     public internal(set) var appVersion: String?
-    /// When the App Store signed this receipt.
+    /// When the App Store signed this receipt. Nil if the date is missing or unreadable.
     public internal(set) var creationDate: Date?
     /// The download ID, which is the same in all receipts of one purchase of the app. In Sandbox, the ID is 0.
     public internal(set) var downloadID: UInt64?

@@ -32,6 +32,7 @@ struct SignedData {
     let digest: Digest
     /// The signed attributes: `SET OF Attribute` with an implicit tag; nil if the signature covers the content itself.
     let signedAttributes: SignedAttributes?
+    /// The range of the RSA signature.
     let signature: Range<Int>
 
     struct SignedAttributes {
@@ -89,13 +90,13 @@ struct SignedData {
         self.content = try reader.octets(of: octets)
 
         var certificates: [CertificateEntry] = []
-        if let bag = try signedData.next(ifTagged: BERTag.context0, &reader) {
-            var bag = Cursor(bag)
-            while !bag.isAtEnd {
+        if let certificateSet = try signedData.next(ifTagged: BERTag.context0, &reader) {
+            var cursor = Cursor(certificateSet)
+            while !cursor.isAtEnd {
                 guard certificates.count < Self.maximumCertificates else {
                     throw .unreadable("it has more than \(Self.maximumCertificates) certificates")
                 }
-                let certificate = try bag.next(BERTag.sequence, "a certificate", &reader)
+                let certificate = try cursor.next(BERTag.sequence, "a certificate", &reader)
                 for earlier in certificates where reader.equal(earlier.encoding, certificate.encoding) {
                     throw .unreadable("it has a certificate twice")
                 }

@@ -1,5 +1,5 @@
-/// An app receipt that was parsed but not verified, to show it or to search for its IDs. An unverified receipt can't
-/// become evidence.
+/// An app receipt that was parsed but not verified, to show it or to search for its IDs. Decisions use only verified
+/// receipts.
 public struct UnverifiedReceipt: Sendable, Hashable {
     /// The contents of the receipt. Their signature isn't verified.
     public let payload: ReceiptPayload

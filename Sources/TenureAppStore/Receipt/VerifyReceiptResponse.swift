@@ -21,7 +21,7 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
         return json["receipt"] != nil || json["latest_receipt_info"] != nil || json.members.count <= 4
     }
 
-    /// Reads a parsed response. Throws `malformed` if a field that is used here has an invalid value.
+    /// Reads a parsed response. Throws `malformed` if the status, an ID or the latest receipt has an invalid value.
     public init(_ json: JSONObject) throws(Rejection) {
         let response = LenientObject(json)
         guard let status = try response.integer("status") else { throw Rejection(.malformed, "`status` is missing") }

@@ -6,7 +6,7 @@ package enum AppleAnchors {
     package static func contains(fingerprint: String) -> Bool { fingerprints.contains(fingerprint) }
 
     /// Whether the last certificate of a verified chain, its anchor, is Apple's.
-    package static func signed(_ certificates: [CertificateSummary]) -> Bool {
+    package static func containAnchor(of certificates: [CertificateSummary]) -> Bool {
         certificates.last.map { contains(fingerprint: $0.fingerprint) } ?? false
     }
 }

@@ -1,7 +1,8 @@
 import TenureCore
 import TenureJSON
 
-/// The three roots that Apple publishes at apple.com/certificateauthority. A test compares their fingerprints.
+/// The three roots that Apple publishes at apple.com/certificateauthority. A test compares their fingerprints with the
+/// published ones.
 enum AppleRoots {
     /// The parsed roots. Their bytes are constants in this file, so a failure to parse a root is a programming error.
     static let certificates: [ParsedCertificate] = [appleIncRoot, appleRootG2, appleRootG3].map { base64 in

@@ -43,7 +43,8 @@ package final class ChainCache: Sendable {
         self.budget = budget
     }
 
-    /// Returns the chain of a signer, an intermediate and a root of Production or Sandbox. The certificates are in DER.
+    /// Returns the chain of a signer's certificate (`leaf`), an intermediate, and a trusted root of Production or
+    /// Sandbox. The certificates are in DER.
     func chain(
         leaf: [UInt8],
         intermediate: [UInt8],
@@ -52,7 +53,7 @@ package final class ChainCache: Sendable {
         guard let roots = trust.roots else {
             throw Rejection(
                 .untrustedChain,
-                "only Xcode's certificates are trusted here, and another certificate signed the artifact",
+                "only Xcode's certificates are trusted, and another certificate signed the artifact",
                 missingTrust: .appStore)
         }
         let pair = Pair(leaf: leaf, intermediate: intermediate, purpose: purpose)
@@ -77,7 +78,7 @@ package final class ChainCache: Sendable {
         guard let signers = trust.localSigners else {
             throw Rejection(
                 .untrustedChain,
-                "the artifact has one certificate, as Xcode's artifacts do, and Xcode isn't accepted here",
+                "the artifact has one certificate, as Xcode's artifacts do, and artifacts of Xcode aren't accepted",
                 missingTrust: .xcode
             )
         }
@@ -113,7 +114,8 @@ package final class ChainCache: Sendable {
         if let cached = tables.withLock({ $0.intermediates[id] }) {
             issuedIntermediate = cached
         } else {
-            issuedIntermediate = try issued(ParsedCertificate(der: intermediate), id: id, roots: roots)
+            issuedIntermediate = try checkedIntermediate(
+                ParsedCertificate(der: intermediate), id: id, roots: roots)
         }
         return try withBudget(for: .signers) { (useBudget: BudgetUse) throws(Rejection) in
             try trustedChain(
@@ -123,13 +125,13 @@ package final class ChainCache: Sendable {
     }
 
     /// Checks an intermediate, and adds it to the table of intermediates, with the root that signed it.
-    private func issued(
-        _ authority: ParsedCertificate, id: Intermediate, roots: TrustAnchors
+    private func checkedIntermediate(
+        _ intermediate: ParsedCertificate, id: Intermediate, roots: TrustAnchors
     ) throws(Rejection) -> IssuedIntermediate {
         let anchor = try withBudget(for: .intermediates) { (useBudget: BudgetUse) throws(Rejection) in
-            try authority.anchor(among: roots, purpose: id.purpose, useBudget: useBudget)
+            try intermediate.anchor(among: roots, purpose: id.purpose, useBudget: useBudget)
         }
-        let issued = IssuedIntermediate(certificate: authority, anchor: anchor)
+        let issued = IssuedIntermediate(certificate: intermediate, anchor: anchor)
         tables.withLock { $0.intermediates.insert(issued, for: id) }
         return issued
     }

@@ -1,11 +1,12 @@
 import SwiftASN1
 import X509
 
-/// Subtracts one signature check from a budget. Throws `tooManyUnknownSigners` if the budget is used up.
+/// Called before each check of a certificate's signature. Throws `tooManyUnknownSigners` if too many checks failed in a
+/// short time (`ChainCache.Budget`).
 typealias BudgetUse = () throws(Rejection) -> Void
 
 extension ParsedCertificate {
-    /// Returns the anchor that signed this intermediate. The anchor and the intermediate must be certificate
+    /// Returns the anchor (a trusted root) that signed this intermediate certificate. Both must be certificate
     /// authorities.
     ///
     /// `useBudget` is called before each signature check. If `useBudget` throws, the search ends.
@@ -55,7 +56,7 @@ extension ParsedCertificate {
         guard purpose.allows(x509.signatureAlgorithm) else {
             throw Rejection(
                 .unsupportedAlgorithm,
-                "`\(x509.subject)` is signed with \(x509.signatureAlgorithm), which isn't accepted here"
+                "`\(x509.subject)` is signed with \(x509.signatureAlgorithm), which isn't accepted"
             )
         }
         try useBudget()
@@ -68,12 +69,12 @@ extension ParsedCertificate {
     ///
     /// - Parameter intermediatesBelow: the number of intermediates between this certificate and the signer's.
     func checkIsAuthority(intermediatesBelow: Int) throws(Rejection) {
-        try checkShape()
+        try checkVersionAndCriticalExtensions()
         switch try basicConstraints() {
         case .isCertificateAuthority(let maxPathLength):
             guard maxPathLength ?? .max >= intermediatesBelow else {
                 throw Rejection(
-                    .untrustedChain, "`\(x509.subject)` has too many intermediates below it for its path length")
+                    .untrustedChain, "`\(x509.subject)` allows fewer intermediates below it than the chain has")
             }
         case .notCertificateAuthority, nil:
             throw Rejection(.untrustedChain, "`\(x509.subject)` isn't a certificate authority")
@@ -83,10 +84,10 @@ extension ParsedCertificate {
         }
     }
 
-    /// Checks that Apple issued the signer and the intermediate for signing App Store data. Every developer's
+    /// Checks that Apple issued this certificate and the intermediate for signing App Store data. Every developer's
     /// certificate leads to the same root, so without this check every developer could sign artifacts.
     func checkIsSigner(intermediate: ParsedCertificate) throws(Rejection) {
-        try checkShape()
+        try checkVersionAndCriticalExtensions()
         if case .isCertificateAuthority = try basicConstraints() {
             throw Rejection(.wrongPurpose, "`\(x509.subject)` is a certificate authority, which never signs artifacts")
         }
@@ -109,7 +110,7 @@ extension ParsedCertificate {
     }
 
     /// Checks that this is a certificate of version 3 without unknown critical extensions (RFC 5280, section 4.2).
-    private func checkShape() throws(Rejection) {
+    private func checkVersionAndCriticalExtensions() throws(Rejection) {
         guard x509.version == .v3 else {
             throw Rejection(.untrustedChain, "`\(x509.subject)` isn't an X.509 certificate of version 3")
         }

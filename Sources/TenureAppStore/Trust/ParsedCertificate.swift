@@ -6,7 +6,9 @@ package import X509
 
 /// A certificate that was parsed but not verified.
 package struct ParsedCertificate: Sendable {
+    /// The encoded certificate.
     package let der: [UInt8]
+    /// The same certificate, decoded.
     package let x509: Certificate
     /// The encoded names of the issuer and the subject. Their bytes are compared when a chain is built.
     package let issuer: [UInt8]
@@ -78,6 +80,7 @@ package struct ParsedCertificate: Sendable {
         }
     }
 
+    /// The SHA-256 digest of the DER bytes.
     var fingerprint: [UInt8] { Array(SHA256.hash(data: der)) }
 
     var summary: CertificateSummary {

@@ -19,7 +19,7 @@ public struct Rejection: Error, Sendable, Hashable {
         case badSignature
         /// The artifact was signed for another app.
         case wrongApp
-        /// The artifact was signed in an environment that isn't accepted here.
+        /// The artifact was signed in an environment that the verifier doesn't accept.
         case wrongEnvironment
         /// The artifact is of another kind than expected.
         case wrongKind
@@ -37,7 +37,7 @@ public struct Rejection: Error, Sendable, Hashable {
         case root
         /// The certificate with which an Xcode signs.
         case xcode
-        /// The App Store's environments.
+        /// The environments of the App Store: only artifacts of Xcode are accepted.
         case appStore
     }
 

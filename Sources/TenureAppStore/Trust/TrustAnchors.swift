@@ -2,7 +2,8 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// The certificates that the operator trusts: roots, or the certificate with which one Xcode signs. Never empty.
+/// The certificates that the operator trusts: roots, or the certificates with which a developer's Xcode signs. Never
+/// empty.
 public struct TrustAnchors: Sendable {
     package let certificates: [ParsedCertificate]
 
@@ -20,6 +21,8 @@ public struct TrustAnchors: Sendable {
     }
 
     /// Reads one or more certificates in DER.
+    ///
+    /// Throws `misconfigured` if there is no certificate, or if a certificate is unreadable.
     public init(der certificates: [[UInt8]]) throws(Rejection) {
         guard !certificates.isEmpty else {
             throw Rejection(

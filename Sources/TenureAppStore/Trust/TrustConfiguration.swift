@@ -12,7 +12,7 @@ public struct TrustConfiguration: Sendable {
     /// Throws `misconfigured` if `anchors` is empty.
     public init(anchors: [AppStoreEnvironment: TrustAnchors]) throws(Rejection) {
         guard !anchors.isEmpty else {
-            throw Rejection(.misconfigured, "no environment is accepted; name at least one")
+            throw Rejection(.misconfigured, "no environment is accepted; pass the trusted certificates of at least one")
         }
         self.init(accepting: anchors)
     }
@@ -43,12 +43,12 @@ public struct TrustConfiguration: Sendable {
     package func environment(named name: String?, signedBy chain: TrustedChain) throws(Rejection) -> AppStoreEnvironment
     {
         guard let name else {
-            throw Rejection(.wrongEnvironment, "the artifact has no environment")
+            throw Rejection(.wrongEnvironment, "the artifact doesn't name the environment in which it was signed")
         }
         guard let environment = AppStoreEnvironment(rawValue: name), let anchors = anchors[environment] else {
             throw Rejection(
                 .wrongEnvironment,
-                "the artifact was signed in `\(name)`, and only \(acceptedNames) is accepted here"
+                "the artifact was signed in `\(name)`, and only \(acceptedNames) is accepted"
             )
         }
         guard (environment == .xcode) == chain.isLocal else {

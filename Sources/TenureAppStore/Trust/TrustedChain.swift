@@ -15,6 +15,7 @@ package final class TrustedChain: Sendable {
         case rsa(_RSA.Signing.PublicKey)
     }
 
+    /// The signer's public key.
     package let key: Key
     /// The start of the period in which all certificates, including the root, were valid. If their periods don't
     /// overlap, `notBefore` is later than `notAfter`.
@@ -23,7 +24,7 @@ package final class TrustedChain: Sendable {
     let notAfter: Date
     /// The certificates, the signer's first. A local chain has one certificate, any other chain has three.
     let certificates: [CertificateSummary]
-    /// The DER bytes of the chain's anchor.
+    /// The DER bytes of the trusted certificate to which the chain leads: a root, or Xcode's certificate.
     let anchor: [UInt8]
     /// Whether the artifact is signed directly with a configured certificate, as Xcode does.
     let isLocal: Bool
@@ -57,8 +58,9 @@ package final class TrustedChain: Sendable {
     }
 }
 
-/// Builds and checks a chain of exactly a signer, an intermediate and a trusted root, as Apple uses it. The caller has
-/// checked that `anchor` signed the intermediate. Doesn't check validity periods.
+/// Builds and checks a chain of exactly three certificates, as Apple uses it: the signer's (`leaf`), an intermediate and
+/// a trusted root (`anchor`). The caller has checked that `anchor` signed the intermediate. Doesn't check validity
+/// periods.
 ///
 /// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`, and every error of `useBudget`,
 /// which is called before the leaf's signature is checked.
@@ -86,7 +88,8 @@ func locallyTrusted(
 ) throws(Rejection) -> TrustedChain {
     guard let anchor = anchors.certificates.first(where: { $0.der == certificate }) else {
         throw Rejection(
-            .untrustedChain, "the artifact's certificate isn't one of those configured for Xcode", missingTrust: .xcode)
+            .untrustedChain, "the artifact's certificate isn't configured as a certificate of Xcode",
+            missingTrust: .xcode)
     }
     return TrustedChain(key: try anchor.signingKey(for: purpose), certificates: [anchor], isLocal: true)
 }

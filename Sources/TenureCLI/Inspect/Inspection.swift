@@ -32,7 +32,7 @@ struct Inspection {
     let certificates: [CertificateSummary]
 
     /// Whether the chain ends in one of Apple's roots, not in a root from `--trust`.
-    var isUnderAppleRoot: Bool { AppleAnchors.signed(certificates) }
+    var isUnderAppleRoot: Bool { AppleAnchors.containAnchor(of: certificates) }
 
     /// Throws a `Rejection` if the artifact can't be parsed. An artifact that can be parsed but is invalid gets a
     /// verdict.

@@ -1,8 +1,9 @@
 import Foundation
 
 extension Evidence {
-    /// Whether the version and the date of at least one acquisition prove different eras, and no changeover window
-    /// explains the difference. Rehearsals report the number of such customers.
+    /// Whether the version and the date of at least one acquisition of the app prove different eras. False if the date
+    /// is in a changeover window, in which price and version may not match. A rehearsal (a dry run of a policy over real
+    /// customers) counts the customers for whom this is true.
     ///
     /// The reasons of a decision omit the contradiction if a purchase, support or a promise alone decides the outcome,
     /// or if the entitlement has no `honors`. This function finds the contradiction in these cases, too.

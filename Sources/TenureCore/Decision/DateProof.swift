@@ -1,11 +1,14 @@
 import Foundation
 
-/// Rules B and C3 of Docs/decision-rules.md: the eras that contain a purchase date, on one platform or on several.
+/// Rules B and C3 of Docs/decision-rules.md: the eras (periods with one business model) that contain a purchase date, on
+/// one platform or on several.
 struct DateProof {
+    /// The eras that contain the date, without changeover windows.
     private(set) var eras = EraSet()
-    /// The eras before and after every change with a changeover window that contains the date.
+    /// The eras before and after each changeover window that contains the date. Price and version of the app may not
+    /// match in such a window, so both eras are possible.
     private(set) var windowEras = EraSet()
-    /// Whether the date was compared with a boundary's instant on at least one platform.
+    /// Whether the date was compared with the date at which an era begins, on at least one platform.
     private(set) var wasCompared = false
 
     /// Creates a proof without eras. `unite(with:)` then adds the proof of each platform.

@@ -3,6 +3,8 @@ public import Foundation
 /// Decides what a customer may use. Returns a decision about each entitlement of the policy, in the policy's order,
 /// then about each entitlement that is no longer in the policy but in a promise.
 ///
+/// A promise is a right of the customer, recorded so that later versions of the policy can't take it.
+///
 /// The function is pure: it reads no clock, throws no error, and returns the same decisions for the same evidence in
 /// any order.
 ///
@@ -36,7 +38,7 @@ private struct Evaluator {
     let now: Date
     /// One era source for each acquisition of the app. In a test environment, only the persona's era source, or none.
     private let eraSources: [EraSource]
-    /// The last reasons of every decision: that a persona replaced the customer, or that the persona was ignored.
+    /// The last reasons of every decision: that a persona (a test customer) replaced the customer, or was ignored.
     private let notes: [Finding]
     /// The values to which the findings refer by index.
     private let context: Reason.Context
@@ -162,8 +164,8 @@ private struct Evaluator {
         }
     }
 
-    /// Adds a right for a promise. Rights in test environments, and of acquisitions that can't be identified, get no
-    /// promises.
+    /// Adds a right, which the service stores as a promise. Leaves out rights in test environments, and of acquisitions
+    /// that can't be identified later.
     private func addRight(of source: EraSource, until: Date?, to rights: inout [EraRight]) {
         guard evidence.environment.isProduction, source.acquisition.key.isKnown else { return }
         rights.append(EraRight(acquisition: source.acquisition.key, until: until))
@@ -228,6 +230,7 @@ private struct Evaluator {
         return best
     }
 
+    /// Creates a decision, with `notes` as its last reasons.
     private func decision(
         on entitlement: Entitlement, _ outcome: Decision.Outcome, until: Date? = nil, findings: [Finding],
         nextSteps: [NextStep] = [], rights: [EraRight] = [], isPromised: Bool = false
@@ -240,6 +243,7 @@ private struct Evaluator {
 }
 
 extension Finding {
+    /// Whether a purchase of a product grants the entitlement.
     fileprivate var isOfProduct: Bool {
         switch self {
         case .product, .gracePeriod: true

@@ -16,7 +16,7 @@ public struct Decision: Sendable, Hashable {
     public let entitlement: String
     /// Whether the customer may use the entitlement, as far as the evidence decides.
     public let outcome: Outcome
-    /// The instant at which a granted right ends; nil if the right is permanent.
+    /// The instant at which a granted right ends. Nil if the right is permanent, or isn't granted.
     public let until: Date?
     /// The deciding reason first, then further reasons.
     public var reasons: [Reason] { findings.map { Reason(finding: $0, context: context) } }
@@ -28,9 +28,10 @@ public struct Decision: Sendable, Hashable {
     package var leadingReason: Reason? { findings.first.map { Reason(finding: $0, context: context) } }
     /// The steps that can turn an undetermined decision into a granted or a denied one.
     public let nextSteps: [NextStep]
-    /// The rights that eras give in production, which the service stores as promises.
+    /// The rights that eras give in production. The service stores each as a promise, so that a later version of the
+    /// policy can't take it.
     public let eraRights: [EraRight]
-    /// Whether a promise holds at least as long as this right, so that a later version of the policy can't end it.
+    /// Whether a promise lasts at least as long as this right.
     private(set) var isPromised: Bool
     /// The title that customers see. If it is nil, sentences use the entitlement's name.
     let title: Title?

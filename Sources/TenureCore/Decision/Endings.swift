@@ -1,6 +1,7 @@
 import Foundation
 
-/// Rule E of Docs/decision-rules.md: how a refund of the app, or an ended license, ends the rights that eras give.
+/// Rule E of Docs/decision-rules.md: how a refund of the app, or the end of a volume-purchase license, ends the rights
+/// that eras (periods with one business model) give.
 struct Endings {
     let acquisition: Acquisition
     /// The timelines of the platforms on which the app can have been acquired.
@@ -25,10 +26,13 @@ struct Endings {
         return .notGranted(.appRefunded(at: refund.revocationDate))
     }
 
-    /// Whether the app was bought again after a refund while an honored era was on sale.
+    /// Whether the app was bought again after a refund, in an honored era: an era that gives the entitlement.
     private enum Restoration {
+        /// An artifact signed at `signed` proves a new purchase. Its right ends at `until`, or never if `until` is nil.
         case certain(signed: Date, until: Date?)
+        /// An artifact signed at `signed` may be of a new purchase in an honored era, or in a later era.
         case possible(signed: Date)
+        /// No artifact can be of a new purchase in an honored era.
         case none
     }
 
@@ -47,8 +51,9 @@ struct Endings {
 
     /// Returns the end of the right that a purchase of the app at this date gives.
     ///
-    /// Returns `.some(nil)` if the right never ends, and nil if the purchase may be in an era that isn't honored. In a
-    /// changeover window, all possible eras must be honored, on every possible platform (rule C3).
+    /// Returns `.some(nil)` if the right never ends, and nil if the purchase may be in an era that isn't honored. All
+    /// possible eras must be honored, on every possible platform. In a changeover window, which is the time around a
+    /// change of the business model, both the era before and the era after are possible (rule C3).
     private func end(ofBuyingAt date: Date, _ entitlement: Entitlement) -> Date?? {
         var end: Date??
         for timeline in timelines {
@@ -62,7 +67,8 @@ struct Endings {
         return end
     }
 
-    /// Whether an honored era was on sale at some instant after `start` and up to `end`.
+    /// Whether a purchase of the app after `start` and up to `end` can have been in an honored era, within the honor's
+    /// limits.
     private func canBeHonored(after start: Date, upTo end: Date, _ entitlement: Entitlement) -> Bool {
         timelines.contains { timeline in
             timeline.eras.intersection(entitlement.honoredEras).contains { era in

@@ -1,10 +1,11 @@
 import Foundation
 
-/// Rule D of Docs/decision-rules.md: whether the possible eras of one acquisition give an entitlement.
+/// Rule D of Docs/decision-rules.md: whether an acquisition of the app gives an entitlement, because of the eras
+/// (periods with one business model) in which it can have happened.
 ///
-/// For example, a customer got build 37 in May 2014. Version and date both prove the era `paid`, and `everything`
-/// honors it, so the answer is: granted, because of `eraHonored`. If the date were missing and the list had build 37 in
-/// both eras, `paid` and `free` would be possible, and the policy's `inDoubt` would decide.
+/// For example, a customer got build 37 in May 2014. Version and date both prove the era `paid`. The entitlement
+/// `everything` has `honors: [paid]`, so the answer is: granted, because of `eraHonored`. If the date were missing and
+/// build 37 was on sale in both eras, `paid` and `free` would be possible, and the policy's `inDoubt` would decide.
 ///
 /// `EraSource` is a class because the decisions on all entitlements share it.
 final class EraSource {
@@ -12,14 +13,14 @@ final class EraSource {
     let policy: Policy
     let now: Date
     /// The timelines of the platforms on which the app can have been acquired. There are several timelines only if the
-    /// artifact contains no platform.
+    /// customer's artifacts contain no platform.
     let timelines: [Timeline]
     /// The acquisition's index in the evidence, by which findings refer to it.
     private let index: AcquisitionIndex
-    /// The possible eras by rule C, on the platforms of all timelines together.
+    /// The possible eras by version and date (rule C), on the platforms of all timelines together.
     let possible: PossibleEras
-    /// The possible eras by rule C on each platform separately, in the order of `timelines`. Empty if there is only one
-    /// platform.
+    /// The possible eras by version and date on each platform separately, in the order of `timelines`. Empty if there is
+    /// only one platform.
     private let possibleOnPlatform: [PossibleEras]
 
     init(_ acquisition: Acquisition, index: AcquisitionIndex = 0, under policy: Policy, at now: Date) {
@@ -52,7 +53,7 @@ final class EraSource {
         return (answer, proofs(eras, versionYields: yields))
     }
 
-    /// Rule E for this acquisition.
+    /// Rule E: how refunds and ended licenses end the rights of this acquisition.
     var endings: Endings {
         Endings(acquisition: acquisition, timelines: timelines, policy: policy, now: now)
     }
@@ -64,11 +65,11 @@ final class EraSource {
         var summary = HonorSummary()
         for era in eras {
             if entitlement.unlimitedEras.contains(era) {
-                summary.note(.granted(until: nil, .eraHonored(eras)), of: era, under: policy)
+                summary.add(.granted(until: nil, .eraHonored(eras)), of: era, under: policy)
                 continue
             }
             for timeline in platforms(allowing: era, for: entitlement) {
-                summary.note(answer(for: era, on: timeline, for: entitlement), of: era, under: policy)
+                summary.add(answer(for: era, on: timeline, for: entitlement), of: era, under: policy)
             }
         }
         // No era honors the entitlement for certain. If an era is unclear, the answer is undetermined.
@@ -109,8 +110,9 @@ final class EraSource {
         return allowing.isEmpty ? timelines : allowing.map { timelines[$0] }
     }
 
-    /// The exception in rule C1: under `favorCustomer`, the date's eras are possible too if the eras of an
-    /// authoritative version give nothing and the date's eras may give the entitlement.
+    /// Whether the exception in rule C1 applies to a version that overrode the date. It applies under `favorCustomer` if
+    /// the eras of the version give nothing, and the eras of the date may give the entitlement. The eras of the date are
+    /// then possible, too.
     ///
     /// - Parameter timeline: the only platform on which eras are evaluated; nil for all platforms that allow the era.
     private func versionYields(
@@ -129,6 +131,10 @@ final class EraSource {
 
     /// Returns what version and date prove, in the order of the reasons: first whether they contradict each other, then
     /// the version, the date, and a preorder.
+    ///
+    /// - Parameters:
+    ///   - eras: the possible eras, by which the entitlement was decided.
+    ///   - versionYields: whether the exception in rule C1 applied.
     private func proofs(_ eras: EraSet, versionYields: Bool) -> [Finding] {
         var findings: [Finding] = []
         findings.reserveCapacity(4)
@@ -169,7 +175,7 @@ private struct HonorSummary {
     var firstRefusal: Finding?
 
     /// Adds what one era gives on one platform.
-    mutating func note(_ answer: SourceAnswer, of era: Int, under policy: Policy) {
+    mutating func add(_ answer: SourceAnswer, of era: Int, under policy: Policy) {
         switch answer {
         case .granted(let until, _):
             honoredEras.insert(era)

@@ -14,7 +14,7 @@ enum Finding: Sendable, Hashable {
     case inDoubt(honored: EraSet, others: EraSet)
     /// The entitlement honors no era, so the app's acquisition can't grant it.
     case noHonors
-    /// The evidence has no version or date that can be compared with a boundary of the policy.
+    /// The evidence has no version or date that can be compared with the beginning of an era.
     case nothingToCompare
     /// No artifact proves how the app was acquired.
     case noAcquisition
@@ -65,7 +65,7 @@ enum Finding: Sendable, Hashable {
     case supportGrantEnded(at: Date)
     /// Support took the entitlement away.
     case supportRevocation
-    /// A promise gives the entitlement.
+    /// A promise, which records a right that an era gave, gives the entitlement.
     case promise(until: Date?)
     /// Newer signed facts about the acquisition ended a promise.
     case promiseEnded
@@ -79,16 +79,17 @@ enum Finding: Sendable, Hashable {
     case versionMalformed(AcquisitionIndex)
     /// The release list doesn't have the original version.
     case versionNotListed(AcquisitionIndex)
-    /// The original version can't be compared with a boundary. For example, the policy has neither a release list nor
-    /// `buildNumbers: increasing`.
+    /// The original version can't be compared with the beginning of an era. For example, the policy has neither a
+    /// release list nor `buildNumbers: increasing`.
     case versionNotComparable(AcquisitionIndex)
-    /// The policy has neither a boundary nor a release of the signed platform.
+    /// The policy has neither an era's beginning nor a release on the platform in the customer's artifact.
     case platformNotInPolicy(Platform)
     /// The purchase date, and the eras that contain it.
     case date(Date, eras: EraSet)
     /// No artifact has a purchase date.
     case dateMissing
-    /// The purchase date is inside a changeover window, so all of these eras are possible.
+    /// The purchase date is inside a changeover window (the time around a change of the business model), so all of these
+    /// eras are possible.
     case changeover(Date, eras: EraSet)
     /// Date and version prove different eras, and the date's eras are earlier. The date decides (rule C1 of
     /// Docs/decision-rules.md).
@@ -103,9 +104,9 @@ enum Finding: Sendable, Hashable {
     case preorder(Date)
     /// The policy's `testEnvironments` decided whether eras grant the entitlement in Sandbox or Xcode.
     case testEnvironment
-    /// A test customer replaced the real customer.
+    /// A persona (a test customer) replaced the real customer.
     case persona
-    /// A test customer was ignored, because the evidence is of production or empty.
+    /// A persona was ignored, because the evidence is of production or empty.
     case personaRefused
 }
 

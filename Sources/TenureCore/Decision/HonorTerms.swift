@@ -1,15 +1,17 @@
 import Foundation
 
-/// Rules D2 to D5 of Docs/decision-rules.md: the conditions of one honor, and when the honor ends.
+/// Rules D2 to D5 of Docs/decision-rules.md: the conditions of one honor (an era that gives an entitlement, with
+/// limits), and when the right from the honor ends.
 extension Honor {
     /// When an honor ends on a platform.
     enum End {
         case known(Date)
         /// The honor has no end, or its era still runs.
         case never
-        /// The honor's `for` begins at the era's end, for which the policy has no date.
+        /// The length of time in the policy's key `for` begins at the era's end, for which the policy has no date.
         case unknown
 
+        /// Whether the end is known and isn't later than `now`.
         func hasPassed(at now: Date) -> Bool {
             if case .known(let end) = self { end <= now } else { false }
         }
@@ -18,7 +20,7 @@ extension Honor {
     /// Whether the honor depends on the purchase date.
     var needsDate: Bool { boughtSince != nil || boughtBefore != nil }
 
-    /// Whether the purchase date is within the limits, tolerance included.
+    /// Whether the purchase date is within the honor's dates, or outside by at most `Tolerance.seconds`.
     func covers(_ date: Date) -> Bool {
         if let boughtSince, date < boughtSince.addingTimeInterval(-Tolerance.seconds) { return false }
         if let boughtBefore, date > boughtBefore.addingTimeInterval(Tolerance.seconds) { return false }

@@ -21,7 +21,10 @@ struct NextSteps {
 }
 
 extension EraSource {
-    /// Rule G2 of Docs/decision-rules.md: the steps that can resolve this acquisition's undetermined answer.
+    /// Rule G2 of Docs/decision-rules.md: the steps that can resolve an undetermined answer about this acquisition of
+    /// the app.
+    ///
+    /// - Parameter finding: the reason for the undetermined answer.
     func nextSteps(resolving finding: Finding) -> [NextStep] {
         if case .boughtAgainInDoubt = finding { return [.support] }
         if acquisition.version == nil || acquisition.originalPurchaseDate == nil {

@@ -1,11 +1,12 @@
-/// Rule C of Docs/decision-rules.md: the eras that are possible by the version and the date together.
+/// Rule C of Docs/decision-rules.md: the eras (periods with one business model) in which the customer can have got the
+/// app, by the version and the date together.
 struct PossibleEras {
     let version: VersionProof
     let date: DateProof
     /// The possible eras, without the eras that the exception in rule C1 adds (see `erasOfBoth`).
     let eras: EraSet
-    /// How version and date contradict each other. Nil if there is no contradiction, or if a changeover window explains
-    /// it.
+    /// How version and date contradict each other. Nil if they don't, or if the date is in a changeover window: a time
+    /// in which price and version may not match.
     let contradiction: Finding?
 
     init(version: VersionProof, date: DateProof) {
@@ -36,7 +37,7 @@ struct PossibleEras {
 
     /// Whether the version overrode a later date.
     var isVersionAuthoritative: Bool { contradiction == .versionAuthoritative }
-    /// The possible eras under the exception in rule C1: the eras of an authoritative version, and the eras of the
-    /// date.
+    /// The possible eras if the exception in rule C1 applies: those of the version, although it overrode the date, and
+    /// those of the date.
     var erasOfBoth: EraSet { eras.union(date.eras) }
 }

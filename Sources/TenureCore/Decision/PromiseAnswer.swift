@@ -2,7 +2,7 @@ import Foundation
 
 /// Rule H3 of Docs/decision-rules.md: when a promise ends.
 extension Promise {
-    /// Returns what the promise gives; nil if its own end has passed.
+    /// Returns what the promise gives; nil if `until` has passed.
     ///
     /// A refund or the end of a license ends the promise, too, by the policy under which it was made. The version and
     /// the date of the acquisition don't matter anymore, and neither do other acquisitions.

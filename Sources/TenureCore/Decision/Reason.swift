@@ -2,7 +2,9 @@ public import Foundation
 
 /// A reason for a decision: a stable code with its facts. `Decision.sentence` gives the reasons as text.
 public struct Reason: Sendable {
+    /// The code and its facts, in the compact form that the rules use.
     let finding: Finding
+    /// The values to which `finding` refers by index.
     let context: Context
 
     /// The values to which a decision's findings refer by index.
@@ -12,6 +14,7 @@ public struct Reason: Sendable {
         let purchases: [Purchase]
         /// The acquisitions that the decision is about: the customer's, or the persona's.
         let acquisitions: [Acquisition]
+        /// The name of the persona, a test customer that may replace the real customer. Empty without a persona.
         let personaName: String
 
         init(_ evidence: Evidence, evaluated acquisitions: [Acquisition], under policy: Policy) {
@@ -61,7 +64,7 @@ public struct Reason: Sendable {
         case names([String])
     }
 
-    /// Passes each fact with its name to `body`. All outputs use this table.
+    /// Passes each fact with its name to `body`. No other code lists the facts of each code.
     package func forEachFact(_ body: (_ name: String, _ fact: Fact) -> Void) {
         switch finding {
         case .eraHonored(let eras), .eraNotHonored(let eras): body("eras", names(eras))
@@ -195,7 +198,6 @@ extension Policy {
     }
 }
 
-/// Two reasons are equal if their code and facts are.
 extension Reason: Hashable {
     /// Compares codes and facts, so reasons of different customers may be equal.
     public static func == (left: Reason, right: Reason) -> Bool {

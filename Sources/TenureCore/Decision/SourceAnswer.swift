@@ -1,6 +1,6 @@
 import Foundation
 
-/// Whether one source (an acquisition, a product, support, a promise) gives one entitlement, and until when.
+/// Whether one source (an acquisition of the app, a product, support, a promise) gives one entitlement, and until when.
 enum SourceAnswer {
     /// The source gives the entitlement until this time. Nil if the source gives it permanently.
     case granted(until: Date?, Finding)
@@ -23,7 +23,7 @@ enum SourceAnswer {
         return second.isBetter(than: first) ? second : first
     }
 
-    /// Returns this answer with an end no later than this time.
+    /// Returns this answer with an end no later than `end`. Without an end (nil), the answer doesn't change.
     func ending(at end: Date?) -> SourceAnswer {
         guard let end, case .granted(let until, let finding) = self, until.outlasts(end) else { return self }
         return .granted(until: end, finding)

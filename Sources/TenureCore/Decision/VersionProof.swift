@@ -1,8 +1,9 @@
-/// Rule A of Docs/decision-rules.md: the eras in which a version can have been acquired, on one platform or on
-/// several.
+/// Rule A of Docs/decision-rules.md: the eras (periods with one business model) in which a version can have been
+/// acquired, on one platform or on several.
 struct VersionProof {
+    /// The eras in which the version can have been acquired: every era if the version proves nothing.
     private(set) var eras = EraSet()
-    /// Whether the version was compared with a boundary on at least one platform.
+    /// Whether the version was compared with the beginning of an era, on at least one platform.
     private(set) var wasCompared = false
     /// Rule C2: whether the version overrides a contradicting date, on every possible platform.
     private(set) var isAuthoritative = true

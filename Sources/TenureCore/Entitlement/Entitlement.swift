@@ -10,7 +10,7 @@ public struct Entitlement: Sendable, Hashable {
         let fingerprint: Int
         /// The product's title that customers see. If it is nil, sentences say "your purchase" or "your subscription".
         public let title: Title?
-        /// How long a non-renewing purchase of the product lasts; nil for other types.
+        /// How long a non-renewing purchase of the product lasts. Nil for other types, and if the policy doesn't say.
         public let length: CalendarPeriod?
 
         /// - Parameter length: how long a non-renewing purchase lasts. If nil, its end is unknown (rule F3).
@@ -28,14 +28,15 @@ public struct Entitlement: Sendable, Hashable {
     public let title: Title?
     /// The products that grant the entitlement. Empty if only eras grant it.
     public let products: [Product]
-    /// The honored eras, with their limits; nil if the entitlement doesn't depend on eras (rule D6).
+    /// The eras that give their customers the entitlement, with limits. Nil if the entitlement doesn't depend on eras
+    /// (rule D6).
     public let honors: [Honor]?
     /// How customers without the entitlement may try it. Nil if there is no trial.
     public let trial: Trial?
 
-    /// The eras of all honors.
+    /// The indexes of the honored eras in the policy. Empty before `resolved(eraNames:)`.
     private(set) var honoredEras = EraSet()
-    /// The eras with an honor that has no limit.
+    /// The indexes of the eras with at least one unlimited honor (`Honor.isUnlimited`).
     private(set) var unlimitedEras = EraSet()
 
     /// - Parameters:
@@ -51,7 +52,8 @@ public struct Entitlement: Sendable, Hashable {
         self.trial = trial
     }
 
-    /// Returns the entitlement with the indexes of its honored eras. Honors of unknown eras are mistakes of the policy.
+    /// Returns the entitlement with the indexes of its honored eras. Skips honors of unknown eras, which `Policy`
+    /// reports as mistakes.
     func resolved(eraNames: [String]) -> Entitlement {
         var result = self
         for honor in honors ?? [] {
@@ -63,7 +65,8 @@ public struct Entitlement: Sendable, Hashable {
     }
 }
 
-/// A rule that customers who acquired the app in an era have the entitlement, possibly with limits.
+/// A rule that customers who acquired the app in an era have the entitlement, possibly with limits. A limit that is nil
+/// doesn't apply.
 public struct Honor: Sendable, Hashable {
     /// The name of the honored era.
     public let era: String

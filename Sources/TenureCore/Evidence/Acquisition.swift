@@ -1,11 +1,11 @@
 public import Foundation
 
-/// One account's acquisition of the app: the facts from all artifacts about this acquisition.
+/// One account's acquisition of the app: the facts from all artifacts (app transactions and receipts) about it.
 ///
 /// Each `original…` field comes from the earliest-signed artifact in which it is readable. Each acquisition is decided
 /// separately: the version of one acquisition is never combined with the date of another acquisition.
 public struct Acquisition: Sendable, Hashable {
-    /// Identifies the acquisition, in evidence and in promises.
+    /// Identifies the acquisition, also in a `Promise`, which records a right of the acquisition.
     public let key: AcquisitionKey
     /// The platform of the acquisition; nil if it is missing or unknown, or if the platform's App Store hadn't opened
     /// on the original purchase date (rule A9 of Docs/decision-rules.md).
@@ -18,13 +18,14 @@ public struct Acquisition: Sendable, Hashable {
     public let preorderDate: Date?
     /// The latest refund of the app that the App Store has reported; nil if there was no refund.
     package let refund: Refund?
-    /// When a volume-purchase license ends, according to the latest-signed receipt.
+    /// When a volume-purchase license ends, according to the latest-signed receipt. Nil if there is no such end.
     public let expirationDate: Date?
 
-    /// The parsed version; nil if it is absent or malformed.
+    /// The parsed `originalAppVersion`. Nil if it is absent or malformed.
     package let version: AppVersion?
 
-    /// The latest revoked artifact, and the later artifacts that may restore the right.
+    /// The dates of the latest artifact with a revocation, and of later artifacts, which may restore the right to the
+    /// app.
     package struct Refund: Sendable, Hashable {
         /// When the purchase was refunded, according to the latest revoked artifact.
         let revocationDate: Date
@@ -92,7 +93,8 @@ extension Platform {
     }
 }
 
-/// Identifies an acquisition by Apple's IDs, or by the purchase date if there is no ID.
+/// Identifies an acquisition by Apple's IDs, or by the purchase date if there is no ID. A property is nil if no
+/// artifact contains it.
 public struct AcquisitionKey: Sendable, Hashable {
     /// `appTransactionId`, one per Apple Account and app.
     public let appTransactionID: String?

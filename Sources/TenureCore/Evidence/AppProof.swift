@@ -7,7 +7,7 @@ public struct AppProof: Sendable, Hashable {
     public enum Kind: String, Sendable, Hashable {
         /// StoreKit's `AppTransaction`, signed for one device.
         case appTransaction
-        /// The variant from the App Store Server API: it has no device and no revocation date.
+        /// An app transaction from the App Store Server API: it names no device and has no revocation date.
         case serverAppTransaction
         /// The legacy receipt, which also lists purchases.
         case receipt
@@ -33,9 +33,9 @@ public struct AppProof: Sendable, Hashable {
     public let originalPurchaseDate: Date?
     /// When the app was preordered. This date proves no era (rule B2).
     public let preorderDate: Date?
-    /// When the purchase of the app was refunded or revoked.
+    /// When the purchase of the app was refunded or revoked. Nil if the artifact reports neither.
     public let revocationDate: Date?
-    /// When a volume-purchase license ends.
+    /// When a volume-purchase license ends. Nil if the artifact contains no such end.
     public let expirationDate: Date?
 
     package init(

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Returns only the proofs that a decision may need, the earliest-signed first.
+/// Returns only the proofs (facts of verified app transactions and receipts) that a decision may need, the
+/// earliest-signed first.
 ///
 /// The App Store often signs the same facts again. Of proofs that differ only in their signing date, this function
 /// keeps:
@@ -13,14 +14,14 @@ import Foundation
 package func condensed(_ proofs: some Collection<AppProof>) -> [AppProof] {
     guard proofs.count > 1 else { return Array(proofs) }
     let groups = Dictionary(grouping: Set(proofs), by: \.withoutSigning)
-    return groups.values.flatMap(essential).sorted(by: AppProof.areInSigningOrderUndatedFirst)
+    return groups.values.flatMap(proofsToKeep).sorted(by: AppProof.areInSigningOrderUndatedFirst)
 }
 
 /// How many of the latest proofs with the same facts are kept.
 private let latestSignings = 64
 
 /// Returns the proofs to keep, of proofs that differ only in their signing date.
-private func essential(_ proofs: [AppProof]) -> [AppProof] {
+private func proofsToKeep(of proofs: [AppProof]) -> [AppProof] {
     guard proofs.count > 2 else { return proofs }
     let proofs = proofs.sorted(by: AppProof.areInSigningOrderUndatedFirst)
     // A receipt can't contain a revocation, so the latest 64 aren't needed.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The facts that verified artifacts prove about one customer in one environment. Only code that has verified artifacts
-/// creates evidence.
+/// The facts about one customer in one environment of the App Store. Verified artifacts (signed app transactions,
+/// transactions, renewal info and receipts) prove these facts. Only code that has verified artifacts creates evidence.
 ///
 /// The initializer groups artifacts into acquisitions and purchases. So the order in which artifacts were received
 /// doesn't matter, and later decisions on the same evidence are fast.
@@ -41,7 +41,7 @@ public struct Evidence: Sendable, Hashable {
         isEmpty = proofs.isEmpty && transactions.isEmpty
     }
 
-    /// The acquisition that the persona describes.
+    /// The acquisition of the app that the persona describes. Nil without a persona.
     var personaAcquisition: Acquisition? {
         persona.map { Acquisition(of: [$0.proof]) }
     }

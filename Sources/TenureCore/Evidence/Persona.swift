@@ -1,5 +1,5 @@
-/// A test customer. If the verified evidence is of a test environment, the persona replaces the real customer (rule
-/// I4 of Docs/decision-rules.md).
+/// A test customer. If the verified evidence is of a test environment (Sandbox or Xcode), the persona replaces the real
+/// customer (rule I4 of Docs/decision-rules.md).
 public struct Persona: Sendable, Hashable {
     /// The name in lists and responses, such as `owner`.
     public let name: String

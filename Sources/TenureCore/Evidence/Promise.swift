@@ -1,6 +1,8 @@
 public import Foundation
 
-/// A right that an era gave in production, recorded so that later policy edits can't take it away.
+/// A customer's right to an entitlement, recorded so that later policy edits can't take it. The customer has the right
+/// because of the era (period with one business model) in which the customer got the app. Promises exist only in
+/// production.
 public struct Promise: Sendable, Hashable {
     /// The name of the entitlement when the promise was made (rule H2 of Docs/decision-rules.md).
     public let entitlement: String

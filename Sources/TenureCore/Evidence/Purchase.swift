@@ -28,11 +28,11 @@ public struct Purchase: Sendable, Hashable {
     let productFingerprint: Int
     /// The type of the product. Nil in old receipts, which don't contain it.
     public let type: ProductType?
-    /// When the product was bought, restored or renewed.
+    /// When the product was bought, restored or renewed. Nil if the artifact doesn't contain it.
     public let purchaseDate: Date?
     /// When the period of a subscription ends; nil for other types.
     public let expiresDate: Date?
-    /// When this transaction was refunded, or revoked from Family Sharing.
+    /// When this transaction was refunded, or revoked from Family Sharing. Nil if neither happened.
     public package(set) var revocationDate: Date?
     /// Whether the customer upgraded to another subscription. If so, this subscription grants nothing.
     public package(set) var isUpgraded: Bool
@@ -42,8 +42,8 @@ public struct Purchase: Sendable, Hashable {
     /// used.
     public let signedDate: Date?
 
-    /// When the billing grace period ends, from the renewal info. Only the subscription's latest transaction has this
-    /// date.
+    /// When the billing grace period ends, from the renewal info. Nil if there is no grace period, and for all but the
+    /// subscription's latest transaction.
     public package(set) var gracePeriodExpiresDate: Date?
     /// Whether Apple still tries to charge for an expired subscription.
     public package(set) var isInBillingRetryPeriod = false

@@ -1,7 +1,8 @@
 import Foundation
 
-/// Returns the latest-signed state of each transaction, the oldest purchase first. The current period of a subscription
-/// gets its renewal info.
+/// Returns the latest-signed state of each transaction, the oldest purchase first. The App Store may sign a transaction
+/// again when its state changes, for example after a refund. The current period of a subscription gets its renewal
+/// info.
 func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase] {
     var result = transactions
     if transactions.count > 1 {
@@ -12,7 +13,7 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
         result = latest.values.sorted {
             ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
         }
-        markReplaced(in: &result)
+        markUpgraded(in: &result)
         endRefundedCopies(in: &result)
     }
     guard !renewals.isEmpty else { return result }
@@ -60,7 +61,7 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
 /// another product begins during it.
 ///
 /// - Parameter purchases: sorted by date.
-private func markReplaced(in purchases: inout [Purchase]) {
+private func markUpgraded(in purchases: inout [Purchase]) {
     guard purchases.count > 1 else { return }
     let subscriptions = Dictionary(
         grouping: purchases.indices.filter { purchases[$0].type == .autoRenewable && purchases[$0].purchaseDate != nil }

@@ -1,9 +1,9 @@
 /// The developer's statement that one finding of `tenure policy check` is intended. An acknowledgment changes no
 /// decision.
 public struct Acknowledgment: Sendable, Hashable {
-    /// The finding's rule, such as `right-lost`.
+    /// The code of the rule that reported the finding, such as `right-lost`.
     public let code: String
-    /// The finding's place, as `tenure policy check` writes it: `eras/freemium/begins/iOS`.
+    /// Where the finding is in the policy, as `tenure policy check` prints it: `eras/freemium/begins/iOS`.
     public let at: String
     /// Why the finding is intended, for later readers of the policy.
     public let reason: String

@@ -146,7 +146,7 @@ extension CivilDay: CustomStringConvertible {
 }
 
 extension Date {
-    /// Reads an instant from a command line: RFC 3339, or a day, which means 00:00 UTC.
+    /// Reads a date that a user typed: a time in RFC 3339, or a day, which means 00:00 UTC. Nil for other texts.
     package init?(written text: String) {
         guard let date = Date(rfc3339: text) ?? CivilDay(text)?.midnight else { return nil }
         self = date

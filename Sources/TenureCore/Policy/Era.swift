@@ -10,13 +10,13 @@ public struct Era: Sendable, Hashable {
         case free
     }
 
-    /// The name in the policy, which honors refer to.
+    /// The name in the policy. Entitlements list it under `honors` to give something to the era's customers.
     public let name: String
-    /// How customers got the app at that time.
+    /// How customers got the app in this era.
     public let model: Model
     /// Where the era begins on each platform. Empty for the first era, which has no beginning.
     public let begins: [Platform: Beginning]
-    /// The changeover window around the beginning on each platform; nil if the policy doesn't state it.
+    /// The time around each beginning in which price and version may not match. Nil if the policy doesn't state it.
     public let changeover: Changeover?
 
     /// Any values are accepted. `Policy` reports an era without a name or beginning, and eras in the wrong order.
@@ -30,17 +30,19 @@ public struct Era: Sendable, Hashable {
 
 /// Where an era begins on a platform.
 public enum Beginning: Sendable, Hashable {
-    /// The first version and the first date of the era. If one of the two is nil, only the other separates the era from
-    /// the earlier era.
+    /// The first version (a build, except on macOS) and the first date of the era. If one of the two is nil, only the
+    /// other separates the era from the earlier era.
     case at(version: AppVersion?, date: Date?)
     /// The app came to the platform in this era, so it can't have been acquired there before (rule A7 of
     /// Docs/decision-rules.md).
     case new
 
+    /// The era's first version. Nil for `new`, and if the policy states only a date.
     package var version: AppVersion? {
         if case .at(let version, _) = self { version } else { nil }
     }
 
+    /// The era's first date. Nil for `new`, and if the policy states only a version.
     package var date: Date? {
         if case .at(_, let date) = self { date } else { nil }
     }
@@ -95,7 +97,8 @@ public struct Release: Sendable, Hashable {
         self.model = model
     }
 
-    /// This release's `originalAppVersion`: a version on macOS, elsewhere a build.
+    /// What the App Store reports as `originalAppVersion` if a customer got this release first: the version on macOS,
+    /// elsewhere the build. Nil if the release list doesn't state it.
     package var originalAppVersion: AppVersion? {
         switch platform.versionKey {
         case .bundleVersion: build

@@ -1,4 +1,4 @@
-/// A set of eras of one policy, by their indexes.
+/// A set of eras (periods with one business model) of one policy, by their indexes in the policy.
 package struct EraSet: Sendable, Hashable {
     /// The maximum number of eras in a policy.
     package static let capacity = 64

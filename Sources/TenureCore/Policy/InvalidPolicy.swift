@@ -1,12 +1,12 @@
-/// The error for an invalid policy: all of its mistakes, each with its place.
+/// The error for an invalid policy, with all of its mistakes.
 public struct InvalidPolicy: Error, Sendable, Hashable {
     /// The mistakes, at least one, in the order in which they were found.
     public let mistakes: [PolicyMistake]
 }
 
-/// One mistake, with its place and how to correct it.
+/// One mistake in a policy: where it is, and how to correct it.
 public struct PolicyMistake: Sendable, Hashable {
-    /// A step from a policy's root to the place of a mistake.
+    /// A key or an index on the path from the top of a policy to a mistake.
     public enum Step: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
         /// A key of a mapping, such as `entitlements`.
         case key(String)

@@ -81,7 +81,7 @@ public struct Policy: Sendable, Hashable {
     /// The properties and the timelines, in a class, so that copying a policy is fast: every decision has a copy.
     private let shared: Shared
 
-    /// - Throws: `InvalidPolicy` with every mistake, each with its place in the policy.
+    /// - Throws: `InvalidPolicy` with every mistake, and where it is in the policy.
     public init(
         app: App,
         eras: [Era],

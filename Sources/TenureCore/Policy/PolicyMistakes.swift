@@ -21,7 +21,7 @@ extension Policy {
         return mistakes
     }
 
-    /// Mistakes in names, beginnings, windows and the order of eras.
+    /// Mistakes in the eras' names, beginnings, changeover windows and order.
     private var eraMistakes: [PolicyMistake] {
         guard !eras.isEmpty else {
             return [
@@ -36,36 +36,36 @@ extension Policy {
             )
         }
         for (index, era) in eras.enumerated() {
-            let place: [PolicyMistake.Step] = ["eras", .index(index)]
+            let path: [PolicyMistake.Step] = ["eras", .index(index)]
             if era.name.isEmpty {
-                mistakes.add(place + ["name"], "the name is empty; give the era one, such as `paid`")
+                mistakes.add(path + ["name"], "the name is empty; give the era one, such as `paid`")
             } else if eras[..<index].contains(where: { $0.name == era.name }) {
                 mistakes.add(
-                    place + ["name"],
+                    path + ["name"],
                     "`\(era.name)` names two eras; give each its own name, such as `\(era.name)Again`")
             }
             if index == 0, !era.begins.isEmpty {
                 mistakes.add(
-                    place + ["begins"],
+                    path + ["begins"],
                     "the first era can't have `begins`; remove it, or add the era that came before to the top of `eras`"
                 )
             }
             if index > 0, era.begins.isEmpty {
                 mistakes.add(
-                    place,
-                    "`\(era.name)` has no beginning; add `begins` with a build or version, an instant, or both for each platform"
+                    path,
+                    "`\(era.name)` has no beginning; add `begins` with `build` (on macOS `version`), `at`, or both for each platform"
                 )
             }
             for (platform, beginning) in era.begins.sorted(by: { $0.key.rawValue < $1.key.rawValue })
             where beginning == .at(version: nil, date: nil) {
                 mistakes.add(
-                    place + ["begins", .key(platform.rawValue)],
+                    path + ["begins", .key(platform.rawValue)],
                     "the beginning on \(platform.rawValue) is empty; write `\(platform.versionKey.rawValue)`, `at`, or both"
                 )
             }
             if let window = era.changeover?.window, window.from > 0 || window.until < 0 {
                 mistakes.add(
-                    place + ["changeover"],
+                    path + ["changeover"],
                     "the window doesn't include the change itself; write a negative `from` (`-24h`) and a positive `until` (`+48h`)"
                 )
             }
@@ -81,7 +81,7 @@ extension Policy {
             var lastDate: (date: Date, era: Int)?
             var lastVersion: (version: AppVersion, era: Int)?
             for (index, beginning) in timeline.beginnings.enumerated() {
-                let place: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platform.rawValue)]
+                let path: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platform.rawValue)]
                 // Check what the policy says, not `timeline.beginnings`. If the platform's store opened after a
                 // boundary inherited from iOS, the timeline treats that boundary as `new` (rule A8 of
                 // Docs/decision-rules.md), although the policy doesn't say `new`.
@@ -89,14 +89,14 @@ extension Policy {
                     eras[index].begins[platform] ?? (platform.inheritsFromIOS ? eras[index].begins[.iOS] : nil)
                 if written == .new, eras[..<index].contains(where: { $0.begins[platform] != nil }) {
                     mistakes.add(
-                        place,
-                        "\(platform.rawValue) can't be `new` here, because an earlier era begins on it; remove one of the two",
+                        path,
+                        "the app can't be `new` on \(platform.rawValue), because an earlier era begins there; remove `new` or that earlier beginning",
                         code: "eras-backwards")
                 }
                 if let date = beginning?.date {
                     if let lastDate, date < lastDate.date {
                         mistakes.add(
-                            place + ["at"],
+                            path + ["at"],
                             "`\(eras[index].name)` begins before `\(eras[lastDate.era].name)` does; write the eras oldest first",
                             code: "eras-backwards")
                     }
@@ -107,7 +107,7 @@ extension Policy {
                         timeline.erasOfRelease == nil
                     {
                         mistakes.add(
-                            place + [.key(platform.versionKey.rawValue)],
+                            path + [.key(platform.versionKey.rawValue)],
                             "`\(version)` is lower than `\(lastVersion.version)`, where `\(eras[lastVersion.era].name)` begins; correct one of them"
                                 + (platform == .macOS ? "" : ", or set `buildNumbers: restarted`"),
                             code: "eras-backwards")
@@ -119,7 +119,8 @@ extension Policy {
         return mistakes
     }
 
-    /// Ends of honored eras that have a date but no changeover.
+    /// Missing changeovers, one for each era that begins at a date and follows an honored era: an era from which
+    /// customers keep an entitlement.
     private var changeoverMistakes: [PolicyMistake] {
         eras.indices.filter { index in
             eras[index].changeover == nil
@@ -163,7 +164,8 @@ extension Policy {
         }
     }
 
-    /// A missing `buildNumbers`, where builds are compared with a boundary without a release list.
+    /// A missing `buildNumbers`. The policy needs it if an era begins with a build, and no release list tells in which
+    /// era each build was on sale.
     private var buildNumberMistakes: [PolicyMistake] {
         guard buildNumbers == nil else { return [] }
         let dependent = timelines.known.first {
@@ -191,40 +193,40 @@ extension Policy {
         let eraNames = eras.map(\.name)
         var names: Set<String> = []
         for entitlement in entitlements {
-            let place: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name)]
+            let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name)]
             if entitlement.name.isEmpty {
-                mistakes.add(place, "an entitlement has no name; give it one, such as `everything`")
+                mistakes.add(path, "an entitlement has no name; give it one, such as `everything`")
             }
             if !names.insert(entitlement.name).inserted {
-                mistakes.add(place, "`\(entitlement.name)` is listed twice; keep one")
+                mistakes.add(path, "`\(entitlement.name)` is listed twice; keep one")
             }
-            mistakes += entitlement.title?.mistakes(at: place + ["title"]) ?? []
+            mistakes += entitlement.title?.mistakes(at: path + ["title"]) ?? []
             var products: Set<String> = []
             for (number, product) in entitlement.products.enumerated() {
-                let place = place + ["products", .index(number)]
+                let path = path + ["products", .index(number)]
                 if product.id.isEmpty {
-                    mistakes.add(place, "the product ID is empty; write the one in App Store Connect")
+                    mistakes.add(path, "the product ID is empty; copy it from App Store Connect")
                 } else if !products.insert(product.id).inserted {
-                    mistakes.add(place, "`\(product.id)` is listed twice; keep one")
+                    mistakes.add(path, "`\(product.id)` is listed twice; keep one")
                 }
-                mistakes += product.title?.mistakes(at: place + ["title"]) ?? []
+                mistakes += product.title?.mistakes(at: path + ["title"]) ?? []
             }
             for (number, honor) in (entitlement.honors ?? []).enumerated() {
-                let place = place + ["honors", .index(number)]
+                let path = path + ["honors", .index(number)]
                 if !eraNames.contains(honor.era) {
                     mistakes.add(
-                        place,
+                        path,
                         "there is no era `\(honor.era)`; write one of \(eraNames.map { "`\($0)`" }.joined(separator: ", "))"
                     )
                 }
                 if let since = honor.boughtSince, let before = honor.boughtBefore, since >= before {
-                    mistakes.add(place, "`boughtSince` must be earlier than `boughtBefore`")
+                    mistakes.add(path, "`boughtSince` must be earlier than `boughtBefore`")
                 }
             }
             switch entitlement.trial {
             case .sessions(let count) where count < 1, .days(let count) where count < 1:
                 mistakes.add(
-                    place + ["trial"],
+                    path + ["trial"],
                     "a trial has at least 1 session or day, not \(count); correct it, or remove `trial`")
             case .sessions, .days, nil: break
             }
@@ -236,14 +238,14 @@ extension Policy {
         var mistakes: [PolicyMistake] = []
         var findings: Set<[String]> = []
         for (index, acknowledgment) in acknowledgments.enumerated() {
-            let place: [PolicyMistake.Step] = ["acknowledge", .index(index)]
+            let path: [PolicyMistake.Step] = ["acknowledge", .index(index)]
             if !acknowledgment.reason.contains(where: { !$0.isWhitespace }) {
                 mistakes.add(
-                    place + ["reason"], "the reason is empty; write why the finding is intended")
+                    path + ["reason"], "the reason is empty; write why the finding is intended")
             }
             if !findings.insert([acknowledgment.code, acknowledgment.at]).inserted {
                 mistakes.add(
-                    place, "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one")
+                    path, "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one")
             }
         }
         return mistakes

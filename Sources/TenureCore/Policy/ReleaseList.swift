@@ -1,6 +1,7 @@
 import Foundation
 
-/// Rule A5 of Docs/decision-rules.md: the releases of one platform, and the eras in which each was on sale.
+/// Rule A5 of Docs/decision-rules.md: the releases of one platform, and the eras (periods with one business model) in
+/// which each was on sale.
 ///
 /// For example, the list has build 119 (April 20, 2015), 120 (June 10) and 121 (July 15), and the free era begins with
 /// build 120 on June 10 at 18:00 UTC. Build 119 was on sale until build 120 came, so it proves the era before. Build
@@ -62,6 +63,7 @@ struct ReleaseList {
     /// A release with the time in which its sale began: from `earliest` (inclusive) to `latest` (exclusive, unless both
     /// are the same).
     private struct Entry {
+        /// The release's `originalAppVersion`: its version on macOS, elsewhere its build.
         let version: AppVersion?
         /// The index in the list.
         let position: Int

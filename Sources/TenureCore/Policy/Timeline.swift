@@ -1,6 +1,7 @@
 package import Foundation
 
-/// The eras of a policy on one platform: which eras happened there, and where each era began.
+/// The eras (periods with one business model) of a policy on one platform: which eras happened on the platform, and
+/// where each era began. The beginning of an era is also called the boundary between this era and the era before.
 ///
 /// For example, a policy has the eras `paid` and `free`, and `free` begins on iOS with build 120 on June 10, 2015, and
 /// on macOS with version 2.0 on June 12. There are two timelines with one boundary each. The timeline of iOS finds
@@ -23,14 +24,15 @@ package final class Timeline: Sendable {
     let hasReleaseBoundary: Bool
     /// Rule A6: whether versions increase over time. If so, a version proves an era even without a release list.
     package let versionsRise: Bool
-    /// Rule A8: whether a boundary or the release list is taken from iOS.
+    /// Rule A8: whether a boundary or the release list is that of iOS, because the platform has none in the policy.
     let inherits: Bool
     /// The beginnings that have a date.
     private let dateBoundaries: [(era: Int, date: Date)]
     /// The beginnings that have a version. If several eras in a row begin with the same version, the version can't
     /// separate these eras, and `lowest` is the first of these eras.
     private let versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)]
-    /// Rule C3: the windows, tolerance included, with the two eras of each change.
+    /// Rule C3: the time around each change of era in which both eras are possible, and these two eras. It is the
+    /// policy's `changeover` window, widened by the tolerance.
     package let changeovers: [(window: ClosedRange<Date>, eras: EraSet)]
 
     /// The first era in which the app was available on the platform.
@@ -104,8 +106,8 @@ package final class Timeline: Sendable {
         return (happened, beginnings, inherits)
     }
 
-    /// Rule B: returns the eras that contain the date. A beginning without a date can't separate eras. Near a boundary,
-    /// within the tolerance, both eras are possible.
+    /// Rule B: returns the eras that contain the date. A beginning without a date can't separate eras. Within
+    /// `Tolerance.seconds` of a boundary, both eras are possible.
     package func eras(at date: Date) -> EraSet {
         // The result is `first..<end`, and each boundary narrows it.
         var first = 0
@@ -188,9 +190,10 @@ package struct Timelines: Sendable {
         self.known = known.isEmpty ? [withoutBoundaries] : known
     }
 
-    /// Rule A3: returns the timelines of the platforms on which the app can have been acquired. If the artifact
-    /// contains no platform, every platform in the policy is possible. A platform without boundaries in the policy
-    /// separates nothing.
+    /// Rule A3: returns the timelines of the platforms on which the app can have been acquired.
+    ///
+    /// - Parameter platform: the platform in the customer's signed artifact. If it is nil, every platform in the policy
+    ///   is possible. If the policy doesn't mention the platform, its timeline has no boundaries.
     package func possible(for platform: Platform?) -> [Timeline] {
         guard let platform else { return known }
         return lists[platform.ordinal]

@@ -78,7 +78,8 @@ struct LanguageTag {
         return ["nb", "nn"].contains(language) ? "no" : language
     }
 
-    /// The script of Chinese, even if only the region implies it. Nil for other languages.
+    /// For Chinese, `hant` (Traditional) or `hans` (Simplified), from the tag's script or else from its region. Nil for
+    /// other languages.
     var script: String? {
         guard language == "zh" else { return nil }
         if subtags.contains("hant") { return "hant" }

@@ -1,24 +1,24 @@
 extension Title {
     /// Returns the mistakes in the title.
     ///
-    /// - Parameter place: the title's place in the policy.
-    func mistakes(at place: [PolicyMistake.Step]) -> [PolicyMistake] {
+    /// - Parameter path: the keys and indexes from the top of the policy to the title.
+    func mistakes(at path: [PolicyMistake.Step]) -> [PolicyMistake] {
         guard !translations.isEmpty else {
-            return [PolicyMistake(place, "the title has no text; write one, such as `{ en: Everything }`")]
+            return [PolicyMistake(path, "the title has no text; write one, such as `{ en: Everything }`")]
         }
         var mistakes: [PolicyMistake] = []
         var languages: Set<String> = []
         for translation in translations {
             let language = translation.language
-            let place = place + [.key(language)]
+            let path = path + [.key(language)]
             if !LanguageTag.isWellFormed(language) {
                 let hyphenated = language.split(separator: "_").joined(separator: "-")
                 let example = LanguageTag.isWellFormed(hyphenated) ? "`\(hyphenated)`" : "one such as `en` or `pt-BR`"
-                mistakes.add(place, "`\(language.visible)` isn't a language tag; write \(example)")
+                mistakes.add(path, "`\(language.visible)` isn't a language tag; write \(example)")
             } else if !languages.insert(language.lowercased()).inserted {
-                mistakes.add(place, "the title has two texts for `\(language)`; keep one")
+                mistakes.add(path, "the title has two texts for `\(language)`; keep one")
             }
-            if let mistake = Self.mistake(in: translation.text) { mistakes.add(place, mistake) }
+            if let mistake = Self.mistake(in: translation.text) { mistakes.add(path, mistake) }
         }
         return mistakes
     }

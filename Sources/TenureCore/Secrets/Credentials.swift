@@ -1,14 +1,14 @@
 extension String {
     /// The text with `<redacted>` in place of each recognized credential: the user and password of a URL, a
-    /// `password=`, an admin key, a webhook's secret, and a private key in PEM. URLs may be mistyped.
+    /// `password=`, an admin key, a webhook's secret, and a private key in PEM. Mistyped URLs are recognized, too.
     ///
     /// Use this property in messages about an operator's input, which may contain a password or a key by mistake.
     package var hidingCredentials: String {
         hidingPrivateKeys.hidingAdminKeys.hidingWebhookSecrets.hidingURLCredentials.hidingUserInfo.hidingPasswords
     }
 
-    /// Hides the value after `password =`, even in quotes, as libpq reads it. The value ends at white space, a
-    /// backtick, or an `&` before the next parameter of a URL, but not within quotes.
+    /// Hides the value after `password =`, with or without quotes, as PostgreSQL's library libpq reads it. Without
+    /// quotes, the value ends at white space, a backtick, or an `&` before the next parameter of a URL.
     private var hidingPasswords: String {
         replacing("password", ignoringCase: true) { rest in
             let sign = rest.drop(while: \.isWhitespace)
@@ -64,7 +64,7 @@ extension String {
         return result + rest
     }
 
-    /// The characters around a word.
+    /// The characters that separate words.
     fileprivate static let wordEnds = Set(" \t\r\n`\"".utf8)
 
     private var hidingAdminKeys: String {
@@ -113,7 +113,7 @@ extension StringProtocol where SubSequence == Substring {
         var rest = self[startIndex...]
         while let found = rest.firstPosition(of: mark, ignoringCase: ignoringCase) {
             let (shown, next) = hide(rest[found.upperBound...])
-            // If the credential was hidden before, the rest begins with the text that is shown instead.
+            // If the credential was hidden before, `next` already begins with `<redacted>`. Don't add it again.
             result += rest[..<found.upperBound] + (next.hasPrefix(shown) ? "" : shown)
             rest = next
         }

@@ -24,8 +24,8 @@ extension Unicode.Scalar {
     /// Whether the character joins or separates its neighbors. Emoji, Arabic and Indic scripts need these characters.
     fileprivate var isJoiner: Bool { value == 0x200C || value == 0x200D }
 
-    /// Whether a joiner between two such characters isn't escaped. Emoji and the scripts that need joiners begin at
-    /// U+0600. So do other scripts, which don't need joiners.
+    /// Whether a joiner between this character and another one like it is displayed as it is. Emoji and the scripts
+    /// that need joiners begin at U+0600. Some scripts from there on don't need joiners, but are treated alike.
     fileprivate var canBeJoined: Bool { value >= 0x600 && !isHidden }
 }
 
@@ -44,7 +44,8 @@ extension StringProtocol {
             .map { Substring($0).escapedForDisplay }.joined(separator: "\n")
     }
 
-    /// The JSON text with JSON's own escapes for the same characters, so that its value doesn't change.
+    /// The JSON text with JSON's own escapes, such as `\u202e`, in place of the characters that `escapedForDisplay`
+    /// escapes. The value of the JSON doesn't change.
     ///
     /// Blanks and line breaks between values are kept. JSON allows no other characters below U+0020, and inside a
     /// string it allows no such character at all.

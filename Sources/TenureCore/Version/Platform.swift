@@ -31,7 +31,8 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
         }
     }
 
-    /// tvOS, watchOS and visionOS take iOS's boundaries and release list unless they have their own.
+    /// Whether the beginnings of eras and the release list of iOS apply to the platform, too, if the policy has none for
+    /// the platform.
     package var inheritsFromIOS: Bool {
         switch self {
         case .tvOS, .watchOS, .visionOS: true

@@ -16,8 +16,8 @@ package struct AuthorityChain: Sendable {
     var certificates: [[UInt8]] { issued.map(\.der) }
 }
 
-/// The defects of a chain, and one unusual but valid variant (`leafExpiredSince`). The root is the authority's own,
-/// unless the defect is in the root.
+/// The defects of a chain, and one unusual but valid variant (`leafExpiredSince`). The root is the test authority's
+/// own, unless the defect is in the root.
 ///
 /// The raw values are names for `tenure mint --defect`, except `rootExpiredAtSigning`: only a verifier that trusts the
 /// expired root rejects that chain as expired.
@@ -33,7 +33,7 @@ package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     case leafExpiredAtSigning, intermediateExpiredAtSigning, rootExpiredAtSigning
     /// The intermediate's basic constraints say that it may not issue certificates.
     case intermediateNotAuthority
-    /// The authority's leaf is used as the intermediate.
+    /// The test authority's leaf, which may not issue certificates, is used as the intermediate.
     case leafAsIntermediate
     /// The leaf's basic constraints say that it may issue certificates.
     case leafIsAuthority

@@ -4,7 +4,7 @@ import TenureAppStore
 import X509
 
 // A test authority in a directory: the anchors for verifiers in `roots.pem` and `xcode.pem`, and each certificate with
-// its private key, which only the owner can read.
+// its private key, which only the user who owns the file can read.
 extension TestAuthority {
     /// The names of the files, each with its certificate.
     private static let names: [(String, any KeyPath<TestAuthority, IssuedCertificate> & Sendable)] = [
@@ -20,8 +20,8 @@ extension TestAuthority {
         for (name, path) in Self.names {
             let issued = self[keyPath: path]
             let key = directory.appendingPathComponent("\(name).key.pem")
-            // Set the permissions when creating the file. Otherwise another user could open the new file before they
-            // are set.
+            // Set the permissions when creating the file. Otherwise another user could open the file before the
+            // permissions are set.
             try? files.removeItem(at: key)
             guard
                 files.createFile(

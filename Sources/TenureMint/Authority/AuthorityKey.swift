@@ -10,10 +10,10 @@ package enum AuthorityKey: Sendable {
     case rsa(_RSA.Signing.PrivateKey)
 
     /// The public key for certificates.
-    package var publicKey: Certificate.PublicKey { issuer.publicKey }
+    package var publicKey: Certificate.PublicKey { x509.publicKey }
 
-    /// The key for signing certificates.
-    var issuer: Certificate.PrivateKey {
+    /// The same key in the type with which certificates are signed.
+    var x509: Certificate.PrivateKey {
         switch self {
         case .p256(let key): Certificate.PrivateKey(key)
         case .p384(let key): Certificate.PrivateKey(key)
@@ -30,7 +30,7 @@ package enum AuthorityKey: Sendable {
         }
     }
 
-    /// Reads a private key in PEM.
+    /// Reads a private key in PEM. Throws if the text isn't a P-256, P-384 or RSA key.
     init(pem: String) throws(MintingError) {
         if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
             self = .p256(key)

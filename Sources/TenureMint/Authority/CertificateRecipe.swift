@@ -12,9 +12,10 @@ package struct CertificateRecipe: Sendable {
     var notAfter: Date
     /// The basic constraints; nil to leave out the extension.
     package var basicConstraints: BasicConstraints?
-    /// Whether the key usage is signing certificates, instead of signing data.
+    /// Whether the certificate's key may sign certificates. Otherwise it may sign data.
     package var signsCertificates: Bool
-    /// Apple's markers, as non-critical extensions with the value NULL, as in Apple's certificates.
+    /// The extensions with which Apple marks a certificate's purpose (`AppleMarker`). Their value is NULL, as in Apple's
+    /// certificates.
     var markers: [ASN1ObjectIdentifier] = []
     /// Whether the markers are critical extensions. Apple's markers aren't.
     var markersAreCritical = false
@@ -40,9 +41,9 @@ package struct CertificateRecipe: Sendable {
             notValidAfter: notAfter,
             issuer: issuer.map(\.certificate.x509.subject) ?? subject,
             subject: subject,
-            signatureAlgorithm: signatureAlgorithm ?? signer.issuer.certificateAlgorithm,
+            signatureAlgorithm: signatureAlgorithm ?? signer.x509.certificateAlgorithm,
             extensions: extensions(key: key.publicKey, issuerKey: issuer.map(\.key.publicKey)),
-            issuerPrivateKey: signer.issuer
+            issuerPrivateKey: signer.x509
         )
         var serializer = DER.Serializer()
         try serializer.serialize(x509)

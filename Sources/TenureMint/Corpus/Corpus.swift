@@ -2,8 +2,8 @@ package import Foundation
 import TenureAppStore
 import TenureCore
 
-/// Generates a file for a rehearsal with any number of customers, with all problems that such files can have, and the
-/// expected result (`CorpusTruth`).
+/// Generates a file of invented customers for a rehearsal (a dry run of a policy), with all problems that such files
+/// can have, and the expected result (`CorpusTruth`).
 ///
 /// The lines are generated in independent blocks of a thousand, so that blocks can be generated in parallel. The lines
 /// depend only on the seed, except for the signatures, which have a random part.
@@ -31,9 +31,10 @@ package struct Corpus: Sendable {
         lines = try CorpusLines(authority: authority, signedAt: CorpusCustomer.date("2015-08-25"))
     }
 
+    /// The number of blocks of a thousand lines, the last of which may have fewer lines.
     package var blockCount: Int { (count + CorpusTemplate.size - 1) / CorpusTemplate.size }
 
-    /// Generates one block.
+    /// Generates the block with this index, from 0.
     package func block(_ block: Int) throws -> Block {
         let template = CorpusTemplate(block: block, seed: seed)
         let previous = block > 0 ? CorpusTemplate(block: block - 1, seed: seed) : nil

@@ -113,7 +113,7 @@ struct CorpusCustomer {
         return object
     }
 
-    /// Returns the payload of a transaction of the customer, with other or additional members.
+    /// Returns the payload of a transaction of the customer. The members of `more` replace or extend the usual members.
     func transaction(
         of product: String, type: ProductType, purchased: Date, signedAt instant: Date, also more: JSONObject = [:]
     ) -> JSONObject {
@@ -129,7 +129,8 @@ struct CorpusCustomer {
         return object.setting(more)
     }
 
-    /// Returns the payload of the renewal info of the customer's subscription, with additional members.
+    /// Returns the payload of the renewal info of the customer's subscription. The members of `more` replace or extend
+    /// the usual members.
     func renewalInfo(signedAt instant: Date, also more: JSONObject = [:]) -> JSONObject {
         let object: JSONObject = [
             "originalTransactionId": .string(transactionID),
@@ -166,5 +167,6 @@ extension JSONObject {
         members.members.reduce(into: self) { $0[$1.name] = $1.value }
     }
 
+    /// The object as JSON text.
     var json: [UInt8] { JSONValue.object(self).bytes }
 }

@@ -103,7 +103,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         case .gracePeriod:
             let grace = Answer.granted("gracePeriod")
             return Expectation(everything: (grace, grace), cloud: (grace, grace))
-        // The previous policy had no era for the giveaway, so its customers lose something.
+        // The previous policy had no era for the giveaway, so these customers lose `everything`.
         case .giveaway: return Expectation(everything: (notHonored, honored), cloud: (notHonored, noHonors))
         case .changeover: return Expectation(everything: (doubt, notHonored), cloud: (doubt, noHonors))
         // The previous policy had no date for the change, so it couldn't decide about these customers.
@@ -118,8 +118,8 @@ enum CorpusKind: String, CaseIterable, Sendable {
         // The Apple TV had no App Store at that time, so the platform is ignored.
         case .televisionBuyer: return Expectation(everything: (honored, doubt), cloud: (honored, noHonors))
         case .versionAfterDate: return Expectation(everything: (honored, notHonored), cloud: (outside, noHonors))
-        // The version decides. The giveaway has no build in its boundaries, so no version separates it from the paid
-        // eras.
+        // The version decides. The era of the giveaway begins and ends at dates without builds, so no version separates
+        // it from the paid eras.
         case .versionBeforeDate: return Expectation(everything: (doubt, honored), cloud: (doubt, noHonors))
         case .refundedApp:
             let refunded = Answer.denied("appRefunded")

@@ -28,27 +28,28 @@ struct CorpusLines: Sendable {
         let app = customer.appTransaction(signedAt: instant)
         func valid() throws -> [UInt8] { try signers.valid.sign(app.json) }
         switch customer.kind {
-        case .newcomerWithEverything: return try object(app, everything(of: customer))
+        case .newcomerWithEverything: return try lineWithTransaction(app, everything(of: customer))
         case .familyShared:
-            return try object(app, everything(of: customer, also: ["inAppOwnershipType": .string("FAMILY_SHARED")]))
+            return try lineWithTransaction(
+                app, everything(of: customer, also: ["inAppOwnershipType": .string("FAMILY_SHARED")]))
         case .refundedPurchase:
-            return try object(
+            return try lineWithTransaction(
                 app,
                 everything(of: customer, also: ["revocationDate": at("2015-08-20"), "revocationReason": .integer(0)]))
         case .consumable:
-            return try object(
+            return try lineWithTransaction(
                 app, customer.transaction(of: "coins", type: .consumable, purchased: customer.date, signedAt: instant))
-        case .purchasesOnly: return try object(nil, everything(of: customer))
-        case .subscriber: return try object(app, subscription(of: customer, until: "2016-07-01"))
-        case .expiredSubscription: return try object(app, subscription(of: customer, until: "2015-08-20"))
+        case .purchasesOnly: return try lineWithTransaction(nil, everything(of: customer))
+        case .subscriber: return try lineWithTransaction(app, subscription(of: customer, until: "2016-07-01"))
+        case .expiredSubscription: return try lineWithTransaction(app, subscription(of: customer, until: "2015-08-20"))
         case .gracePeriod:
-            return try object(
+            return try lineWithTransaction(
                 app, subscription(of: customer, until: "2015-08-25"),
                 renewal: customer.renewalInfo(
                     signedAt: instant,
                     also: ["gracePeriodExpiresDate": at("2015-09-10"), "isInBillingRetryPeriod": .boolean(true)]))
         case .billingRetry:
-            return try object(
+            return try lineWithTransaction(
                 app, subscription(of: customer, until: "2015-08-25"),
                 renewal: customer.renewalInfo(signedAt: instant, also: ["isInBillingRetryPeriod": .boolean(true)]))
         case .renewalOnly: return try signers.valid.sign(customer.renewalInfo(signedAt: instant).json)
@@ -145,22 +146,27 @@ struct CorpusLines: Sendable {
             also: ["expiresDate": at(end), "subscriptionGroupIdentifier": .string("20828838")])
     }
 
-    /// Returns a line with a signed transaction and, if given, an app transaction and renewal info.
-    private func object(
+    /// Returns a line with a signed transaction and, unless they are nil, an app transaction and renewal info.
+    private func lineWithTransaction(
         _ app: JSONObject?, _ transaction: JSONObject,
         renewal: JSONObject? = nil
     ) throws -> [UInt8] {
-        var parts = ["transactions": [try signers.valid.sign(transaction.json)]]
-        if let app { parts["appTransaction"] = [try signers.valid.sign(app.json)] }
-        if let renewal { parts["renewalInfos"] = [try signers.valid.sign(renewal.json)] }
-        return try line(parts)
+        var artifacts = ["transactions": [try signers.valid.sign(transaction.json)]]
+        if let app { artifacts["appTransaction"] = [try signers.valid.sign(app.json)] }
+        if let renewal { artifacts["renewalInfos"] = [try signers.valid.sign(renewal.json)] }
+        return try line(artifacts)
     }
 
     /// Returns a line that is a JSON object with signed artifacts.
-    private func line(_ parts: [String: [[UInt8]]], receipt: [UInt8]? = nil, id: String? = nil) throws -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - artifacts: JWS by the name of the member: `appTransaction`, `transactions` or `renewalInfos`.
+    ///   - receipt: a receipt in Base64.
+    ///   - id: the user's ID in the exporting system.
+    private func line(_ artifacts: [String: [[UInt8]]], receipt: [UInt8]? = nil, id: String? = nil) throws -> [UInt8] {
         var object = JSONObject()
         object["id"] = id.map { .string($0) }
-        for (name, texts) in parts.sorted(by: { $0.key < $1.key }) {
+        for (name, texts) in artifacts.sorted(by: { $0.key < $1.key }) {
             let values = texts.map { JSONValue.string(String(decoding: $0, as: UTF8.self)) }
             object[name] = name == "appTransaction" ? values.first : .array(values)
         }
@@ -188,10 +194,10 @@ struct CorpusLines: Sendable {
 
     /// Returns a JWS with a payload that was changed after it was signed.
     private func tampered(_ app: JSONObject) throws -> [UInt8] {
-        let parts = try signers.valid.sign(app.json).split(separator: UInt8(ascii: "."))
+        let segments = try signers.valid.sign(app.json).split(separator: UInt8(ascii: "."))
         let other = Base64.urlSafe.encode(app.setting(["originalApplicationVersion": .string("1")]).json + [0x20])
         let dot = [UInt8(ascii: ".")]
-        return Array(parts[0]) + dot + other + dot + Array(parts[2])
+        return Array(segments[0]) + dot + other + dot + Array(segments[2])
     }
 
     /// Returns the JWS with a changed character in the signature.

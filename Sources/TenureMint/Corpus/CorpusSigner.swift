@@ -4,7 +4,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Signs many JWS with the same chain. The header is encoded only once.
+/// Signs many JWS with the same key and certificates. The header is encoded only once.
 struct CorpusSigner: Sendable {
     /// The encoded header, with the period after it.
     private let header: [UInt8]
@@ -37,7 +37,7 @@ struct CorpusSigners: Sendable {
     let valid: CorpusSigner
     /// A signer with an expired certificate.
     let expired: CorpusSigner
-    /// A signer under another root with the same name.
+    /// A signer under a root with the name of the trusted root and another key.
     let foreign: CorpusSigner
     /// A signer like Xcode, with one certificate.
     let xcode: CorpusSigner

@@ -1,4 +1,5 @@
-/// The kinds of the thousand lines in a block, in their order. The order depends on the block and the seed.
+/// The kinds of the lines in one block (a thousand lines) of a corpus, in their order. The order depends on the block
+/// and the seed.
 struct CorpusTemplate {
     /// One line of the block.
     struct Slot: Sendable, Hashable {
@@ -12,7 +13,7 @@ struct CorpusTemplate {
     /// The number of lines in a block.
     static let size = 1000
 
-    /// The number of lines of each kind in a thousand. For kinds with two lines, the number of first lines. All other
+    /// The number of lines of each kind in a block. For kinds with two lines, the number of first lines. The rest of the
     /// lines are of the kind `newcomer`.
     private static let shares: [(CorpusKind, Int)] = [
         (.earlyBuyer, 190), (.recentBuyer, 90), (.lateBuyer, 80), (.newcomerWithEverything, 40), (.subscriber, 40),

@@ -1,5 +1,5 @@
-/// The expected result of a rehearsal of a corpus: a file of invented customers. The counts follow from the kinds of
-/// the lines. The tested code doesn't compute them.
+/// The expected result of a rehearsal (a dry run of a policy) over a corpus: a file of invented customers. The counts
+/// follow from the kinds of the lines. The tested code doesn't compute them.
 package struct CorpusTruth: Sendable, Hashable {
     /// The expected counts of one entitlement.
     package struct Entitlement: Sendable, Hashable {
@@ -7,19 +7,21 @@ package struct CorpusTruth: Sendable, Hashable {
         package fileprivate(set) var outcomes: [String: Int] = [:]
         /// The number of customers by outcome and reason, such as `granted eraHonored`.
         package fileprivate(set) var reasons: [String: Int] = [:]
-        /// The number of customers by change against the previous policy: gains, loses, changesOutcome, changesReason,
-        /// same.
+        /// The number of customers by what the new policy changes for them, compared with the previous policy: gains,
+        /// loses, changesOutcome, changesReason, same.
         package fileprivate(set) var changes: [String: Int] = [:]
     }
 
+    /// The number of all lines.
     package private(set) var lines = 0
     package private(set) var blankLines = 0
     /// The number of lines with a valid artifact.
     package private(set) var usableLines = 0
-    /// The number of lines without a valid artifact, by code.
+    /// The number of lines without a valid artifact, by the code of the rejection.
     package private(set) var rejectedLines: [String: Int] = [:]
-    /// The number of rejected artifacts in usable lines, by code.
+    /// The number of rejected artifacts in usable lines, by the code of the rejection.
     package private(set) var rejectedArtifacts: [String: Int] = [:]
+    /// The number of different customers in the usable lines.
     package private(set) var customers = 0
     /// The number of customers who lose an entitlement by the change from the previous policy.
     package private(set) var losing = 0
@@ -28,7 +30,7 @@ package struct CorpusTruth: Sendable, Hashable {
     /// The expected counts of the entitlement `everything`, and of `cloud`.
     package private(set) var everything = Entitlement()
     package private(set) var cloud = Entitlement()
-    /// The number of lines of each kind.
+    /// The number of lines of each kind, by the raw value of `CorpusKind`.
     package private(set) var kinds: [String: Int] = [:]
 
     package init() {}
@@ -37,7 +39,8 @@ package struct CorpusTruth: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - isCustomer: whether the line is the first line of a customer.
-    ///   - customer: the kind that determines the expected result.
+    ///   - customer: the kind that determines the expected result. It differs from `kind` if a customer's second line is
+    ///     missing.
     mutating func add(_ kind: CorpusKind, isCustomer: Bool, as customer: CorpusKind) {
         lines += 1
         kinds[kind.rawValue, default: 0] += 1

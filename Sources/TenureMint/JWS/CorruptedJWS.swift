@@ -193,7 +193,8 @@ extension JWSDefect {
             case .object(var data)? = object["data"]
         else {
             throw MintingError(
-                "this defect is only for notifications with nested artifacts; use `tenure mint notification`")
+                "the defect `\(rawValue)` is only for notifications with nested artifacts; use `tenure mint notification`"
+            )
         }
         data[name] = value
         try set("data", .object(data), in: &draft)

@@ -28,7 +28,7 @@ extension JSONObject {
     ) throws(MintingError) -> JSONObject {
         guard let name = path.first, let field = fields.first(where: { $0.name == name }) else {
             let names = fields.map(\.name).joined(separator: ", ")
-            throw MintingError("there is no field `\(path.joined(separator: "."))`; the fields here are \(names)")
+            throw MintingError("there is no field `\(path.joined(separator: "."))`; write one of \(names)")
         }
         var result = self
         if path.count > 1 {
@@ -57,7 +57,7 @@ extension FieldDescription {
             if case .number(let digits)? = try? JSONValue(parsing: Array(text.utf8)) { return .number(digits) }
             guard let date = Date(written: text) else {
                 throw MintingError(
-                    "`\(name)` must be an instant: write `\(text)` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970"
+                    "`\(name)` must be a date: write `\(text)` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970"
                 )
             }
             return .instant(date)

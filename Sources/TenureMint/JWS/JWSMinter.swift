@@ -40,14 +40,15 @@ package struct JWSMinter: Sendable {
         return try draft.sign()
     }
 
-    /// Creates an artifact with a defect in its chain, and the anchors with which to verify it.
+    /// Creates an artifact with a defect in its chain of certificates, and the anchors (trusted roots) with which to
+    /// verify it.
     package func mint(_ kind: JWSKind, with defect: ChainDefect) throws -> (jws: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .jws, defect: defect, signedAt: signingDate)
         var draft = try JWSDraft(minter: self, payload: payload(of: kind))
         draft.certificates = chain.certificates
         draft.key = chain.leaf.key
-        // Another root with the same name is verified with the authority's root as the anchor. An expired root is its
-        // own anchor.
+        // A chain under another root of the same name must be rejected by verifiers that trust the authority's root. An
+        // expired root must be trusted, so that only its expiration is wrong.
         let root = defect == .namesakeRoot ? authority.jws.root : chain.root
         return (try draft.sign(), try TrustAnchors(der: [root.der]))
     }
@@ -66,6 +67,7 @@ struct JWSDraft {
     var showsCertificates = true
     /// Additional members of the header, which are written last.
     var headerMembers: [JSONObject.Member] = []
+    /// The key that signs the draft.
     var key: AuthorityKey
     /// Creates another signature instead of the valid signature.
     var makeSignature: (@Sendable ([UInt8]) throws -> [UInt8])?

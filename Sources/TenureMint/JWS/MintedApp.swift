@@ -1,7 +1,7 @@
 package import Foundation
 package import TenureCore
 
-/// The test app and device of minted artifacts.
+/// The app and the device that test artifacts are about.
 package struct MintedApp: Sendable, Hashable {
     package var bundleID: String
     package var appAppleID: Int64

@@ -13,6 +13,6 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number from 0 up to, but not including, `sides`.
+    /// Returns a random number from 0 to `sides - 1`, or 0 if `sides` isn't positive.
     package mutating func roll(_ sides: Int) -> Int { Int(next() % UInt64(max(1, sides))) }
 }

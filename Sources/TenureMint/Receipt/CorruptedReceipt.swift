@@ -55,7 +55,7 @@ extension ReceiptDefect {
         }
     }
 
-    /// Applies the defect to the container or the signature, if the defect is in the container or the signature.
+    /// Applies the defect to the container (CMS SignedData) or the signature, if the defect is in one of them.
     func corrupt(_ assembly: inout ReceiptAssembly, draft: ReceiptDraft, by minter: ReceiptMinter) throws {
         switch self {
         case .trailingByte: assembly.finish = { $0 + [0] }
@@ -150,6 +150,7 @@ extension ReceiptDefect {
 }
 
 extension ReceiptAssembly {
+    /// A CMS attribute with the signing time (RFC 5652, section 11.3).
     fileprivate static let signingTimeAttribute = DERWriter.sequence(
         DERWriter.objectIdentifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x05]),
         DERWriter.set([DERWriter.element(0x17, Array("261120120000Z".utf8))]))

@@ -21,14 +21,14 @@ enum DERWriter {
     static func octetString(_ bytes: [UInt8]) -> [UInt8] { element(0x04, bytes) }
     static func utf8String(_ text: String) -> [UInt8] { element(0x0C, Array(text.utf8)) }
     static func ia5String(_ text: String) -> [UInt8] { element(0x16, Array(text.utf8)) }
-    static func sequence(_ parts: [UInt8]...) -> [UInt8] { element(0x30, parts.flatMap { $0 }) }
-    static func set(_ parts: [[UInt8]]) -> [UInt8] { element(0x31, parts.flatMap { $0 }) }
+    static func sequence(_ elements: [UInt8]...) -> [UInt8] { element(0x30, elements.flatMap { $0 }) }
+    static func set(_ elements: [[UInt8]]) -> [UInt8] { element(0x31, elements.flatMap { $0 }) }
     static func objectIdentifier(_ contents: [UInt8]) -> [UInt8] { element(0x06, contents) }
     static let null: [UInt8] = [0x05, 0x00]
 
     /// Sorts the elements of a SET OF as DER requires (X.690, section 11.6).
-    static func sorted(_ parts: [[UInt8]]) -> [[UInt8]] {
-        parts.sorted { $0.lexicographicallyPrecedes($1) }
+    static func sorted(_ elements: [[UInt8]]) -> [[UInt8]] {
+        elements.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     /// Returns the bytes of a number, the most significant byte first. At least one byte, and otherwise no leading

@@ -48,9 +48,11 @@ struct ReceiptAssembly {
     var content: [UInt8]
     /// The content to write, if it differs from the signed content.
     var shownContent: [UInt8]?
+    /// The certificates in DER, in the order of the receipt.
     var certificates: [[UInt8]]
     /// The certificate that the receipt identifies as the signer's certificate.
     var signer: ParsedCertificate
+    /// The key that signs the receipt.
     var key: AuthorityKey
     var style: ReceiptStyle
     /// The algorithms in the receipt, if they differ from the algorithms that compute its digest and signature.
@@ -149,10 +151,12 @@ struct ReceiptAssembly {
         DERWriter.sequence(DERWriter.objectIdentifier(type), DERWriter.set([value]))
     }
 
+    /// Returns the digest of bytes, by the digest algorithm of the style.
     func hash(_ bytes: [UInt8]) -> [UInt8] {
         style.digest == .sha1 ? Array(Insecure.SHA1.hash(data: bytes)) : Array(SHA256.hash(data: bytes))
     }
 
+    /// Returns the signature of bytes.
     private func sign(_ bytes: [UInt8]) throws -> [UInt8] {
         switch key {
         case .rsa(let key):

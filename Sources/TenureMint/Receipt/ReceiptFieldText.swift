@@ -22,7 +22,9 @@ extension ReceiptDraft {
             }
             var all = purchases
             guard index <= all.count else {
-                throw MintingError("purchases are numbered without gaps; write `in_app.\(all.count)` next")
+                throw MintingError(
+                    "`\(name)` leaves out a purchase; the next purchase has the number \(all.count): write `in_app.\(all.count).\(path[2])`"
+                )
             }
             if index == all.count { all.append(ReceiptDraft()) }
             try all[index].set(path[2], to: text, inApp: true)
@@ -32,13 +34,15 @@ extension ReceiptDraft {
         }
     }
 
-    /// Sets attributes from JSON with `verifyReceipt`'s names, as `inspect --json` prints them. Null removes an
+    /// Sets attributes from JSON with `verifyReceipt`'s names, as `tenure inspect --json` prints them. Null removes an
     /// attribute.
     package mutating func set(_ json: JSONObject) throws(MintingError) {
         try set(json, inApp: false)
     }
 
-    /// - Parameter inApp: whether the attributes belong to an in-app purchase.
+    /// Sets attributes from JSON, as `set(_:)` does.
+    ///
+    /// - Parameter inApp: whether the attributes belong to an in-app purchase, and not to the app.
     private mutating func set(_ json: JSONObject, inApp: Bool) throws(MintingError) {
         for member in json.members {
             // verifyReceipt writes each date as three members: `NAME`, `NAME_ms` and `NAME_pst`. Use only `NAME`.
@@ -77,7 +81,7 @@ extension ReceiptDraft {
         } else {
             let names = ReceiptAttribute.allCases.filter { $0.isInApp == inApp }.map(\.name)
             throw MintingError(
-                "there is no attribute `\(name)`; the attributes here are \(names.joined(separator: ", ")) and `attribute_N`"
+                "there is no attribute `\(name)`; write one of \(names.joined(separator: ", ")), or `attribute_N` with a number"
             )
         }
     }
@@ -98,7 +102,7 @@ extension ReceiptAttribute {
         case .date:
             guard let date = Date(written: text) ?? ReceiptDate.date(fromAnyText: text) else {
                 throw MintingError(
-                    "`\(name)` must be an instant: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970"
+                    "`\(name)` must be a date: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970"
                 )
             }
             return .date(date)

@@ -42,13 +42,14 @@ package struct ReceiptMinter: Sendable {
         return try assembly.bytes()
     }
 
-    /// Creates a receipt with a defect in its chain, and the anchors with which to verify it.
+    /// Creates a receipt with a defect in its chain of certificates, and the anchors (trusted roots) with which to
+    /// verify it.
     package func mint(with defect: ChainDefect) throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, defect: defect, signedAt: signingDate)
         let assembly = try ReceiptAssembly(
             content: defaultReceipt.encoded(sorted: true), chain: chain.issued, style: style)
-        // Another root with the same name is verified with the authority's root as the anchor. An expired root is its
-        // own anchor.
+        // A chain under another root of the same name must be rejected by verifiers that trust the authority's root. An
+        // expired root must be trusted, so that only its expiration is wrong.
         let root = defect == .namesakeRoot ? authority.receipts.root : chain.root
         return (try assembly.bytes(), try TrustAnchors(der: [root.der]))
     }

@@ -20,7 +20,7 @@ struct NotificationContents: Sendable {
         let outer = verified.notification
         let uuid = outer.payload.notificationUUID ?? ""
         notification = StoredNotification(
-            realm: Realm(outer.environment, isTest: !AppleAnchors.signed(outer.certificates)),
+            realm: Realm(outer.environment, isTest: !AppleAnchors.containAnchor(of: outer.certificates)),
             // A notification without a UUID is identified by its signed content.
             uuid: uuid.isEmpty ? "sha256 " + Base64.urlSafe.text(outer.signedContentDigest) : uuid,
             type: outer.payload.notificationType?.rawValue ?? "", subtype: outer.payload.subtype?.rawValue,

@@ -27,6 +27,6 @@ final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
         // Only the signed content is hashed, because anyone can change the bytes around it.
         storedArtifact = Artifact(
             kind, bytes: bytes, sha256: verified.signedContentDigest, signedDate: verified.signedDate)
-        realm = Realm(verified.environment, isTest: !AppleAnchors.signed(verified.certificates))
+        realm = Realm(verified.environment, isTest: !AppleAnchors.containAnchor(of: verified.certificates))
     }
 }

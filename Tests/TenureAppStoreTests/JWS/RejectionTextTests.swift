@@ -93,13 +93,13 @@ import Testing
         let jws = try sandbox.mint(.transaction)
         #expect(
             rejection { try Minted.verifier().verifyTransaction(jws, now: nil) }?.detail
-                == "the artifact was signed in `Sandbox`, and only Production is accepted here")
+                == "the artifact was signed in `Sandbox`, and only Production is accepted")
         let anchors = try Minted.authority.anchors
         let trust = try TrustConfiguration(anchors: [.production: anchors, .xcode: Minted.authority.xcodeAnchors])
         let verifier = AppStoreVerifier(app: Minted.app, trust: trust)
         #expect(
             rejection { try verifier.verifyTransaction(jws, now: nil) }?.detail
-                == "the artifact was signed in `Sandbox`, and only Production or Xcode is accepted here")
+                == "the artifact was signed in `Sandbox`, and only Production or Xcode is accepted")
         let claimed = try Minted.minter.mint(.appTransaction, setting: ["receiptType": .string("Xcode")])
         #expect(
             rejection { try verifier.verifyAppTransaction(claimed, now: nil) }?.detail

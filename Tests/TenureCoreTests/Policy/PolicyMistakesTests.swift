@@ -42,7 +42,7 @@ import Testing
             "the bundle ID is empty; write the app's, such as `com.example.calculator`",
             "`0` isn't an Apple ID; write the number from the app's page in App Store Connect",
             "`paid` names two eras; give each its own name, such as `paidAgain`",
-            "`later` has no beginning; add `begins` with a build or version, an instant, or both for each platform",
+            "`later` has no beginning; add `begins` with `build` (on macOS `version`), `at`, or both for each platform",
             "the policy doesn't state whether build numbers on iOS ever restarted; write `buildNumbers: increasing` if each build was higher than all earlier ones; if not, write `buildNumbers: restarted` or add a release list (`releases`)",
             "`a` is listed twice; keep one", "there is no era `payed`; write one of `paid`, `paid`, `later`",
             "a trial has at least 1 session or day, not 0; correct it, or remove `trial`",
@@ -69,7 +69,7 @@ import Testing
         let messages = [
             "the name is empty; give the era one, such as `paid`",
             "an entitlement has no name; give it one, such as `everything`",
-            "the product ID is empty; write the one in App Store Connect", "`cloud` is listed twice; keep one",
+            "the product ID is empty; copy it from App Store Connect", "`cloud` is listed twice; keep one",
         ]
         #expect(found.map(\.message) == messages)
     }

@@ -10,7 +10,7 @@ public struct AdvancedCommerceInfo: Sendable, Hashable, FieldObject {
     public let items: [AdvancedCommerceItem]?
     /// The length of a subscription period, as an ISO 8601 duration.
     public let period: String?
-    /// The UUID that the server passed to the request.
+    /// The UUID that the developer's server passed to Apple in its request.
     public let requestReferenceID: String?
     /// Apple's tax category.
     public let taxCode: String?

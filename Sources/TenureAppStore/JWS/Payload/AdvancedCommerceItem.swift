@@ -14,7 +14,7 @@ public struct AdvancedCommerceItem: Sendable, Hashable, FieldObject {
     public let price: Int64?
     /// All refunds of the item. Nil if the item wasn't refunded.
     public let refunds: [AdvancedCommerceRefund]?
-    /// When the item was revoked.
+    /// When the item was revoked. Nil if it wasn't.
     public let revocationDate: Date?
     /// The coming increase of the item's price. Only in renewal info.
     public let priceIncreaseInfo: AdvancedCommercePriceIncrease?

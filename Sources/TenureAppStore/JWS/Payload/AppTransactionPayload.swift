@@ -25,15 +25,15 @@ public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
     public let deviceVerification: String?
     /// The UUID in the hash that binds the artifact to a device.
     public let deviceVerificationNonce: String?
-    /// When the app was preordered.
+    /// When the app was preordered. Nil if it wasn't.
     public let preorderDate: Date?
-    /// Apple's ID of the acquisition: one for each Apple Account and app.
+    /// Apple's ID of the customer's acquisition of the app: one for each Apple Account and app.
     public let appTransactionID: String?
     /// The platform on which the app was first acquired. iPadOS is treated as iOS.
     public let originalPlatform: Open<Platform>?
     /// When the app requested the app transaction. Seen only in artifacts from Xcode.
     public let requestDate: Date?
-    /// When the purchase of the app was refunded or revoked. New in the SDKs of 2026.
+    /// When the purchase of the app was refunded or revoked; nil otherwise. New in the SDKs of 2026.
     public let revocationDate: Date?
 
     /// The parsed JSON of the payload, with all of its fields.
@@ -41,7 +41,7 @@ public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
 
     static var kind: JWSKind { .appTransaction }
 
-    /// Every field that Apple documents for this payload, for readers and minters.
+    /// Every field that Apple documents for this payload, for code that shows or creates payloads.
     public static let fields = FieldReader.fields(of: Self.init(reading:))
 
     init(reading read: FieldReader) throws(Rejection) {
@@ -68,7 +68,7 @@ public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
     /// The environment as the payload writes it.
     var environmentName: String? { receiptType?.rawValue }
 
-    /// Whether the payload is from the App Store Server API. Such a payload isn't bound to a device, so it proves
-    /// nothing about its sender.
+    /// Whether the App Store signed the payload for a server and not for a device. Such a payload doesn't prove that the
+    /// client that sends it runs on the customer's device.
     public var isSignedForServer: Bool { deviceVerification == nil || deviceVerificationNonce == nil }
 }

@@ -16,7 +16,7 @@ public struct NotificationData: Sendable, Hashable, FieldObject {
     public let signedRenewalInfo: String?
     /// The state of the subscription; nil for other products.
     public let status: Open<SubscriptionStatus>?
-    /// Why the customer asked for a refund.
+    /// Why the customer asked for a refund. Nil unless the notification's type is `consumptionRequest`.
     public let consumptionRequestReason: Open<ConsumptionRequestReason>?
 
     init(reading read: FieldReader) throws(Rejection) {

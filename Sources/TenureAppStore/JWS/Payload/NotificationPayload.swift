@@ -15,9 +15,9 @@ public struct NotificationPayload: Sendable, Hashable, AppStorePayload {
     public let version: String?
     /// When the App Store signed the payload.
     public let signedDate: Date?
-    /// The app, and the transaction or renewal info; nil for summaries.
+    /// The app, and the transaction or renewal info. Nil in notifications with another part.
     public let data: NotificationData?
-    /// The result of a renewal date extension for all subscribers.
+    /// The result of a renewal date extension for all subscribers. Nil in other notifications.
     public let summary: NotificationSummary?
     /// The token of a purchase outside of the App Store. Nil in notifications that aren't about such a purchase.
     public let externalPurchaseToken: ExternalPurchaseToken?
@@ -29,7 +29,7 @@ public struct NotificationPayload: Sendable, Hashable, AppStorePayload {
 
     static var kind: JWSKind { .notification }
 
-    /// Every field that Apple documents for this payload, for readers and minters.
+    /// Every field that Apple documents for this payload, for code that shows or creates payloads.
     public static let fields = FieldReader.fields(of: Self.init(reading:))
 
     init(reading read: FieldReader) throws(Rejection) {
@@ -58,7 +58,7 @@ public struct NotificationPayload: Sendable, Hashable, AppStorePayload {
     }
 
     /// The app and the environment in the first part that is present, in Apple's order.
-    private var part: (bundleID: String?, appAppleID: Int64?, environmentName: String?) {
+    private var appAndEnvironment: (bundleID: String?, appAppleID: Int64?, environmentName: String?) {
         if let data { return (data.bundleID, data.appAppleID, data.environment?.rawValue) }
         if let summary { return (summary.bundleID, summary.appAppleID, summary.environment?.rawValue) }
         if let token = externalPurchaseToken { return (token.bundleID, token.appAppleID, token.environment.rawValue) }
@@ -66,7 +66,7 @@ public struct NotificationPayload: Sendable, Hashable, AppStorePayload {
         return (appPart?.bundleID, appPart?.appAppleID, appPart?.environment?.rawValue)
     }
 
-    var bundleID: String? { part.bundleID }
-    var appAppleID: Int64? { part.appAppleID }
-    var environmentName: String? { part.environmentName }
+    var bundleID: String? { appAndEnvironment.bundleID }
+    var appAppleID: Int64? { appAndEnvironment.appAppleID }
+    var environmentName: String? { appAndEnvironment.environmentName }
 }

@@ -10,7 +10,7 @@ public struct NotificationSummary: Sendable, Hashable, FieldObject {
     public let bundleID: String?
     /// The product ID in App Store Connect.
     public let productID: String?
-    /// The ID that the server passed to the request.
+    /// The ID that the developer's server passed to Apple when it requested the extension.
     public let requestIdentifier: String?
     /// The countries in which the subscriptions were to be extended, as ISO 3166-1 alpha-3 codes.
     public let storefrontCountryCodes: [String]?

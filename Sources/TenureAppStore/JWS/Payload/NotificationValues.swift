@@ -57,15 +57,15 @@ public enum NotificationType: String, Sendable, Hashable, CaseIterable {
 
 /// The details of a notification's event.
 public enum NotificationSubtype: String, Sendable, Hashable, CaseIterable {
-    /// Of `subscribed`: the first purchase in the group.
+    /// Of `subscribed`: the first purchase in the subscription group.
     case initialBuy = "INITIAL_BUY"
     /// Of `subscribed`: a purchase after the customer's subscription in the group had lapsed.
     case resubscribe = "RESUBSCRIBE"
     /// Of `didRenew`: a charge succeeded after it had failed.
     case billingRecovery = "BILLING_RECOVERY"
-    /// A change to a higher level of the group, at once.
+    /// A change to a higher level of the subscription group, at once.
     case upgrade = "UPGRADE"
-    /// A change to a lower level of the group, from the next renewal on.
+    /// A change to a lower level of the subscription group, from the next renewal on.
     case downgrade = "DOWNGRADE"
     /// Of `didChangeRenewalStatus`: the customer switched renewal on.
     case autoRenewEnabled = "AUTO_RENEW_ENABLED"
@@ -77,7 +77,7 @@ public enum NotificationSubtype: String, Sendable, Hashable, CaseIterable {
     case voluntary = "VOLUNTARY"
     /// Of `expired`: no charge succeeded in 60 days.
     case billingRetry = "BILLING_RETRY"
-    /// Consent to the increase was refused or not given in time.
+    /// Of `expired`: the customer refused a price increase, or didn't agree to it in time.
     case priceIncrease = "PRICE_INCREASE"
     /// Of `expired`: the product was no longer sold at the renewal.
     case productNotForSale = "PRODUCT_NOT_FOR_SALE"

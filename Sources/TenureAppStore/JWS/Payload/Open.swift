@@ -13,7 +13,7 @@ where Known.RawValue: Sendable & Hashable {
         self = Known(rawValue: rawValue).map(Open.known) ?? .unknown(rawValue)
     }
 
-    /// The value as Apple writes it, even if it's unknown here.
+    /// The value as Apple writes it, even if this version of Tenure doesn't know it.
     public var rawValue: Known.RawValue {
         switch self {
         case .known(let value): value.rawValue

@@ -17,7 +17,7 @@ public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
     public let expirationIntent: Open<ExpirationIntent>?
     /// Whether Apple still tries to charge for an expired subscription.
     public let isInBillingRetryPeriod: Bool?
-    /// When the billing grace period ends. The subscription is valid until then.
+    /// When the billing grace period ends. The subscription is valid until then. Nil if there is no grace period.
     public let gracePeriodExpiresDate: Date?
     /// Whether the customer accepted a price increase.
     public let priceIncreaseStatus: Open<PriceIncreaseStatus>?
@@ -45,7 +45,7 @@ public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
     public let signedDate: Date?
     /// The UUID that the app passed to the purchase.
     public let appAccountToken: String?
-    /// Apple's ID of the acquisition: one for each Apple Account and app.
+    /// Apple's ID of the customer's acquisition of the app: one for each Apple Account and app.
     public let appTransactionID: String?
     /// The billing plan of the next period: monthly or up front.
     public let renewalBillingPlanType: Open<BillingPlanType>?
@@ -63,7 +63,7 @@ public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
 
     static var kind: JWSKind { .renewalInfo }
 
-    /// Every field that Apple documents for this payload, for readers and minters.
+    /// Every field that Apple documents for this payload, for code that shows or creates payloads.
     public static let fields = FieldReader.fields(of: Self.init(reading:))
 
     init(reading read: FieldReader) throws(Rejection) {

@@ -14,7 +14,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     public let bundleID: String?
     /// The product ID in App Store Connect.
     public let productID: String?
-    /// The group in which a customer has one subscription at a time.
+    /// The ID of the subscription group, in which a customer has one subscription at a time. Nil for other products.
     public let subscriptionGroupIdentifier: String?
     /// When the product was bought. For a renewal, the start of its period, which may be after the signing date.
     public let purchaseDate: Date?
@@ -62,7 +62,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     public let currency: String?
     /// The price after an offer, in thousandths of `currency`.
     public let price: Int64?
-    /// Apple's ID of the acquisition: one for each Apple Account and app.
+    /// Apple's ID of the customer's acquisition of the app: one for each Apple Account and app.
     public let appTransactionID: String?
     /// The billing plan of this period: monthly or up front.
     public let billingPlanType: Open<BillingPlanType>?
@@ -80,7 +80,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
 
     static var kind: JWSKind { .transaction }
 
-    /// Every field that Apple documents for this payload, for readers and minters.
+    /// Every field that Apple documents for this payload, for code that shows or creates payloads.
     public static let fields = FieldReader.fields(of: Self.init(reading:))
 
     init(reading read: FieldReader) throws(Rejection) {

@@ -146,10 +146,12 @@ extension Sentence {
         output.say(". ")
     }
 
-    /// When a family member must have got the app for their copy to give the entitlement.
+    /// The end of "someone in your family got …": when a family member may have got a copy of the app that gives the
+    /// entitlement.
     private enum FamilyHint: String {
+        /// Before the customer got the app.
         case earlier = "the app earlier"
-        /// On one of the days that the sentence contains.
+        /// On one of the days in the first part of the sentence.
         case then = "it then"
     }
 
@@ -157,7 +159,7 @@ extension Sentence {
     /// contact our support team."
     ///
     /// - Parameters:
-    ///   - family: adds "or someone in your family got the app earlier", but only if the entitlement honors an era.
+    ///   - family: adds "or someone in your family got the app earlier", but only if an era gives the entitlement.
     ///   - buying: how the customer can buy the entitlement. The trial is offered only with the default.
     private func writeHelp(
         family: FamilyHint? = nil, buying: String = "buy it", to output: inout some TextPieces & ~Copyable

@@ -13,11 +13,14 @@ struct SentenceFacts {
     private var version: (text: String, key: String, eras: EraSet)?
     /// The purchase date, and the eras that contain it.
     private var date: (date: Date, eras: EraSet)?
-    /// The possible eras of a purchase date inside a changeover window.
+    /// The possible eras of a purchase date inside a changeover window (the time around a change of the business model).
+    /// Nil if the date isn't inside one.
     private var changeoverEras: EraSet?
     /// The date of the customer's preorder. Nil if no reason contains this date.
     private(set) var preorder: Date?
+    /// Whether the decision is about a test customer (see `Persona`).
     private(set) var isPersona = false
+    /// Whether a family member shares the purchase that grants the entitlement.
     private(set) var isFamilyShared = false
 
     init(of decision: Decision, in languages: [String]) {
@@ -54,18 +57,19 @@ struct SentenceFacts {
     /// Whether the reasons contain a purchase date.
     var hasDate: Bool { date != nil }
 
-    /// The eras that the date allows, together with the eras of a changeover.
+    /// The eras that the date allows, together with `changeoverEras`. Nil if the reasons contain no date.
     private var erasOfDate: EraSet? {
         date.map { changeoverEras.map($0.eras.union) ?? $0.eras }
     }
 
-    /// The date on which the app was acquired, unless the date excludes all of these eras.
+    /// The date on which the app was acquired. Nil if the date excludes all of these eras, or is unknown.
     func date(allowing eras: EraSet?) -> Date? {
         guard let date, let allowed = erasOfDate, eras.map(allowed.isDisjoint) != true else { return nil }
         return date.date
     }
 
-    /// The version in which the app was acquired, unless the version excludes all of these eras.
+    /// The version in which the app was acquired, and its key in the policy (`build` or `version`). Nil if the version
+    /// excludes all of these eras, or is unknown.
     func version(allowing eras: EraSet?) -> (text: String, key: String)? {
         guard let version, eras.map(version.eras.isDisjoint) != true else { return nil }
         return (version.text, version.key)
