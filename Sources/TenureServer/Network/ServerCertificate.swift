@@ -4,7 +4,7 @@ import NIOCore
 import NIOSSL
 import TenureCore
 
-/// The TLS certificate of the service. When its files are reloaded, new connections use the new certificate.
+/// The TLS certificate of the service. After a reload of its files, new connections use the new certificate.
 final class ServerCertificate: Sendable {
     private let current: Locked<CertificateFiles.Contents>
     private let files: CertificateFiles
