@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Delivers messages to one endpoint until the service stops, several messages at the same time.
+/// Delivers webhook messages to one endpoint until the service stops, several messages at the same time.
 ///
 /// The messages wait in the outbox, a table of the database. The worker reserves some of them, sends them, and stores
 /// the results.

@@ -8,7 +8,7 @@ import NIOPosix
     import Darwin
 #endif
 
-/// Looks up the addresses of a host. Tests replace the look-up.
+/// Looks up the addresses of a webhook's host. Tests replace the look-up.
 struct HostResolver: Sendable {
     let addresses: @Sendable (_ host: String, _ port: Int) async throws -> [SocketAddress]
 
