@@ -42,11 +42,19 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
             pinned only the oldest one, `\(oldest)`, would trust no new entitlement token; if no such app is in use \
             anymore, rotate with `--drop-oldest`
             """
-        case .unknownKey(let id): "there is no signing key `\(id)`; `tenure signing-key list` shows all"
+        case .unknownKey(let id): "there is no signing key `\(id)`; `tenure signing-key list` shows all keys"
         case .alreadyRevoked(let id): "the signing key `\(id)` is revoked already; nothing was changed"
         case .revokedKey(let id): "the signing key `\(id)` is revoked, so it can't be used again; use another key"
-        case .notAKey: "the text isn't a P-256 public key; pass the JSON that `tenure signing-key` prints"
-        case .notOfRoot: "this service's offline root didn't sign this text; sign with that root"
+        case .notAKey:
+            """
+            the text isn't a P-256 public key; pass the JSON that `tenure signing-key list`, `rotate` or `root create` \
+            prints
+            """
+        case .notOfRoot:
+            """
+            this service's offline root didn't sign this text; sign again with `tenure signing-key root` and the file of \
+            that root
+            """
         case .noRoot: "the service has no offline root yet; pass the root's public key with `--root`"
         case .listOfNewRoot:
             """
@@ -55,7 +63,7 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
             """
         case .anotherRoot(let known):
             """
-            the service has the offline root `\(known)`, and apps that pinned only that one would trust no new \
+            the service has the offline root `\(known)`, and apps that pinned only that root would trust no new \
             entitlement token; if no such app is in use anymore, install with `--replace-root`
             """
         case .aboutAnotherKey(let id):

@@ -133,7 +133,7 @@ struct ServiceMetrics: Sendable {
     }
 
     /// Stores the date at which the TLS certificate in use expires.
-    func usesCertificate(until end: Date) {
+    func setCertificateEnd(_ end: Date) {
         Meter(label: MetricName.certificateEnd.rawValue, factory: factory).set(end.timeIntervalSince1970)
     }
 

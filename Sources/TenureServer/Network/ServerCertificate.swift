@@ -21,7 +21,7 @@ final class ServerCertificate: Sendable {
 
     /// Stores in the metrics when the certificate in use expires.
     func report(to metrics: ServiceMetrics) {
-        if let end = contents.chain.first?.expiry { metrics.usesCertificate(until: end) }
+        if let end = contents.chain.first?.expiry { metrics.setCertificateEnd(end) }
     }
 
     /// Reloads the files for new connections, and logs the result. If the files are invalid, the previous certificate

@@ -78,7 +78,7 @@ final class SyncService: Sendable {
         // replaces the customer in the response only, and is never saved.
         let result = try outcome.get()
         var (shownCustomer, shownOutcome) =
-            linked.isBound ? (customer, result) : try await answerUnbound(verified, linked, in: realm, now: now)
+            linked.isBound ? (customer, result) : try await saveUnbound(verified, linked, in: realm, now: now)
         let persona = personaCheck.persona
         if let persona { shownOutcome = try self.decide(on: shownCustomer, as: persona.persona, now: now) }
         var answer = CustomerAnswer(shownCustomer, evidence: shownOutcome.evidence, decisions: shownOutcome.decisions)
@@ -179,7 +179,7 @@ final class SyncService: Sendable {
     /// Other people may have copies of signed artifacts. So the decisions also consider the refunds, expirations and
     /// revocations of the customers with the artifacts' identities. The decisions don't consider the rights of those
     /// customers, except promises for the same acquisition of the app.
-    private func answerUnbound(
+    private func saveUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
         var update = CustomerUpdate(of: nil)

@@ -67,8 +67,8 @@ public struct Webhook: Sendable, Hashable {
                 """
         } else if secrets.isEmpty || secrets.count > 2 {
             detail = """
-                the secret file has \(secrets.count) secrets; write one secret, or the new and the old secret while you \
-                change it
+                the secret file has \(secrets.count) secrets; write one secret, or the new and the old secret while \
+                you change it
                 """
         } else if secrets.contains(where: { $0.utf8.count < Self.minimumSecretLength }) {
             detail = "a secret is too short; use at least \(Self.minimumSecretLength) random characters"

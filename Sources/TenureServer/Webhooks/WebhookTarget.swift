@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The parsed URL of a webhook.
+/// The parsed URL to which a webhook's messages are sent.
 struct WebhookTarget: Sendable, Hashable {
     let isEncrypted: Bool
     /// The host in the URL, without brackets.
