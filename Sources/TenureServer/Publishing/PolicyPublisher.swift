@@ -22,7 +22,7 @@ import TenureStore
 /// 4. The customers who changed meanwhile are evaluated again, until at most 200 are left.
 /// 5. One transaction evaluates these 200 while no other transaction writes, and puts the policy into effect.
 /// 6. Promises of rights that customers lose are ended, for a few customers at a time. (A promise is a right that an
-///    earlier version gave, stored for the customer.) A rollback instead restores promises that were ended.
+///    earlier version gave, stored for the customer.) A rollback also restores promises that later publications ended.
 ///
 /// Only a rollback may give something to any number of customers.
 struct PolicyPublisher: Sendable {
@@ -169,8 +169,8 @@ struct PolicyPublisher: Sendable {
         throw Self.busy
     }
 
-    /// Ends and restores the promises that the publication which just took effect ends and restores. If this fails,
-    /// `LeftoverRemoval` tries again.
+    /// Ends and restores promises as the publication that just took effect requires. If this fails, `LeftoverRemoval`
+    /// tries again.
     private func finishPublication(logger: Logger) async {
         do {
             try await store.finishPublication(at: now())
