@@ -39,7 +39,9 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
         case personaRefused
         /// The request has the token of a persona that this service didn't create for this app.
         case personaUnknown
+        /// The persona in the request has expired.
         case personaExpired
+        /// The persona in the request was revoked.
         case personaRevoked
     }
 }

@@ -51,6 +51,7 @@ package struct ReasonResponse: Sendable, Hashable, Decodable {
     /// The facts by name, such as `version` or `eras`. Facts of types that this version doesn't know are left out.
     package let facts: [String: Fact]
 
+    /// The name of the JSON field with the code. All other fields are facts.
     static let codeKey = "code"
 
     /// Reads the code, and each other member as a fact.

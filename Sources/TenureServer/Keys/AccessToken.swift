@@ -20,6 +20,7 @@ struct AccessToken: Sendable, Hashable {
 
     private static let version: UInt8 = 1
     private static let personaVersion: UInt8 = 2
+    /// The size in bytes of a token without persona and MAC.
     private static let bodySize = 18
     private static let macSize = 32
 

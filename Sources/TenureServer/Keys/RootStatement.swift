@@ -7,6 +7,7 @@ import TenureJSON
 struct RootStatement: Sendable {
     /// The signing key that the statement is about.
     let key: JSONWebKey
+    /// The date until which the key may sign.
     let signUntil: Date
 
     private struct Payload: Codable {

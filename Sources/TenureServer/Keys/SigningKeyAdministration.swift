@@ -1,8 +1,8 @@
 package import Foundation
 import TenureJSON
 
-/// The operations on a service's signing keys for `tenure signing-key`. Each operation replaces the whole key file, or
-/// leaves it unchanged.
+/// The operations on a service's signing keys for `tenure signing-key`. Apps pin these keys: each build contains a
+/// public key that it trusts. Each operation replaces the whole key file, or leaves it unchanged.
 package struct SigningKeyAdministration: Sendable {
     private let store: SigningKeyStore
 

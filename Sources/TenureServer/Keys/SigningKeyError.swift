@@ -8,7 +8,9 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The chain, in which each key vouches for the next key, has its maximum length. After another rotation, apps that
     /// pinned only its oldest key, with the ID `oldest`, would trust no signing key.
     case chainTooLong(oldest: String)
+    /// The service doesn't have a signing key with this ID.
     case unknownKey(String)
+    /// The key with this ID was revoked before.
     case alreadyRevoked(String)
     /// The key with this ID is revoked, so it can't be signed or installed.
     case revokedKey(String)
@@ -30,6 +32,7 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The list of revoked keys has the counter `counter`, which isn't higher than `known`, the counter of the
     /// installed list.
     case olderRevocations(counter: Int64, known: Int64)
+    /// The offline root's list of revoked keys would be longer than apps accept.
     case tooManyRevocations
     /// The private key in the file can't be read.
     case cannotSign

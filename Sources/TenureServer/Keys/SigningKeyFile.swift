@@ -6,7 +6,8 @@ import TenureJSON
 /// The contents of the file of signing keys: the private key in use, the public keys, and the signed statements that
 /// vouch for these keys.
 ///
-/// All keys and statements are in one file, so that replacing the file changes everything or nothing.
+/// Apps pin keys: each build contains a public key that it trusts. All keys and statements are in one file, so that
+/// replacing the file changes everything or nothing.
 struct SigningKeyFile: Hashable, Sendable {
     /// A public key, with the dates at which it was created, replaced and revoked.
     struct Key: Codable, Hashable, Sendable {

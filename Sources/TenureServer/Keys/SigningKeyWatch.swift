@@ -42,6 +42,7 @@ struct SigningKeyLog {
     /// The ID of the key in use, and the failure to read the key file, that were logged last.
     private var id: String
     private var failure: ServiceError?
+    /// The time of the last warning about the key in use; nil if there was no warning.
     private var warnedAt: Date?
 
     init(_ id: String) {

@@ -8,6 +8,7 @@ import TenureCore
 /// Each label has a value from a table of the service, never a value that a client chose. Otherwise a client could
 /// create any number of series, and fill the memory.
 struct ServiceMetrics: Sendable {
+    /// Keeps the values of the metrics.
     let factory = PrometheusFactory()
     let startedAt = Date()
 

@@ -9,6 +9,7 @@ import TenureStore
 struct ActivePersonas: Sendable {
     let store: Store
     let keys: SigningKeys
+    /// The bundle ID of the app. Personas of other apps are rejected.
     let bundleID: String
 
     /// The result of checking the persona token in a sync.

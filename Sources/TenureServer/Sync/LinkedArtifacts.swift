@@ -12,7 +12,9 @@ import TenureStore
 /// `ArtifactLinks.Leader` chooses one of the artifacts as the leading artifact. Any other artifact is accepted only if
 /// signed fields link it to the leading artifact, directly or through further artifacts.
 struct LinkedArtifacts: Sendable {
+    /// The linked artifacts, as the database stores them.
     private(set) var artifacts: [Artifact] = []
+    /// What the app transaction and the receipt prove about getting the app.
     private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []

@@ -6,7 +6,9 @@ import TenureStore
 
 /// The artifacts of a sync with valid signatures, each verified by itself, and the artifacts that were rejected.
 struct VerifiedArtifacts: Sendable {
+    /// The verified app transaction; nil if the request had none, or if it was rejected.
     var appTransaction: SyncArtifact<AppTransactionPayload>?
+    /// The verified receipt; nil if the request had none, or if it was rejected.
     var receipt: SyncArtifact<ReceiptPayload>?
     var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
     var renewals: [(artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal)] = []

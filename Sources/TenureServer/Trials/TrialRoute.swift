@@ -13,6 +13,7 @@ struct TrialRoute: Sendable {
     let personas: ActivePersonas
     let now: @Sendable () -> Date
 
+    /// The largest body of a request, in bytes.
     private static let bodySize = 4096
     private static let maximumIDLength = 64
 

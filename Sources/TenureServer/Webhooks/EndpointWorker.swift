@@ -12,6 +12,7 @@ struct EndpointWorker: Sendable {
     let target: WebhookTarget
     let sender: WebhookSender
     let store: Store
+    /// The bundle ID of the app, which each message contains.
     let bundleID: String
     /// The maximum number of concurrent deliveries.
     let concurrency: Int

@@ -10,6 +10,7 @@ import NIOPosix
 
 /// Looks up the addresses of a webhook's host. Tests replace the look-up.
 struct HostResolver: Sendable {
+    /// Returns the addresses of a host, with the port. Throws if the host has no address.
     let addresses: @Sendable (_ host: String, _ port: Int) async throws -> [SocketAddress]
 
     /// The host has no address, or can't be looked up.
