@@ -157,7 +157,9 @@ package struct PublicationAnswer: Sendable, Hashable, Codable {
     package let at: String
     /// The name of the admin key in the request; `service` for the first policy of a new database.
     package let actor: String
+    /// The policy's author, if the request named one.
     package let author: String?
+    /// The reason in the request; nil for the first policy of a new database.
     package let reason: String?
     /// The ID of the rehearsal in the request; nil if the request had none.
     let rehearsal: String?
