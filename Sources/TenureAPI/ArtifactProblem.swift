@@ -1,10 +1,12 @@
 import TenureJSON
 
-/// The reason why one artifact of a sync was rejected.
+/// The reason why one artifact of a sync was rejected. An artifact is an app transaction, a receipt, a transaction or
+/// renewal info that the App Store signed. A persona token is reported in the same way.
 package struct ArtifactProblem: Sendable, Hashable, Decodable {
-    /// The position in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]` or `persona`.
+    /// The position of the artifact in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]`
+    /// or `persona`.
     package let artifact: String
-    /// A stable code: the verifier's code for a rejection, or a code of `Relation`.
+    /// A stable code: a code of `Relation`, or the code with which the verifier of signatures rejected the artifact.
     package let code: String
     /// A message for people, which contains no part of the artifact.
     package let detail: String
@@ -23,19 +25,23 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
     /// The codes for an artifact that can't be used together with the other artifacts, and for personas. The verifier
     /// has the codes for an artifact that can't be verified by itself.
     package enum Relation: String, Sendable, Hashable, CaseIterable {
-        /// The artifact is from another environment than the app transaction of the sync, or another authority signed
-        /// it. Without an app transaction, the receipt is compared, or else the first transaction.
+        /// The artifact is from another environment than the app transaction of the sync, or only one of the two was
+        /// signed by Apple, and the other by a test authority. Without an app transaction, the artifact is compared
+        /// with the receipt, or else with the first transaction.
         case wrongEnvironment
-        /// No signed field proves that the artifact belongs to the same customer.
+        /// No signed field proves that the artifact belongs to the same customer as the others.
         case unrelated
         /// The artifact is renewal info, and neither a linked transaction of the request nor a stored purchase of the
         /// customer belongs to the same subscription.
         case noTransaction
-        /// The request has a persona and artifacts from Production, where personas aren't allowed.
+        /// The request has a persona (a test customer that replaces the real one) and artifacts from Production, where
+        /// personas aren't allowed.
         case personaRefused
         /// The request has the token of a persona that this service didn't create for this app.
         case personaUnknown
+        /// The persona in the request has expired.
         case personaExpired
+        /// The persona in the request was revoked.
         case personaRevoked
     }
 }

@@ -2,7 +2,8 @@ package import Foundation
 import TenureCore
 import TenureJSON
 
-/// The device IDs that a client claims. Only artifacts that were signed for the device prove the claim.
+/// The device IDs that a client sends in a sync. Anyone can send them, so only artifacts that were signed for the
+/// device prove them.
 package struct ClaimedDevice: Sendable {
     /// The value of `AppStore.deviceVerificationID`. StoreKit 2's artifacts are signed for it.
     package let verificationID: UUID?

@@ -3,7 +3,7 @@ import TenureJSON
 
 /// The content catalog and the customer's download links: the response to `GET /v1/content`.
 package struct ContentResponse: Sendable, Hashable, Decodable {
-    /// The download links of one version of an asset pack.
+    /// The download links of one version of an asset pack: files that a purchase unlocks, versioned together.
     package struct Links: Sendable, Hashable, Decodable {
         /// The URL of the manifest, which lists the files. The URL may be relative to the service's URL.
         package let manifest: String
@@ -31,7 +31,8 @@ package struct ContentResponse: Sendable, Hashable, Decodable {
         }
     }
 
-    /// The signed catalog, a compact JWS. Apps verify it with their pinned keys.
+    /// The signed content catalog, which lists all packs and versions, as a compact JWS. Apps verify it with their
+    /// pinned keys.
     package let catalog: String
     /// The links by pack name: each pack that the customer may use, in the version for the app version in the request.
     package let packs: [String: Links]

@@ -11,10 +11,10 @@ package struct CustomerResponse: Sendable, Hashable, Decodable {
     package let bound: Bool
     /// The environment that signed the artifacts. Customers of different environments are never mixed.
     package let environment: AppStoreEnvironment
-    /// Whether a test authority signed the artifacts, and not Apple.
+    /// Whether a test authority signed the artifacts instead of Apple.
     package let isTest: Bool
-    /// The name of the persona that replaced the customer in a test environment. Such a response proves nothing in
-    /// production.
+    /// The name of the persona, a test customer that replaced the real one in a test environment; nil if there is no
+    /// persona. A response with a persona proves nothing in production.
     package let persona: String?
     /// The decision on each entitlement of the policy, by its name.
     package let entitlements: [String: EntitlementResponse]
@@ -22,12 +22,13 @@ package struct CustomerResponse: Sendable, Hashable, Decodable {
     package let purchases: [PurchaseResponse]
     /// Whether `purchases` contains all of the customer's purchases.
     package let purchasesAreComplete: Bool
-    /// The entitlement token, a compact JWS. Only the response to a sync with an app transaction that is bound to the
-    /// device can have it.
+    /// The entitlement token, a compact JWS that states the customer's entitlements for this device. Only the response
+    /// to a sync with an app transaction that was signed for the device can have it.
     package let entitlementToken: String?
-    /// The statements that vouch for the key that signed `entitlementToken`.
+    /// The signed statements that vouch for the key that signed `entitlementToken`. Nil if the app must have pinned
+    /// that key itself.
     package let signingKey: SigningKeyResponse?
-    /// The access token. Only the response to a sync has it.
+    /// The access token for further requests. Only the response to a sync has it.
     package let accessToken: AccessTokenResponse?
     /// The rejected artifacts. All other artifacts are used.
     package let problems: [ArtifactProblem]
@@ -79,8 +80,8 @@ package struct AccessTokenResponse: Sendable, Hashable, Decodable {
     }
 }
 
-/// What the service writes as a response about a customer. Clients read the response as `CustomerResponse`, which
-/// explains the fields.
+/// The values from which the service writes a response about a customer. Clients read the response as
+/// `CustomerResponse`, which explains the fields.
 package struct CustomerAnswer {
     package let id: String
     let bound: Bool
@@ -98,6 +99,7 @@ package struct CustomerAnswer {
     /// The reader's languages, for the titles in sentences. If empty, the policy's first language is used.
     package var languages: [String] = []
 
+    /// Creates a response without tokens and problems, which callers add.
     package init(
         id: String, bound: Bool, environment: AppStoreEnvironment, isTest: Bool, decisions: [Decision],
         purchases: [Purchase], purchasesAreComplete: Bool, persona: String? = nil
@@ -125,7 +127,7 @@ extension JSONWriter {
         field(Key.persona, ifPresent: customer.persona)
         key(Key.entitlements)
         beginObject()
-        // Most entitlements have the same reasons, so the bytes of a repeated reason are copied.
+        // Many entitlements have the same reasons, so the bytes of a repeated reason are copied.
         var written = WrittenReasons()
         for index in customer.decisions.indices {
             key(customer.decisions[index].entitlement)

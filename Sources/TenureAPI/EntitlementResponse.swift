@@ -12,7 +12,7 @@ package struct EntitlementResponse: Sendable, Hashable, Decodable {
     package let reasons: [ReasonResponse]
     /// A sentence that explains the outcome to people.
     package let sentence: String
-    /// What would resolve an undetermined decision. Names that this version doesn't know are left out.
+    /// What the app can do to resolve an undetermined decision. Steps that this version doesn't know are left out.
     package let nextSteps: [NextStep]
 
     /// `entitlement` is written only where the entitlement's name isn't already a JSON key: in webhook messages and in
@@ -36,7 +36,7 @@ package struct EntitlementResponse: Sendable, Hashable, Decodable {
     }
 }
 
-/// A reason: a stable code with its facts.
+/// A reason for the outcome of a decision: a stable code, and the facts that led to it.
 package struct ReasonResponse: Sendable, Hashable, Decodable {
     /// The value of a fact.
     package enum Fact: Sendable, Hashable {
@@ -51,6 +51,7 @@ package struct ReasonResponse: Sendable, Hashable, Decodable {
     /// The facts by name, such as `version` or `eras`. Facts of types that this version doesn't know are left out.
     package let facts: [String: Fact]
 
+    /// The name of the JSON field with the code. All other fields are facts.
     static let codeKey = "code"
 
     /// Reads the code, and each other member as a fact.
@@ -79,7 +80,7 @@ extension JSONWriter {
         value(decision, namesEntitlement: true, in: languages, written: &written)
     }
 
-    /// Writes a decision. If `written` has a reason already, copies its bytes.
+    /// Writes a decision. If one of its reasons is in `written`, copies the bytes of that reason.
     ///
     /// - Parameter namesEntitlement: Whether to write the entitlement's name as a field. In an object with a decision
     ///   for each entitlement, the key is the name.
@@ -104,12 +105,12 @@ extension JSONWriter {
         endObject()
     }
 
-    /// Writes a reason, or copies its bytes from an earlier place. Nothing is copied in pretty-printed JSON, because
-    /// the indentation of a reason depends on its place.
+    /// Writes a reason, or copies its bytes if it was written before. Nothing is copied in pretty-printed JSON, because
+    /// the indentation of a reason depends on its position.
     private mutating func value(_ reason: Reason, _ written: inout WrittenReasons) {
         guard layout == .compact else { return value(reason) }
-        if let place = written.place(of: reason) {
-            repeated(place)
+        if let position = written.position(of: reason) {
+            repeated(position)
         } else {
             written.add(reason, at: repeatable { $0.value(reason) })
         }
@@ -131,18 +132,20 @@ extension JSONWriter {
     }
 }
 
-/// The positions of reasons that are already written, to copy their bytes.
+/// The positions of reasons in the JSON that is already written, to copy their bytes.
 struct WrittenReasons {
-    private var places: [(reason: Reason, place: Range<Int>)] = []
+    private var positions: [(reason: Reason, bytes: Range<Int>)] = []
 
-    init() { places.reserveCapacity(8) }
+    init() { positions.reserveCapacity(8) }
 
-    /// The position of an equal reason that was written; nil if no equal reason was written.
-    func place(of reason: Reason) -> Range<Int>? { places.first { $0.reason.isSame(as: reason) }?.place }
+    /// The range of the bytes of an equal reason; nil if no equal reason was written.
+    func position(of reason: Reason) -> Range<Int>? {
+        positions.first { $0.reason.isSame(as: reason) }?.bytes
+    }
 
     /// Remembers where a reason was written.
-    mutating func add(_ reason: Reason, at place: Range<Int>) {
+    mutating func add(_ reason: Reason, at position: Range<Int>) {
         // The search is linear, so the list stays short.
-        if places.count < 16 { places.append((reason, place)) }
+        if positions.count < 16 { positions.append((reason, position)) }
     }
 }

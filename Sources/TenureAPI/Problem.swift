@@ -9,15 +9,17 @@ package struct Problem: Error, Sendable, Hashable, Decodable {
     package let code: Code
     /// A message of one sentence, in lowercase and without a final period.
     package let detail: String
-    /// The rejected artifacts, if they are the reason for the failure.
+    /// The rejected artifacts of a sync, if they are the reason for the failure; otherwise empty.
     package let problems: [ArtifactProblem]
-    /// A stable name of the conflict with stored data, if the code alone isn't specific.
+    /// A stable name of the exact reason, such as `outdatedSigningKey`; nil if `code` says enough.
     package let reason: String?
-    /// The ID of the rehearsal that shows what a refused publication would have changed.
+    /// The ID of the rehearsal, a dry run, that shows what a refused publication of a policy would have changed;
+    /// otherwise nil.
     package let rehearsal: String?
-    /// The seconds after which the same request may succeed; nil if the service doesn't know.
+    /// The seconds after which the same request may succeed, for the header `Retry-After`; nil if the service doesn't
+    /// know.
     package let retryAfter: Int?
-    /// What is left of a trial, if the trial is the reason for the failure.
+    /// What is left of a trial, if the trial is the reason for the failure; otherwise nil.
     package let trial: TrialResponse?
 
     /// Creates the problem of a failed request. `code` determines the HTTP status and the title.
@@ -38,7 +40,7 @@ package struct Problem: Error, Sendable, Hashable, Decodable {
         case title, status, code, detail, reason, problems, trial, rehearsal
     }
 
-    /// Reads the body of a response. `retryAfter` is nil, because a header has its value, and not the body.
+    /// Reads the body of a response. `retryAfter` is nil, because only the header `Retry-After` has its value.
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let code = try fields.decode(String.self, forKey: .code)

@@ -2,7 +2,7 @@ package import Foundation
 package import TenureCore
 import TenureJSON
 
-/// One purchase, with Apple's field names.
+/// One purchase, with Apple's field names. A date is nil if it doesn't apply to the purchase.
 package struct PurchaseResponse: Sendable, Hashable, Decodable {
     /// The ID of the transaction, unique in the environment. A restored purchase can have a new ID.
     package let transactionID: String
@@ -16,7 +16,7 @@ package struct PurchaseResponse: Sendable, Hashable, Decodable {
     package let purchaseDate: Date?
     /// The end of a subscription's period; nil for other products.
     package let expiresDate: Date?
-    /// The date at which Apple refunded the purchase, or Family Sharing ended.
+    /// The date at which Apple refunded the purchase, or at which Family Sharing of the purchase ended.
     package let revocationDate: Date?
     /// The end of the grace period of a subscription that couldn't be charged; nil if there is no grace period.
     package let gracePeriodExpiresDate: Date?

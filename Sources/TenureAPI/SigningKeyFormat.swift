@@ -1,7 +1,8 @@
 import TenureJSON
 
-/// The `typ` in the header of each kind of compact JWS that a signing key or an offline root signs. So a JWS of one
-/// kind isn't accepted as another kind.
+/// The `typ` in the header of each kind of compact JWS that a signing key or an offline root signs, so that a JWS of
+/// one kind isn't accepted as another kind. An offline root is a key without a network that signs and revokes signing
+/// keys.
 package enum SignedType {
     /// An entitlement token.
     package static let entitlementToken = "tenure-entitlement+jwt"

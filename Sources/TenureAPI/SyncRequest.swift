@@ -3,19 +3,20 @@ package struct SyncRequest: Sendable, Hashable, Codable {
     /// The `jwsRepresentation` of `AppTransaction.shared`.
     package var appTransaction: String?
     /// The `jwsRepresentation` of each transaction. A list must contain all of the customer's transactions. An empty
-    /// list means that the customer has none; nil means that they are unknown.
+    /// list means that the customer has no transactions; nil means that the transactions are unknown.
     package var transactions: [String]?
     /// Renewal infos. Each renewal info is used only together with a transaction of its subscription.
     package var renewalInfos: [String]?
     /// The contents of `appStoreReceiptURL`, in Base64.
     package var receipt: String?
-    /// The value of `AppStore.deviceVerificationID`. Artifacts that were signed for this device are treated as bound.
+    /// The value of `AppStore.deviceVerificationID`. Artifacts that were signed for this device are bound, as
+    /// `CustomerResponse.bound` explains.
     package var deviceVerificationID: String?
     /// The device ID in the receipt's hash: `UIDevice.identifierForVendor` as a UUID, or the MAC address in hexadecimal
-    /// on a Mac. The ID helps to link the receipt to the app transaction.
+    /// on a Mac. The ID helps to prove that the receipt and the app transaction belong to the same customer.
     package var deviceIdentifier: String?
-    /// A token of `tenure persona create`, which replaces the customer. The service accepts the token only with
-    /// artifacts from Sandbox and Xcode.
+    /// A token of `tenure persona create`. The test customer in the token replaces the real customer. The service
+    /// accepts the token only with artifacts from Sandbox and Xcode.
     package var persona: String?
     /// A random value that the device creates for this request, at most 64 bytes in UTF-8. The entitlement token
     /// repeats the nonce, which proves that the token isn't older than the request.

@@ -8,8 +8,8 @@ extension SyncRequest {
     /// Reads a body. Unknown fields are ignored.
     ///
     /// - Parameter limits: The maximum number of entries in each list.
-    /// - Throws: `malformedRequest` with a field that has a wrong type; `tooLarge` with a list that has too many
-    ///   entries.
+    /// - Throws: `malformedRequest` if a field has a wrong type or the nonce is too long; `tooLarge` if a list has too
+    ///   many entries. The message names the field.
     package init(reading body: Data, limits: (transactions: Int, renewalInfos: Int)) throws(Problem) {
         do {
             self = try JSONDecoder().decode(SyncRequest.self, from: body)
@@ -32,7 +32,7 @@ extension SyncRequest {
 }
 
 extension Problem {
-    /// The problem of a field with a JSON type that can't be decoded as the Swift type.
+    /// Creates the problem of a field with another JSON type than the Swift type `type` needs.
     package init(wrongType type: Any.Type, at path: [any CodingKey]) {
         let wanted =
             switch type {
@@ -48,7 +48,7 @@ extension Problem {
 }
 
 extension [any CodingKey] {
-    /// The path as messages write it, such as `transactions[3]`.
+    /// The path of a field as messages write it, such as `transactions[3]`; `the body` if the path is empty.
     package var text: String {
         let text = reduce(into: "") { text, key in
             if let index = key.intValue {

@@ -1,7 +1,7 @@
 package import Foundation
 import TenureJSON
 
-/// What is left of a customer's trial: the response to `POST /v1/trials/{entitlement}/sessions`.
+/// What is left of a customer's trial of an entitlement: the response to `POST /v1/trials/{entitlement}/sessions`.
 package struct TrialResponse: Sendable, Hashable, Decodable {
     /// The name of the entitlement.
     package let entitlement: String
@@ -9,9 +9,10 @@ package struct TrialResponse: Sendable, Hashable, Decodable {
     package let isOwner: Bool
     /// How many sessions the trial has; nil for a trial of days.
     package let sessions: Int?
-    /// How many sessions are left after this session; nil for a trial of days.
+    /// How many sessions are left after the session of the request; nil for a trial of days.
     package let sessionsLeft: Int?
-    /// The end of this session or of the trial's days; nil if the customer has the entitlement.
+    /// The end of the request's session, or of the trial's days. Nil if the customer has the entitlement, or if no
+    /// session is left.
     package let ends: Date?
 
     /// Creates a response. If the customer has the entitlement, it needs only the entitlement's name and `isOwner`.
@@ -29,7 +30,7 @@ package struct TrialResponse: Sendable, Hashable, Decodable {
         case entitlement, isOwner, sessions, sessionsLeft, ends
     }
 
-    /// Reads the response, with instants as in RFC 3339.
+    /// Reads the response. Its dates are written as in RFC 3339.
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         entitlement = try fields.decode(String.self, forKey: .entitlement)
@@ -40,7 +41,7 @@ package struct TrialResponse: Sendable, Hashable, Decodable {
     }
 }
 
-/// The request to begin a session.
+/// The body of the request to begin a session of a trial.
 package struct TrialRequest: Sendable, Hashable, Codable {
     /// The session's ID, at most 64 characters. The app creates an ID for each session. A repeated ID is counted once.
     package var id: String

@@ -2,9 +2,10 @@ import Foundation
 
 /// Reads the permissions and the owner of a file.
 package enum FilePermissions {
-    /// Returns whether too many users have access to an open file. Also returns true if its permissions can't be read.
+    /// Returns whether users who must not know a secret have access to an open file. Also returns true if the
+    /// permissions can't be read.
     ///
-    /// Only the owner may read and write the file. If root owns the file, its group may also read it, because
+    /// Only the owner may read and write the file. If root owns the file, the file's group may also read it, because
     /// Kubernetes gives secrets to a container in this way (`fsGroup`). Callers pass an open file, so symbolic links
     /// work, and the file can't be replaced between this check and the reading.
     package static func areOpenToOthers(_ descriptor: CInt) -> Bool {
@@ -13,14 +14,15 @@ package enum FilePermissions {
         return areOpenToOthers(mode: UInt32(status.st_mode), isOwnedByRoot: status.st_uid == 0)
     }
 
-    /// Returns the owner of the file at a path; nil if it doesn't exist.
+    /// Returns the IDs of the user and group that own the file at a path, following links; nil if the file doesn't
+    /// exist.
     package static func owner(ofFileAt path: String) -> (user: UInt32, group: UInt32)? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return (status.st_uid, status.st_gid)
     }
 
-    /// The same check for a file with this mode (`st_mode`) and owner.
+    /// Returns the same for a file with these permissions: `mode` is its `st_mode`.
     package static func areOpenToOthers(mode: UInt32, isOwnedByRoot: Bool) -> Bool {
         mode & (isOwnedByRoot ? 0o037 : 0o077) != 0
     }

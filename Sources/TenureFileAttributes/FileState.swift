@@ -6,7 +6,7 @@ package struct FileState: Sendable, Hashable {
     private let identity: FileIdentity
     /// The size in bytes.
     package let size: Int64
-    // The time of the last change, since 1970.
+    // The time at which the contents were last changed, since 1970.
     private let seconds: Int
     private let nanoseconds: Int
 

@@ -9,7 +9,8 @@ package struct FileStatus: Sendable, Hashable {
     /// The inode number, which is the same for all hard links of a file.
     package let identifier: UInt64
 
-    /// Returns nil if there is no regular file. A symbolic link isn't followed.
+    /// Reads the attributes of the file at a path. Nil if there is no regular file; also nil for a symbolic link, which
+    /// isn't followed.
     package init?(path: String) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A small file that only its owner may read and write, and that is always read and written as a whole.
+/// A small file that is always read and written as a whole. When it is created, only its owner may read and write it.
 package struct WholeFile: Sendable {
     package let path: String
 
@@ -8,18 +8,19 @@ package struct WholeFile: Sendable {
         self.path = path
     }
 
-    /// The end of the names of temporary files. If a process is killed while it writes, its temporary file stays.
+    /// The end of the names of the temporary files that `write` creates. If a process is killed while it writes, its
+    /// temporary file stays.
     package static let temporarySuffix = ".partial"
 
     /// Returns the file's bytes; nil if there is no such file. Throws if the file is a pipe, without waiting for a
     /// writer.
     ///
-    /// Apps contain this code, and Apple requires that they declare a reason for calls such as `fstat`. So the size
-    /// comes from `lseek`. Callers that need more attributes read them from the descriptor in `inspect`.
+    /// Apps contain this code, and Apple requires that they declare a reason for calls such as `fstat`. So this method
+    /// gets the size from `lseek`. Callers that need other attributes read them from the descriptor in `inspect`.
     ///
     /// - Parameters:
     ///   - maximumSize: the maximum size in bytes. If the file is larger, the result has `maximumSize` + 1 bytes, so
-    ///     callers can tell. Further bytes aren't read.
+    ///     that callers notice. Further bytes aren't read.
     ///   - inspect: called with the open file before it is read.
     package func read(
         maximumSize: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }
@@ -63,13 +64,13 @@ package struct WholeFile: Sendable {
 
     /// Writes the contents to a temporary file in the same folder, flushes it, renames it and flushes the folder.
     ///
-    /// If the folder can't be flushed, the file has its new contents, but a loss of power may undo the change. So that
-    /// is an error, too.
+    /// If the folder can't be flushed, this method throws, because a loss of power may undo the change. The file has
+    /// its new contents until then.
     ///
     /// - Parameters:
     ///   - replacing: whether to replace an existing file. If false and the file exists, the file isn't changed, and no
     ///     error is thrown.
-    ///   - owner: the owner of the new file. Nil for the user of this process.
+    ///   - owner: the IDs of the user and group that own the new file; nil for those of this process.
     package func write(
         _ contents: some ContiguousBytes, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
     ) throws(FileFailure) {

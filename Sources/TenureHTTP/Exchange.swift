@@ -14,20 +14,22 @@ final class Exchange: Sendable {
     /// The response, or the failure of the request.
     typealias Outcome = Result<TransportResponse, TransportFailure>
 
-    /// The results of `next()`, for a caller that takes the body in pieces.
+    /// What `next()` returns to a caller that takes the body in pieces.
     enum Incoming: Sendable {
+        /// The next parts of the body, in order.
         case pieces([Data])
+        /// All parts were taken, and the exchange ended with this outcome.
         case end(Outcome)
     }
 
     private struct State: Sendable {
-        /// The received part of the body, if it is collected.
+        /// The received part of the body, for a caller that waits for the whole response.
         var body = Data()
-        /// Pieces of the body that the caller hasn't taken yet, if the caller takes the body in pieces.
+        /// The received parts that the caller hasn't taken yet, for a caller that takes the body in pieces.
         var pieces: [Data] = []
         /// The number of bytes of the body so far.
         var received = 0
-        /// The time at which the last byte was received.
+        /// The time at which the last byte was received, or at which the exchange was created.
         var lastByte = SuspendingClock.now
         /// The caller of `next()`, while it waits.
         var waiter: CheckedContinuation<Void, Never>?
@@ -39,8 +41,8 @@ final class Exchange: Sendable {
     }
 
     let request: TransportRequest
-    /// A closure that gets the head of the response and returns whether the caller wants the body. If it is nil, the
-    /// whole body is collected.
+    /// Gets the status and header fields of the response, and returns whether the caller wants the body in pieces. Nil
+    /// if the caller waits for the whole response.
     private let accept: (@Sendable (TransportResponse) -> Bool)?
     private let state = Locked(State())
 
@@ -53,13 +55,13 @@ final class Exchange: Sendable {
     /// Whether the exchange has ended.
     var isOver: Bool { state.withLock { $0.outcome != nil } }
 
-    /// The task of URLSession while it is running.
+    /// The URLSession task of the request while it is running; nil before and afterward.
     var task: URLSessionTask? {
         get { state.withLock { $0.task } }
         set { state.withLock { $0.task = newValue } }
     }
 
-    /// Calls `completion` once, when the exchange is over.
+    /// Calls `completion` once, when the exchange ends, or immediately if it has ended.
     func onCompletion(_ completion: @escaping @Sendable (Outcome) -> Void) {
         let outcome = state.withLock { state in
             if state.outcome == nil { state.completion = completion }
@@ -95,7 +97,8 @@ final class Exchange: Sendable {
         end(.success(whole))
     }
 
-    /// Receives the head. Returns false if the caller doesn't want the body. In that case, the exchange has ended.
+    /// Receives the status and header fields. Returns false if no body must be received, because the caller doesn't
+    /// want the body or the response isn't an HTTP response. The exchange has ended then.
     func receive(_ response: URLResponse) -> Bool {
         guard let accept else { return true }
         guard let head = TransportResponse(head: response) else {

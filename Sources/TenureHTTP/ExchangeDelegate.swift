@@ -7,7 +7,7 @@ import TenureCore
 
 /// Passes the events of URLSession to their exchanges. All methods run on the session's delegate queue.
 final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    /// The current exchanges by the identifiers of their tasks.
+    /// The exchanges that haven't ended, by the identifiers of their tasks.
     private let exchanges = Locked<[Int: Exchange]>([:])
 
     /// Adds an exchange before its task starts.
@@ -39,7 +39,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         let exchange = exchange(of: dataTask)
         guard let exchange, exchange.receive(response) else {
-            // FoundationNetworking ignores `.cancel`, so the task is canceled, which stops the body.
+            // FoundationNetworking ignores `.cancel`. So cancel the task, to receive no body.
             if let exchange { cancel(exchange) }
             return completionHandler(.cancel)
         }
@@ -71,8 +71,8 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     #if canImport(FoundationNetworking)
-        /// Rejects the request for credentials after a 401, so that the response is returned, as with Apple's
-        /// URLSession. Otherwise, FoundationNetworking would wait forever.
+        /// Called after a response with status 401, to ask for a user name and password. Ends the exchange with this
+        /// response, as Apple's URLSession does. Otherwise, FoundationNetworking would wait forever.
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// Sends HTTP requests. The client, and StoreKit on Linux, use the network only through this protocol.
+/// Sends HTTP requests. The library `Tenure` in an app, and this package's replacement of StoreKit on Linux, use the
+/// network only through this protocol.
 ///
 /// An implementation sends each request only to its URL. It follows no redirects, sends and stores no cookies, and uses
 /// no cache. A status such as 302 or 404 is a response, not an error.

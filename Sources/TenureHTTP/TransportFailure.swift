@@ -6,7 +6,7 @@ package enum TransportFailure: Error, Sendable, Hashable {
     case connection(URLError)
     /// The whole response wasn't received in time.
     case timedOut(seconds: Double)
-    /// The body of the response is longer than the request permits.
+    /// The body of the response has more bytes than the `bodyLimit` of the request.
     case bodyTooLarge(limit: Int)
     /// The task that sent the request was canceled.
     case canceled

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// An HTTP response with its whole body.
+/// An HTTP response. `Transport.receive` returns a response without its body.
 package struct TransportResponse: Sendable, Hashable {
     package var status: Int
     /// The header fields, by lowercase name.
@@ -14,6 +14,7 @@ package struct TransportResponse: Sendable, Hashable {
         self.body = body
     }
 
-    /// Returns a header field. The case of its name is ignored.
+    /// Returns the value of a header field; nil if the response doesn't have the field. The case of the name is
+    /// ignored.
     package func header(_ name: String) -> String? { headers[name.lowercased()] }
 }

@@ -85,7 +85,7 @@ package final class URLSessionTransport: Transport {
         }
     }
 
-    /// Ends an exchange if no byte is received for the time in `timeout`.
+    /// Ends an exchange if no byte is received for the request's `timeout`.
     private func endAfterSilence(_ exchange: Exchange) async {
         let limit = min(max(0, exchange.request.timeout), Self.longestTimeout)
         while let silence = exchange.silence {
@@ -112,7 +112,7 @@ package final class URLSessionTransport: Transport {
         return try outcome.withLock { $0 }.get()
     }
 
-    /// Returns the number of unfinished requests to the host and port of a URL.
+    /// Returns the number of unfinished requests to the host and port of a URL, for tests.
     package func openTasks(to server: URL) async -> Int {
         await withCheckedContinuation { continuation in
             session.getAllTasks { tasks in
@@ -122,7 +122,7 @@ package final class URLSessionTransport: Transport {
         }
     }
 
-    /// Starts an exchange and waits for its end. Cancellation ends the exchange.
+    /// Starts an exchange, and returns its outcome. If the current task is canceled, ends the exchange.
     private func outcome(of exchange: Exchange) async -> Exchange.Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -9,7 +9,7 @@ import ServiceLifecycle
 package import TenureStore
 import UnixSignals
 
-/// Creates the service with one app from its configuration.
+/// Creates the service for one app from the app's configuration.
 ///
 /// This call opens the database and creates missing keys. The service listens only when it runs. The function isn't
 /// public, so that callers of `serve` don't import Hummingbird.
@@ -48,8 +48,8 @@ package func serve(
     try await run(application, configuration, logger: logger)
 }
 
-/// Runs several apps in one service; see `AppConfiguration`. The service listens at the address of the first app. The
-/// first app's admin key also opens the routes about all apps.
+/// Runs several apps in one service, each with its own policy, keys and data below the path `/apps/NAME`. The service
+/// listens at the address of the first app. The first app's admin key also permits the requests about all apps.
 public func serve(
     apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -57,8 +57,8 @@ public func serve(
     try await serve(AppsConfiguration(apps), reread: nil, logger: logger, onServerRunning: onServerRunning)
 }
 
-/// Runs several apps. On SIGHUP, and when the operator calls the reload route, `reread` reads the configuration
-/// of the apps again. The route needs the admin key at the top level of the configuration.
+/// Runs several apps. On SIGHUP, and after `POST /v1/admin/apps/reload`, `reread` reads the configuration of the apps
+/// again. That request needs the admin key at the top level of the configuration.
 package func serve(
     _ apps: AppsConfiguration, reread: AppsReading.Reader?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -161,7 +161,8 @@ extension TenureService {
         return services + (try appStoreServices(logger: logger))
     }
 
-    /// Warns if the policy file isn't the policy in effect, and if there is a copy of a replaced database.
+    /// Warns if the policy file isn't the policy in effect, and if there is a copy of a database file that was
+    /// replaced.
     private func logWarnings(_ logger: Logger) {
         if let database = configuration.databaseFile, let copy = SQLiteDatabase.savedCopy(of: database) {
             logger.warning(
@@ -186,7 +187,7 @@ extension ServiceConfiguration {
         try certificateFiles.map { files throws(ServiceError) in try ServerCertificate(files, now: now) }
     }
 
-    /// The server at this configuration's address, with its certificate and limits.
+    /// Creates the server with this configuration's address and limits, and with `certificate`.
     fileprivate func application<Responder: HTTPResponder>(
         _ responder: Responder, _ metrics: ServiceMetrics, _ certificate: ServerCertificate?,
         services: [any Service], logger: Logger,
@@ -233,7 +234,7 @@ extension ServiceConfiguration {
 
 /// The event loops of the process, half as many as cores. Responses are made on Swift's own threads, as many as cores.
 /// With more event loops, the threads compete for cores: on two cores, one loop served 15 % more customers per second
-/// than two. No code ends the event loops, because they are needed as long as the process runs.
+/// than two. The event loops never end, because they are needed as long as the process runs.
 private let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
 
 /// Closes the database when the service ends. Logs how many requests were aborted by the shutdown timeout.

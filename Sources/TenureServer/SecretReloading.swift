@@ -3,9 +3,9 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Reloads the TLS certificate and the secrets of the bucket on SIGHUP, until the service ends. If neither is
-/// configured, the signal has no effect, except at a terminal: there, the signal means that the terminal was closed,
-/// and ends the process.
+/// Reloads the TLS certificate, and the secrets of the S3 bucket that has the content, on SIGHUP, until the service
+/// ends. If neither is configured, the signal has no effect, except at a terminal: there, the signal means that the
+/// terminal was closed, and ends the process.
 struct SecretReloading: Service {
     let certificate: ServerCertificate?
     let bucket: S3Links?
@@ -27,7 +27,7 @@ struct SecretReloading: Service {
         if !hasEffect, Self.hasTerminal { return try await gracefulShutdown() }
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             if !hasEffect {
-                logger.info("SIGHUP has no effect, because no TLS certificate and no bucket is configured")
+                logger.info("SIGHUP has no effect, because neither a TLS certificate nor a bucket is configured")
             }
             certificate?.reload(metrics, logger)
             if let bucket { reload(bucket) }

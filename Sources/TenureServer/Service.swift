@@ -75,7 +75,7 @@ struct TenureService: Sendable {
             entitlementComparer: entitlementComparer, personas: personas)
     }
 
-    /// Finds the personas of this service.
+    /// Finds the personas (test customers) that syncs and access tokens contain.
     var personas: ActivePersonas {
         ActivePersonas(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
     }
@@ -87,7 +87,8 @@ struct TenureService: Sendable {
         return [http, jobs.histories, jobs.notifications]
     }
 
-    /// Makes the jobs for the App Store; nil if there is no key for the App Store Server API.
+    /// Makes the jobs that fetch histories and missed notifications from the App Store; nil if there is no key for the
+    /// App Store Server API.
     func appStoreJobs(logger: Logger) throws(ServiceError) -> AppStoreJobs? {
         guard let client = try appStoreClient(logger: logger) else { return nil }
         let histories = HistoryBackfill(client: client, store: store, policies: policies, now: configuration.now)
@@ -110,7 +111,7 @@ struct TenureService: Sendable {
             share: configuration.appStoreRateShare, logger: logger)
     }
 
-    /// Returns what `/metrics` reports about this app.
+    /// Returns the source of what `/metrics` reports about this app.
     ///
     /// - Parameter app: The label of the app's metrics; nil in a service with one app, which needs none.
     func metricsSource(of app: String?) -> MetricsSource {
@@ -169,7 +170,7 @@ struct TenureService: Sendable {
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
         let appStore = try appStoreClient(logger: silent)
         addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
-        // Only a service with several apps has these routes, outside of its apps. Here, the response is an error that
+        // Only a service with several apps has these routes. In a service with one app, the response is an error that
         // says so.
         router.get(AppsHandlers.listPath, use: AppsHandlers.refuse)
         router.post(AppsHandlers.reloadPath, use: AppsHandlers.refuse)

@@ -2,9 +2,9 @@ import Foundation
 import TenureCore
 package import TenureStore
 
-// What can be wrong with a configuration and with the files in its settings. `tenure serve` prints these mistakes. With
-// several apps, only `tenure serve --check` prints them, because a mistake in one app doesn't keep the other
-// apps from starting.
+// Finds what is wrong with a configuration, and with the files that its settings name. `tenure serve` prints these
+// mistakes. With several apps, only `tenure serve --check` prints them, because a mistake in one app doesn't keep the
+// other apps from starting.
 extension ServiceConfiguration {
     /// All mistakes, including the mistakes in files. Finding them creates and changes nothing.
     package var findings: [ServiceError] { findingsExceptKeys + findingsOfKeys }
@@ -46,10 +46,11 @@ extension ServiceConfiguration {
         return findings
     }
 
-    /// Whether the database is a server, or a file that exists.
+    /// Whether the database is on a server, or is a file that exists.
     package var hasDatabase: Bool { databaseFile.map { SQLiteDatabase.exists(at: $0) } ?? true }
 
-    /// The mistake if the database is missing although it should exist, or exists although it should be created.
+    /// The mistake if the SQLite file is missing although it should exist, or exists although it should be created;
+    /// otherwise nil.
     var findingOfDatabase: ServiceError? {
         // Whether a database exists on a server is found only when the service opens the database.
         guard let databaseFile else { return nil }
@@ -77,8 +78,9 @@ extension ServiceConfiguration {
             mustBeNew: createsDatabase && !isOneOfSeveral)
     }
 
-    /// Returns a clearer error if the server has no database although the folder of keys has a signing key; otherwise `error`.
-    package func missingDatabase(_ error: any Error) -> any Error {
+    /// Returns a clearer error if the database server doesn't have the database although the folder of keys has a
+    /// signing key; otherwise returns `error`.
+    package func explainingMissingDatabase(_ error: any Error) -> any Error {
         guard case StoreError.unusable(let database, let detail) = error, !createsDatabase, hasSigningKey,
             detail.contains(DatabaseOpening.noDatabase)
         else { return error }
@@ -90,7 +92,7 @@ extension ServiceConfiguration {
             """)
     }
 
-    /// Mistakes in the key files that exist. The service would create missing key files.
+    /// The mistakes in the key files that exist. A missing key file isn't a mistake, because the service creates it.
     private var findingsOfKeys: [ServiceError] {
         var findings: [ServiceError] = []
         do throws(ServiceError) {
@@ -117,7 +119,8 @@ extension ServiceConfiguration {
         return withoutKeysFolder.findingsExceptKeys.filter { $0 != .noKeysFolder }
     }
 
-    /// The mistake if the folder of a file is missing or not writable; empty if there is no mistake.
+    /// The mistake if a folder is missing or not writable; empty if there is no mistake. `file` is the path in the
+    /// folder for which the service needs the folder, or the folder itself.
     private static func folderFinding(_ folder: String, for file: String) -> [ServiceError] {
         let folder = folder.isEmpty ? "." : folder
         var isFolder: ObjCBool = false

@@ -76,7 +76,7 @@ import Testing
         // A revoked key and an unknown key can't be revoked.
         for (key, words) in [
             (next, "the signing key `\(next)` is revoked already; nothing was changed"),
-            ("x", "there is no signing key `x`; `tenure signing-key list` shows all"),
+            ("x", "there is no signing key `x`; `tenure signing-key list` shows all keys"),
         ] {
             let refused = try await run("revoke", key)
             #expect(refused.status == 1 && refused.output.isEmpty && refused.errors.contains(words))

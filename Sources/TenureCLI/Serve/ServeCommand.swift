@@ -85,7 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
                 configuration.openingOfDatabaseServer(isOneOfSeveral: isOneOfSeveral),
                 primary: primary)
         } catch {
-            throw configuration.missingDatabase(error)
+            throw configuration.explainingMissingDatabase(error)
         }
     }
 

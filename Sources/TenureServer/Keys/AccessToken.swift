@@ -3,12 +3,15 @@ import TenureAPI
 import TenureAppStore
 import TenureStore
 
-/// The contents of an access token: the customer that the token gives access to, and the end of the token.
+/// The contents of an access token, which an app sends to read its customer's decisions without another sync: the
+/// customer, and when the token expires.
 ///
-/// The token is 50 bytes in Base64: a version, the realm, the customer's row ID, the token's end in seconds since 1970,
-/// and a MAC over these bytes. A token with a persona has another version, and the persona's row ID before the MAC.
+/// The token is 50 bytes in Base64: a version, the realm, the customer's row ID, the end of the token in seconds since
+/// 1970, and a MAC over these bytes. The realm says which environment of the App Store, or which test authority, signed
+/// the customer's artifacts. A token with a persona (a test customer that replaces the real one) has another version,
+/// and the persona's row ID before the MAC.
 struct AccessToken: Sendable, Hashable {
-    /// The row ID of the customer, or of a member.
+    /// The customer's row ID in the database. If customers were merged, it may be the row of any of them.
     let customer: Int64
     let realm: Realm
     let expiresAt: Date
@@ -17,6 +20,7 @@ struct AccessToken: Sendable, Hashable {
 
     private static let version: UInt8 = 1
     private static let personaVersion: UInt8 = 2
+    /// The size in bytes of a token without persona and MAC.
     private static let bodySize = 18
     private static let macSize = 32
 
@@ -33,7 +37,7 @@ struct AccessToken: Sendable, Hashable {
         return bytes
     }
 
-    /// Reads a token's bytes, after the caller has checked the MAC. Nil if the size, version or realm is unknown.
+    /// Reads a token's bytes. The caller must have checked the MAC. Nil if the size, version or realm is unknown.
     init?(_ bytes: [UInt8]) {
         let version = bytes.count == Self.sizes[0] ? Self.version : Self.personaVersion
         guard Self.sizes.contains(bytes.count), bytes[0] == version, let realm = Realm(code: bytes[1]) else {

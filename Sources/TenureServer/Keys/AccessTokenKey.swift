@@ -8,15 +8,16 @@ import TenureJSON
 /// the database's ID.
 struct AccessTokenKey: Sendable {
     private let code: MessageCode
-    /// A digest that identifies the secret, for processes that must have the same secret.
+    /// A digest that identifies the secret without revealing it. All processes that use a database compare it, because
+    /// they must have the same secret.
     let fingerprint: String
 
     static let fileName = "access-token.secret"
 
-    /// Reads the secret, or creates it at the first start.
+    /// Reads the secret from `folder`, or creates it at the first start.
     ///
-    /// A token contains a customer's row ID. The key depends on the database, so that a token for
-    /// another database is invalid and not a token for another customer.
+    /// A token contains a customer's row ID, and the same row ID is another customer in another database. So the key
+    /// also depends on the database: each token is valid only for the database for which it was made.
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
         let secret = try Self.secret(in: folder)
         code = Self.messageCode(for: "tenure access token", secret, databaseID: databaseID)
@@ -26,8 +27,8 @@ struct AccessTokenKey: Sendable {
         ).withUnsafeBytes { Base64.urlSafe.text($0) }
     }
 
-    /// Returns the MAC (HMAC-SHA256) with the key for one purpose. A token of one purpose is invalid for all other
-    /// purposes, although all keys are derived from the same secret.
+    /// Returns what makes and checks MACs for one purpose, such as download links. The key for each purpose is derived
+    /// from the same secret, but a text with the MAC for one purpose is invalid for all other purposes.
     static func messageCode(
         for purpose: String, folder: String, databaseID: [UInt8]
     ) throws(ServiceError) -> MessageCode {
@@ -55,7 +56,7 @@ struct AccessTokenKey: Sendable {
                 outputByteCount: 32))
     }
 
-    /// The file with the secret in a folder of keys.
+    /// The file with the secret in the service's folder of keys.
     static func file(in folder: String) -> SecretFile { SecretFile(path: "\(folder)/\(fileName)") }
 
     /// Returns the text of a token, as clients send it.

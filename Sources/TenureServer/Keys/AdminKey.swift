@@ -2,11 +2,11 @@ import Crypto
 import HTTPTypes
 import Hummingbird
 
-/// The admin key from the configuration. Requests send it as `Authorization: Bearer …`.
+/// The admin key from the file in the setting `adminKeyFile`. Requests to the admin API send it as a bearer token.
 struct AdminKey: Sendable {
     private let digest: SHA256Digest
 
-    /// Creates the key from its setting. Nil if no key is configured, or if the text can't be an admin key.
+    /// Creates the key from its text. Nil if no key is configured, or if `tenure admin-key` can't have made the text.
     init?(_ key: String?) {
         guard let secret = key.flatMap({ KeySecret($0) }) else { return nil }
         digest = secret.digest

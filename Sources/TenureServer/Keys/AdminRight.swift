@@ -6,7 +6,7 @@ enum AdminRight: String, Sendable, Hashable, CaseIterable {
     case read
     /// Grant and revoke entitlements.
     case support
-    /// Link and unlink the app's users.
+    /// Link customers to users of the app's own accounts, and unlink them.
     case link
     /// Merge customers, and undo merges.
     case merge
@@ -16,9 +16,9 @@ enum AdminRight: String, Sendable, Hashable, CaseIterable {
     case erase
     /// Read the audit trail.
     case audit
-    /// Create, list and revoke personas.
+    /// Create, list and revoke personas, the test customers for sandbox builds.
     case persona
-    /// Read the policy's versions, and rehearse.
+    /// Read the policy's versions, and rehearse a new one: find out what it would change for the stored customers.
     case policies
     /// Publish a policy, or roll it back.
     case publish

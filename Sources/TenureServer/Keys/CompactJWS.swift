@@ -10,6 +10,7 @@ import TenureJSON
 struct CompactHeader: Sendable {
     let text: [UInt8]
 
+    /// Creates the header of tokens with this `typ`, signed by the key with this ID.
     init(type: String, keyID: String) {
         let header = JSONWriter.object { json in
             json.field("alg", "ES256")
@@ -40,14 +41,14 @@ extension P256.Signing.PrivateKey {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns a compact JWS with this key's ID in the header.
+    /// Returns a compact JWS with this `typ` and this key's ID in the header.
     func compactJWS(_ payload: [UInt8], type: String) throws -> String {
         try compactJWS(payload, after: CompactHeader(type: type, keyID: publicKey.id))
     }
 }
 
 extension P256.Signing.PublicKey {
-    /// Returns the payload of a compact JWS of this type that this key signed; nil for any other text.
+    /// Returns the payload of a compact JWS with this `typ` that this key signed; nil for any other text.
     ///
     /// The header must be exactly the one that `compactJWS` writes. So a token can't choose how it is verified.
     func payload(of jws: String, type: String, keyID: String) -> [UInt8]? {
@@ -62,9 +63,9 @@ extension P256.Signing.PublicKey {
         return payload
     }
 
-    /// Returns the payload of a statement about signing keys (`SignedType.keyStatement`, `rootStatement` or
-    /// `revocations`): a compact JWS of this type that this key signed, and that has at most `maximumSize` bytes. Nil
-    /// for any other text.
+    /// Returns the payload of a signed statement about signing keys (`SignedType.keyStatement`, `rootStatement` or
+    /// `revocations`). Nil if this key didn't sign the text with this `typ`, or if the text has more than `maximumSize`
+    /// bytes.
     func payload(ofStatement jws: String, type: String, maximumSize: Int) -> Data? {
         guard jws.utf8.count <= maximumSize else { return nil }
         return payload(of: jws, type: type, keyID: id).map { Data($0) }

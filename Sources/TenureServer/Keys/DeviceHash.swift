@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 
 extension UUID {
-    /// The form of the device ID in the database and in entitlement tokens: SHA-256 of the lowercase UUID, in base64url
-    /// without padding. The service never stores the device ID itself.
+    /// The form in which the database and entitlement tokens contain a device ID (`AppStore.deviceVerificationID`):
+    /// SHA-256 of the lowercase UUID, in base64url without padding. The service never stores the device ID itself.
     var hashed: String { Base64.urlSafe.text(SHA256.hash(data: lowercaseUTF8)) }
 }

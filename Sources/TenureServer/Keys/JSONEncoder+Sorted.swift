@@ -1,7 +1,7 @@
 import Foundation
 
 extension JSONEncoder {
-    /// An encoder that sorts names, so that equal values have equal bytes.
+    /// An encoder that sorts the names in each object, so that equal values have equal bytes.
     static var sorted: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

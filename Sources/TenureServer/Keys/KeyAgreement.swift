@@ -3,30 +3,31 @@ import TenureCore
 import TenureStore
 
 /// Makes sure that all processes that use a database have the same keys: the signing key, and the secret of access
-/// tokens. The keys are in files. The database has only their fingerprints (`SharedKeyIDs`).
+/// tokens. The keys are in files. The database has only their fingerprints (`SharedKeyIDs`), with which each process
+/// compares its own keys.
 ///
 /// For example, a second machine is added:
 ///
-/// - If the key folder of the second machine is empty, the start is refused. The error says from which machine to copy
-///   the keys.
+/// - If the key folder of the second machine is empty, the service doesn't start there. The error says from which
+///   machine to copy the keys.
 /// - If the keys were copied, the second machine starts, because the keys have the fingerprints in the database.
-/// - When the first machine rotates its signing key, it stores the new fingerprint. The second machine notices
-///   the new fingerprint within a second, and issues no entitlement tokens until its file has the new key.
+/// - When the first machine rotates its signing key, it stores the new fingerprint. The second machine notices the new
+///   fingerprint within a second, and issues no entitlement tokens until its file has the new key.
 struct KeyAgreement: Sendable {
     let store: Store
     /// The folder of this process's keys.
     let folder: String
-    /// A digest of the secret of access tokens.
+    /// The fingerprint of the secret of access tokens, from `AccessTokenKey`.
     let fingerprint: String
-    /// The ID of the signing key when the process started.
-    let firstKey: String
+    /// The ID of the signing key with which the process started.
+    let initialKeyID: String
 
-    /// Reads this process's keys, and creates them at the first start. If the database has other keys, removes the keys
-    /// that were created and throws `otherKeys`.
+    /// Reads this process's keys, and creates them at the first start. If the database has the fingerprints of other
+    /// keys, removes the keys that were just created, and throws `otherKeys`.
     ///
     /// - Parameters:
     ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
-    ///   - staleness: How long a change of the signing keys may go unnoticed.
+    ///   - staleness: How long a change of the file of signing keys may go unnoticed.
     static func keys(
         in folder: String, _ store: Store, tokenLife: TimeInterval, staleness: Swift.Duration, at now: Date
     ) async throws(ServiceError) -> (signing: SigningKeys, accessToken: AccessTokenKey, agreement: KeyAgreement) {
@@ -34,7 +35,7 @@ struct KeyAgreement: Sendable {
         let (storedKeys, hasCustomers) = try await reading(store) {
             (try $0.sharedKeyIDs(), try $0.highestCustomerRowID() > 0)
         }
-        // The files that are missing and would have to be created.
+        // The key files that don't exist yet.
         let signingKey = SigningKeyStore(folder: folder)
         let secretFile = AccessTokenKey.file(in: folder)
         var missing = signingKey.exists ? [] : [SigningKeyStore.fileName]
@@ -53,7 +54,7 @@ struct KeyAgreement: Sendable {
         let accessToken = try AccessTokenKey(folder: folder, databaseID: store.databaseID)
         let current = signing.current
         let agreement = KeyAgreement(
-            store: store, folder: folder, fingerprint: accessToken.fingerprint, firstKey: current.id)
+            store: store, folder: folder, fingerprint: accessToken.fingerprint, initialKeyID: current.id)
         if let other = try await agreement.conflict(storing: current) {
             // The keys that were created just now can be removed, because no app trusts them. After any other error
             // they stay in the folder, because the database may already have their fingerprints.
@@ -65,7 +66,7 @@ struct KeyAgreement: Sendable {
         return (signing, accessToken, agreement)
     }
 
-    /// The fix if this process has other keys than the database, for an error message.
+    /// The last part of an error message: how to fix that this process has other keys than the database.
     private static func remedy(_ storedKeys: SharedKeyIDs, _ folder: String) -> String {
         """
         copy `\(SigningKeyStore.fileName)` and `\(AccessTokenKey.fileName)` from `\(storedKeys.place)` to `\(folder)`. \
@@ -73,8 +74,9 @@ struct KeyAgreement: Sendable {
         """
     }
 
-    /// Stores the fingerprints of these keys if the database has none, or if these keys may replace the stored ones,
-    /// and returns nil. Otherwise returns the stored fingerprints, with which these keys are in conflict.
+    /// Stores the fingerprints of these keys, and returns nil, if the database has no fingerprints or if these keys may
+    /// replace the stored keys (`mayReplace`). Otherwise changes nothing, and returns the fingerprints of the stored
+    /// keys.
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeyIDs? {
         do {
             return try await store.write(locking: [SharedKeyIDs.lock]) { transaction -> SharedKeyIDs? in
@@ -93,9 +95,11 @@ struct KeyAgreement: Sendable {
         }
     }
 
-    /// Compares the signing key with the database. `SigningKeyWatch` calls this every second. After a rotation by this
-    /// process, stores the new fingerprint. After a rotation by another process, reads the key file again. Until the
-    /// file has the database's key, no entitlement tokens are issued.
+    /// Compares this process's signing key with the fingerprint in the database. `SigningKeyWatch` calls this method
+    /// every second.
+    ///
+    /// If this process's key file was rotated, stores the new fingerprint. If another process stored the fingerprint of
+    /// a newer key, reads the key file again. Until the file has that key, this process issues no entitlement tokens.
     ///
     /// - Parameter agreed: The ID of this process's signing key when that key was last the same as the key in the
     ///   database.
@@ -115,7 +119,7 @@ struct KeyAgreement: Sendable {
         if isSame { agreed = current.id }
     }
 
-    /// Reads from the database, and turns its errors into `ServiceError`.
+    /// Reads from the database, and throws its errors as `ServiceError`.
     private static func reading<Value: Sendable>(
         _ store: Store, _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(ServiceError) -> Value {
@@ -150,11 +154,11 @@ extension SharedKeyIDs {
 }
 
 extension SigningKeySet {
-    /// Whether the key in use is the database's signing key, or may replace it.
+    /// Whether the database's fingerprint is that of the key in use, or of a key that the key in use may replace.
     ///
-    /// The key in use may replace the database's key in two cases:
-    /// - The file of the key in use contains the database's key, because a file keeps the keys that were rotated or
-    ///   revoked. An older copy of the file lacks the database's key.
+    /// The key in use may replace the key with the database's fingerprint, called the database's key, in two cases:
+    /// - This process's key file lists the database's key, so this process rotated or revoked that key later. (An older
+    ///   copy of the file doesn't list the database's key.)
     /// - The same offline root signed both keys, and the key in use isn't older.
     fileprivate func mayReplace(_ storedKeys: SharedKeyIDs) -> Bool {
         if file.keys.contains(where: { $0.key.id == storedKeys.signingKey }) { return true }

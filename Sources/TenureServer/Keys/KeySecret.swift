@@ -6,7 +6,7 @@ import TenureJSON
 /// The text of an admin key, which `tenure admin-key` makes: a prefix, 256 random bits and a checksum.
 ///
 /// The service can't tell whether a string that an operator chose is random enough, so it accepts only strings of this
-/// form as admin keys. The database has only a hash.
+/// form as admin keys. The database stores only a hash of each key.
 package struct KeySecret: Sendable {
     private let secret: Secret<String>
 

@@ -3,8 +3,8 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// Authenticates messages with HMAC-SHA256 (RFC 2104) and one key. The key is hashed once in advance, which makes each
-/// code faster.
+/// Authenticates messages with HMAC-SHA256 (RFC 2104) and one key. The key is hashed once, when the value is created,
+/// which makes the computation of each code faster.
 struct MessageCode: Sendable {
     /// The state of the computation after the key, before a message. The state is as secret as the key.
     private let keyed: Secret<HMAC<SHA256>>

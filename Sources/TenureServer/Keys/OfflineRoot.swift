@@ -4,7 +4,8 @@ import TenureAPI
 import TenureCore
 import TenureJSON
 
-/// The file of an offline root: a key that signs online keys and revocations, on a machine without a network.
+/// The file of an offline root: a private key on a machine without a network. The root signs the service's signing
+/// keys, and the lists of revoked signing keys.
 package struct OfflineRoot: Sendable {
     private let file: SecretFile
 
@@ -12,7 +13,8 @@ package struct OfflineRoot: Sendable {
     struct Contents: Sendable {
         /// The private key in PEM.
         let privateKey: Secret<String>
-        /// The counter of the last list of revoked keys; 0 before the first list.
+        /// The counter of the last list of revoked keys; 0 before the first list. Each list needs a higher counter than
+        /// the list before.
         var counter: Int64 = 0
         /// The IDs of all keys that the root has revoked.
         var revoked: [String] = []
@@ -59,7 +61,7 @@ package struct OfflineRoot: Sendable {
         let (storedContents, key) = try read(try file.existingContents())
         var contents = storedContents
         contents.counter = max(contents.counter + 1, counter ?? 0)
-        guard Self.counters.contains(contents.counter) else { throw damage }
+        guard Self.counters.contains(contents.counter) else { throw damagedFileError }
         for id in ids where !contents.revoked.contains(id) { contents.revoked.append(id) }
         guard contents.revoked.count <= SigningKeyBounds.maximumRevocations else {
             throw SigningKeyError.tooManyRevocations
@@ -74,7 +76,7 @@ package struct OfflineRoot: Sendable {
     private static let counters = 0..<Int64.max
 
     /// The error for a damaged file.
-    private var damage: ServiceError {
+    private var damagedFileError: ServiceError {
         .keyFile(path: file.path, detail: "the file isn't a readable offline root; restore it from your backup")
     }
 
@@ -83,7 +85,7 @@ package struct OfflineRoot: Sendable {
         guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)),
             Self.counters.contains(stored.counter),
             let key = try? P256.Signing.PrivateKey(pemRepresentation: stored.privateKey)
-        else { throw damage }
+        else { throw damagedFileError }
         let contents = Contents(
             privateKey: Secret(stored.privateKey), counter: stored.counter, revoked: stored.revoked)
         return (contents, key)

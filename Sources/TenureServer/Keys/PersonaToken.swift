@@ -11,6 +11,7 @@ import TenureStore
 /// people can see which persona it is for.
 struct PersonaToken {
     let persona: StoredPersona
+    /// The bundle ID of the app for which the persona is valid.
     let bundleID: String
 
     /// The JWS header's `typ`, so that neither a persona token nor an entitlement token is accepted as the other.
@@ -33,6 +34,7 @@ struct PersonaToken {
 
     /// The claims that the service needs from a token that it signed.
     struct Claims: Decodable {
+        /// The persona's public ID.
         let jti: String
         let bundleID: String
     }

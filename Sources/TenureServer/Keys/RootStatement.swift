@@ -5,7 +5,9 @@ import TenureJSON
 
 /// The offline root's signed statement that a signing key may sign until a date.
 struct RootStatement: Sendable {
+    /// The signing key that the statement is about.
     let key: JSONWebKey
+    /// The date until which the key may sign.
     let signUntil: Date
 
     private struct Payload: Codable {
@@ -38,6 +40,7 @@ struct RootStatement: Sendable {
 
 /// The offline root's list of revoked keys. Only the list with the highest counter is used.
 struct RootRevocations: Sendable {
+    /// The number of the list, higher in each newer list.
     let counter: Int64
     /// The IDs of the revoked keys.
     let revoked: [String]

@@ -7,7 +7,7 @@ import TenureStore
 /// A file with a secret, such as a private key. All code of the service that reads or writes such a file uses this
 /// type.
 ///
-/// Only the file's owner may have access to it; see `FilePermissions`.
+/// Only the file's owner may have access to it. `FilePermissions` has an exception for Kubernetes.
 package struct SecretFile: Sendable {
     package let path: String
 
@@ -17,8 +17,8 @@ package struct SecretFile: Sendable {
 
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Reads the file, or creates it if it's missing. Throws `keyFile` if neither is possible, or if other users can
-    /// read it.
+    /// Reads the file; if it's missing, creates it with the bytes that `make` returns. Throws `keyFile` if neither is
+    /// possible, or if other users can read the file.
     package func contents(orMake make: () -> [UInt8]) throws(ServiceError) -> [UInt8] {
         if let contents = try read() { return contents }
         try write(make())
@@ -37,7 +37,7 @@ package struct SecretFile: Sendable {
         return contents
     }
 
-    /// Creates the file. Throws `keyFile` if it exists already or can't be created.
+    /// Creates the file with these contents. Throws `keyFile` if it exists already or can't be created.
     package func make(_ contents: [UInt8]) throws(ServiceError) {
         if !exists {
             try write(contents)
@@ -48,9 +48,9 @@ package struct SecretFile: Sendable {
         throw .keyFile(path: path, detail: "the file exists already; choose another path, or remove the file")
     }
 
-    /// Returns the contents, and whether other users have access to the file; nil if the file is missing. Other types
-    /// call this method for files that contain a secret only sometimes, such as a configuration. Throws `keyFile` if
-    /// the file can't be read or has more than `limit` bytes.
+    /// Returns the contents, and whether other users have access to the file; nil if the file is missing. Callers use
+    /// this method for files that contain a secret only sometimes, such as a configuration. Throws `keyFile` if the
+    /// file can't be read or has more than `limit` bytes.
     package func contentsIfAny(upTo limit: Int) throws(ServiceError) -> (bytes: [UInt8], isOpenToOthers: Bool)? {
         let contents: [UInt8]?
         var isOpenToOthers = true
@@ -68,7 +68,7 @@ package struct SecretFile: Sendable {
         return (contents, isOpenToOthers && !isCredential)
     }
 
-    /// Reads the file; nil if it's missing. Throws `keyFile` if other users have access.
+    /// Returns the file's contents; nil if it's missing. Throws `keyFile` if other users have access to it.
     private func read(upTo limit: Int = SecretFile.maximumKeySize) throws(ServiceError) -> [UInt8]? {
         guard let (bytes, isOpenToOthers) = try contentsIfAny(upTo: limit) else { return nil }
         guard !isOpenToOthers else { throw .keyFile(path: path, detail: Self.openToOthers) }
@@ -87,8 +87,8 @@ package struct SecretFile: Sendable {
         try write(contents, replacing: true, owner: FilePermissions.owner(ofFileAt: path))
     }
 
-    /// Removes the temporary files of killed processes, which contain secrets. No other process may write the file
-    /// meanwhile.
+    /// Removes the temporary files that killed processes left while they wrote this file, because they contain secrets.
+    /// No other process may write the file meanwhile.
     func removeLeftovers() {
         let url = URL(fileURLWithPath: path)
         let (folder, start) = (url.deletingLastPathComponent(), url.lastPathComponent + ".")
@@ -122,6 +122,7 @@ package struct SecretFile: Sendable {
 
     private var file: WholeFile { WholeFile(path: path) }
 
-    /// The largest size of a file in bytes. The signing keys of a year with daily rotations take half of this size.
+    /// The largest size of a key file in bytes. A file of signing keys has half of this size after a year of daily
+    /// rotations.
     static let maximumKeySize = 512 * 1024
 }

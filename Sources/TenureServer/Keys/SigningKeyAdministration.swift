@@ -1,8 +1,8 @@
 package import Foundation
 import TenureJSON
 
-/// The operations on a service's signing keys for `tenure signing-key`. Each operation replaces the whole key file, or
-/// leaves it unchanged.
+/// The operations on a service's signing keys for `tenure signing-key`. Apps pin these keys: each build contains a
+/// public key that it trusts. Each operation replaces the whole key file, or leaves it unchanged.
 package struct SigningKeyAdministration: Sendable {
     private let store: SigningKeyStore
 
@@ -18,8 +18,8 @@ package struct SigningKeyAdministration: Sendable {
             package let createdAt: Date
             package let retiredAt: Date?
             package let revokedAt: Date?
-            /// Whether apps that pinned this key trust the key in use, because a chain of statements leads from this
-            /// key to the key in use.
+            /// Whether apps that pinned this key trust the key in use, because of a chain of statements: each key in
+            /// the chain vouches for the next key, up to the key in use.
             package let isInChain: Bool
         }
 
@@ -27,17 +27,17 @@ package struct SigningKeyAdministration: Sendable {
         package enum Period: Sendable, Hashable {
             /// There is no offline root.
             case unlimited
-            /// There is an offline root, and it hasn't signed the key.
+            /// There is an offline root, and it hasn't signed the key in use.
             case notSigned
             case until(Date)
         }
 
-        /// The keys, oldest first. The last one is in use unless it is revoked.
+        /// The keys, oldest first. The last key is in use, unless it is revoked.
         package let keys: [Key]
         package let period: Period
-        /// The public key in use. This key and the two keys below are JSON Web Keys.
+        /// The public half of the key in use, as a JSON Web Key in JSON, like `waiting` and `root`.
         package let inUse: String
-        /// The public key that waits for the offline root's signature; nil if no key waits.
+        /// The public half of the next key, which waits until the offline root signs it; nil if no key waits.
         package let waiting: String?
         /// The offline root's public key; nil if there is no offline root.
         package let root: String?
@@ -72,13 +72,14 @@ package struct SigningKeyAdministration: Sendable {
     package enum Rotation: Sendable, Hashable {
         /// A new key is in use.
         case rotated(id: String, publicKey: String)
-        /// A new key waits for the offline root's signature.
+        /// A new key waits until the offline root signs it.
         case waiting(publicKey: String)
     }
 
     /// Replaces the key in use. With an offline root, only creates the next key, which the root must sign first.
     ///
-    /// - Parameter droppingOldest: Whether apps that pinned only the oldest key may lose trust, if the chain already has its maximum length.
+    /// - Parameter droppingOldest: Whether apps that pinned only the oldest key of the chain may lose trust, if the
+    ///   chain already has its maximum length.
     package func rotate(droppingOldest: Bool = false, at now: Date) throws -> Rotation {
         try store.update { file in
             guard file.root == nil else { return .waiting(publicKey: try file.prepareNextKey(at: now).text) }
@@ -88,8 +89,8 @@ package struct SigningKeyAdministration: Sendable {
         }
     }
 
-    /// Revokes a key. Returns the pinned keys that no longer lead to a trusted signing key. Apps with these pinned keys
-    /// need an update.
+    /// Revokes a key. Returns the IDs of the keys from which no chain of statements leads to the key in use anymore.
+    /// Apps that pinned only these keys trust no new token until they are updated.
     package func revoke(_ id: String, at now: Date) throws -> [String] {
         try store.update { try $0.revoke(id, at: now) }
     }
@@ -100,15 +101,17 @@ package struct SigningKeyAdministration: Sendable {
         case period(until: Date)
         /// The waiting key replaced the key in use, and may sign until this date.
         case rotated(until: Date)
-        /// These keys were revoked. Apps that pinned a key in `stranded` no longer trust any signing key.
+        /// The keys with these IDs were revoked. Apps that pinned only keys in `stranded` no longer trust any signing
+        /// key.
         case revoked([String], stranded: [String])
     }
 
     /// Installs a statement that the offline root signed: how long a key may sign, or which keys are revoked.
     ///
     /// - Parameters:
-    ///   - root: The root's public key as a JSON Web Key, the first time and to change the root; otherwise nil.
-    ///   - droppingOldest: Whether apps that pinned only the oldest key may lose trust, if the chain already has its maximum length.
+    ///   - root: The offline root's public key as a JSON Web Key, for the root's first statement and to change the
+    ///     root; otherwise nil.
+    ///   - droppingOldest: As for `rotate`, because the statement may put the waiting key into use.
     ///   - replacingRoot: Whether `root` may replace another root, which apps have pinned.
     package func install(
         _ statement: String, ofRoot root: String? = nil, droppingOldest: Bool = false, replacingRoot: Bool = false,

@@ -5,29 +5,34 @@ import TenureJSON
 
 /// The reason why an operation didn't change the signing keys.
 enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The chain has its maximum length. After another rotation, apps that pinned its oldest key would trust no signing
-    /// key.
+    /// The chain, in which each key vouches for the next key, has its maximum length. After another rotation, apps that
+    /// pinned only its oldest key, with the ID `oldest`, would trust no signing key.
     case chainTooLong(oldest: String)
+    /// The service doesn't have a signing key with this ID.
     case unknownKey(String)
+    /// The key with this ID was revoked before.
     case alreadyRevoked(String)
-    /// A revoked key can't be signed or installed.
+    /// The key with this ID is revoked, so it can't be signed or installed.
     case revokedKey(String)
     /// The text isn't a P-256 public key.
     case notAKey
     /// The text isn't a statement of the offline root.
     case notOfRoot
-    /// The service doesn't have this offline root yet.
+    /// The service has no offline root yet, and the command didn't pass the root's public key.
     case noRoot
-    /// A list of revoked keys came with a root that isn't installed.
+    /// The command passed a list of revoked keys with the public key of an offline root that isn't installed.
     case listOfNewRoot
-    /// The service has another root than the request. Apps that pinned the service's root would trust no new token.
+    /// The service has the offline root with the ID `known`, and the command passed another one. Apps that pinned only
+    /// the service's root would trust no new token.
     case anotherRoot(known: String)
-    /// The statement is about a key that is neither in use nor waiting.
+    /// The statement is about the key with this ID, which is neither in use nor waits for the offline root.
     case aboutAnotherKey(String)
-    /// The period in the statement ended on this date.
+    /// The period in the statement, in which the key may sign, ended on this date.
     case periodOver(Date)
-    /// The list of revoked keys isn't newer than the known list.
+    /// The list of revoked keys has the counter `counter`, which isn't higher than `known`, the counter of the
+    /// installed list.
     case olderRevocations(counter: Int64, known: Int64)
+    /// The offline root's list of revoked keys would be longer than apps accept.
     case tooManyRevocations
     /// The private key in the file can't be read.
     case cannotSign
@@ -40,11 +45,19 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
             pinned only the oldest one, `\(oldest)`, would trust no new entitlement token; if no such app is in use \
             anymore, rotate with `--drop-oldest`
             """
-        case .unknownKey(let id): "there is no signing key `\(id)`; `tenure signing-key list` shows all"
+        case .unknownKey(let id): "there is no signing key `\(id)`; `tenure signing-key list` shows all keys"
         case .alreadyRevoked(let id): "the signing key `\(id)` is revoked already; nothing was changed"
         case .revokedKey(let id): "the signing key `\(id)` is revoked, so it can't be used again; use another key"
-        case .notAKey: "the text isn't a P-256 public key; pass the JSON that `tenure signing-key` prints"
-        case .notOfRoot: "this service's offline root didn't sign this text; sign with that root"
+        case .notAKey:
+            """
+            the text isn't a P-256 public key; pass the JSON that `tenure signing-key list`, `rotate` or `root create` \
+            prints
+            """
+        case .notOfRoot:
+            """
+            this service's offline root didn't sign this text; sign again with `tenure signing-key root` and the file of \
+            that root
+            """
         case .noRoot: "the service has no offline root yet; pass the root's public key with `--root`"
         case .listOfNewRoot:
             """
@@ -53,13 +66,13 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
             """
         case .anotherRoot(let known):
             """
-            the service has the offline root `\(known)`, and apps that pinned only that one would trust no new \
+            the service has the offline root `\(known)`, and apps that pinned only that root would trust no new \
             entitlement token; if no such app is in use anymore, install with `--replace-root`
             """
         case .aboutAnotherKey(let id):
             """
-            the statement is about the key `\(id)`, which is neither in use nor waiting; sign the waiting key, or the one \
-            in use
+            the statement is about the key `\(id)`, which is neither in use nor waiting; sign the waiting key or \
+            the key in use; `tenure signing-key list` shows both
             """
         case .periodOver(let end):
             "the signing period ended on \(end.rfc3339); sign the key again with `tenure signing-key root sign`"

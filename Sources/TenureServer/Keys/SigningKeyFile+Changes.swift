@@ -4,7 +4,8 @@ import TenureAPI
 import TenureCore
 import TenureJSON
 
-/// The changes to the file of signing keys: rotation, revocation, and what the offline root signed.
+/// The changes to the file of signing keys: rotations, revocations, and the installation of what the offline root
+/// signed. The chain in these comments is the list of statements in which each key vouches for the next key.
 extension SigningKeyFile {
     /// Replaces the key in use. The old key signs a statement that vouches for the new key. Then the old private key is
     /// deleted.
@@ -14,7 +15,8 @@ extension SigningKeyFile {
         guard let current = try? P256.Signing.PrivateKey(pemRepresentation: privateKey.revealed),
             let last = keys.indices.last
         else { throw SigningKeyError.cannotSign }
-        // A chain has one statement fewer than keys, so this rotation gives the chain `chain.count + 2` keys.
+        // `chain` has one statement fewer than the chain has keys, so after this rotation, `chain.count + 2` keys are
+        // in the chain.
         let excess = chain.count + 2 - SigningKeyBounds.maximumChainLength
         if excess > 0 {
             guard droppingOldest else { throw SigningKeyError.chainTooLong(oldest: keys[chainStart].key.id) }
@@ -44,7 +46,7 @@ extension SigningKeyFile {
     /// Whether the file must store the lifetime of tokens, so that no key is removed while its tokens are valid.
     func mustRemember(tokenLife: TimeInterval) -> Bool { Int64(tokenLife.rounded(.up)) > maximumTokenLifetime }
 
-    /// Removes keys outside the chain once all of their tokens have expired.
+    /// Removes keys that aren't in the chain, once all tokens that they signed have expired.
     private mutating func prune(at now: Date) {
         let start = chainStart
         let life = maximumTokenLifetime
@@ -53,7 +55,7 @@ extension SigningKeyFile {
         }.map(\.element)
     }
 
-    /// Revokes a key, so that its tokens are rejected.
+    /// Revokes a key, so that tokens that it signed are rejected.
     ///
     /// Apps that pinned the revoked key, or an older key of the chain, can't trust the key in use anymore: the chain
     /// leads from their key through the revoked key. So these keys leave the chain. If the revoked key is in use, it is
@@ -68,7 +70,7 @@ extension SigningKeyFile {
         let start = chainStart
         guard index >= start else { return [] }
         let stranded = keys[start...index].map(\.key.id)
-        // An older key was revoked: the chain now begins after it.
+        // An older key was revoked: the chain now begins with the next key.
         guard index == keys.indices.last else {
             chain.removeFirst(index - start + 1)
             return stranded
@@ -80,7 +82,7 @@ extension SigningKeyFile {
         return stranded
     }
 
-    /// Returns the key that waits for the root's signature, and creates it if it doesn't exist.
+    /// Returns the public half of the key that waits for the root's signature, and creates the key if it doesn't exist.
     mutating func prepareNextKey(at now: Date) throws -> JSONWebKey {
         let waiting =
             next
@@ -94,7 +96,7 @@ extension SigningKeyFile {
     /// Installs a statement of the offline root.
     ///
     /// - Parameters:
-    ///   - newRoot: The root's public key, the first time and to change the root.
+    ///   - newRoot: The root's public key, for the root's first statement and to change the root; otherwise nil.
     ///   - replacingRoot: Whether `newRoot` may replace another root.
     mutating func install(
         _ text: String, ofRoot newRoot: JSONWebKey? = nil, at now: Date, droppingOldest: Bool = false,

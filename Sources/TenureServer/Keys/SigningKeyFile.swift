@@ -3,10 +3,11 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// The contents of the file of signing keys: the private key in use, the public keys, and the statements that vouch for
-/// them.
+/// The contents of the file of signing keys: the private key in use, the public keys, and the signed statements that
+/// vouch for these keys.
 ///
-/// All keys and statements are in one file, so that replacing the file changes everything or nothing.
+/// Apps pin keys: each build contains a public key that it trusts. All keys and statements are in one file, so that
+/// replacing the file changes everything or nothing.
 struct SigningKeyFile: Hashable, Sendable {
     /// A public key, with the dates at which it was created, replaced and revoked.
     struct Key: Codable, Hashable, Sendable {
@@ -15,6 +16,7 @@ struct SigningKeyFile: Hashable, Sendable {
         let createdAt: Int64
         /// The date at which the next key replaced this key; nil if this key is in use.
         var retiredAt: Int64?
+        /// The date at which the key was revoked; nil if it isn't revoked.
         var revokedAt: Int64?
     }
 
@@ -22,6 +24,7 @@ struct SigningKeyFile: Hashable, Sendable {
     struct NextKey: Hashable, Sendable {
         /// The private key in PEM.
         let privateKey: Secret<String>
+        /// The date of creation, in seconds since 1970.
         let createdAt: Int64
 
         var key: P256.Signing.PrivateKey? { try? P256.Signing.PrivateKey(pemRepresentation: privateKey.revealed) }
@@ -32,8 +35,8 @@ struct SigningKeyFile: Hashable, Sendable {
     /// The key in use, and all older keys that apps may trust or that signed tokens which may still be valid. The
     /// oldest key is first, and the key in use is last.
     var keys: [Key]
-    /// Statements in which each of the last keys vouches for the next key, oldest first. An app that pinned one of
-    /// these keys trusts the key in use.
+    /// The chain: statements in which each of the last `chain.count + 1` keys vouches for the next key, oldest first.
+    /// An app that pinned one of these keys trusts the key in use.
     var chain: [String] = []
     /// The key that waits for the offline root's statement; nil if no key waits.
     var next: NextKey?
@@ -43,8 +46,8 @@ struct SigningKeyFile: Hashable, Sendable {
     var rootStatement: String?
     /// The root's list of revoked keys; nil if the root has revoked no key.
     var revocations: String?
-    /// The lifetime of tokens in seconds, if the service's configuration sets a longer one than the default. Commands
-    /// don't read the configuration.
+    /// The lifetime of entitlement tokens in seconds, if the service's configuration sets a longer lifetime than the
+    /// default. It is stored here because `tenure signing-key` doesn't read the configuration.
     var tokenLife: Int64?
 
     /// Creates the contents with a first key.
@@ -94,7 +97,7 @@ struct SigningKeyFile: Hashable, Sendable {
         let tokenLife: Int64?
     }
 
-    /// The index in `keys` at which the chain begins.
+    /// The index in `keys` of the oldest key from which the chain leads to the key in use.
     var chainStart: Int { keys.count - 1 - chain.count }
 }
 

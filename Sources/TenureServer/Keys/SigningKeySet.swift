@@ -4,14 +4,15 @@ import TenureAPI
 import TenureCore
 import TenureJSON
 
-/// A snapshot of the keys with which the service signs entitlement tokens (ES256).
+/// A checked snapshot of the file of signing keys. The service signs entitlement tokens with the key in use (ES256).
 ///
 /// Apps pin the public half of a key when they are built, or the offline root that vouches for it.
 struct SigningKeySet: Sendable {
     let file: SigningKeyFile
     /// The ID of the key in use: its thumbprint (RFC 7638).
     let id: String
-    /// The statements that vouch for the key in use; nil if apps must have pinned the key itself.
+    /// The statements that vouch for the key in use, which apps get with a token. Nil if no statement exists; then apps
+    /// must have pinned the key itself.
     let vouchers: SigningKeyResponse?
     /// How long the key in use may sign, according to the offline root's statement.
     var period: Period
@@ -23,7 +24,7 @@ struct SigningKeySet: Sendable {
         case until(Date)
         /// There is an offline root, but the root hasn't signed this key.
         case notSigned
-        /// Another process that uses the same database has a newer key. Then this key signs nothing anymore.
+        /// Another process that uses the same database has a newer key, so this key signs nothing anymore.
         case outdated
 
         func contains(_ now: Date) -> Bool {
@@ -72,7 +73,8 @@ struct SigningKeySet: Sendable {
         self.vouchers = vouchers.isEmpty ? nil : vouchers
     }
 
-    /// Checks that each statement of the chain was signed by one key and vouches for the next key.
+    /// Checks the chain, which begins at the key with the index `start`: each key must have signed the statement that
+    /// vouches for the next key.
     private static func check(
         _ chain: [String], of keys: [SigningKeyFile.Key], _ publicKeys: [P256.Signing.PublicKey], from start: Int
     ) throws(Mistake) {
@@ -90,7 +92,8 @@ struct SigningKeySet: Sendable {
         }
     }
 
-    /// Checks what the offline root signed, and returns how long the key in use may sign.
+    /// Checks the statement and the list of revoked keys that the offline root signed, and returns how long the key in
+    /// use may sign.
     private static func period(of file: SigningKeyFile, _ newest: JSONWebKey) throws(Mistake) -> Period {
         guard let root = file.root else {
             guard file.rootStatement == nil, file.revocations == nil else {
@@ -119,7 +122,7 @@ struct SigningKeySet: Sendable {
             reason: "outdatedSigningKey", retryAfter: 5)
     }
 
-    /// Signs a JSON payload as a compact JWS.
+    /// Signs a JSON payload as a compact JWS with this `typ`.
     func sign(_ payload: [UInt8], type: String) throws -> String {
         try requireNewestKey()
         return try key.compactJWS(
@@ -127,8 +130,8 @@ struct SigningKeySet: Sendable {
             after: type == SignedType.entitlementToken ? tokenHeader : CompactHeader(type: type, keyID: id))
     }
 
-    /// Returns the payload of a compact JWS of this type that one of these keys signed; nil for any other text, and if
-    /// the key is revoked.
+    /// Returns the payload of a compact JWS with this `typ`, if one of these keys signed it and isn't revoked;
+    /// otherwise nil.
     func payload(of jws: String, type: String) -> [UInt8]? {
         for (id, key) in verifiers {
             if let payload = key.payload(of: jws, type: type, keyID: id) { return payload }
@@ -140,8 +143,8 @@ struct SigningKeySet: Sendable {
 
     /// The keys that may have signed a token that is valid now, newest first, as a JWK Set (RFC 7517).
     ///
-    /// The set is for backends, which know the service's address. An app that fetched its trusted key here would trust
-    /// any server that responds.
+    /// The set is for the developer's servers, which know the service's address. Apps pin a key instead: an app that
+    /// fetched its trusted key would trust any server that responds.
     func jsonWebKeySet(at now: Date) -> [UInt8] {
         // The longest lifetime that was ever configured, because older keys may have signed tokens with that lifetime.
         let life = TimeInterval(file.maximumTokenLifetime)

@@ -15,20 +15,20 @@ struct SigningKeyStore: Sendable {
     /// Reads and checks the keys. Throws if the file is missing or damaged.
     func read() throws(ServiceError) -> SigningKeySet { try keys(in: try file.existingContents()) }
 
-    /// Reads and checks the keys, unless the file still has the contents `lastBytes`. Returns nil in that case.
+    /// Reads and checks the keys. Returns nil if the file still has the contents `lastBytes`.
     func read(unless lastBytes: [UInt8]) throws(ServiceError) -> (keys: SigningKeySet, bytes: [UInt8])? {
         let bytes = try file.existingContents()
         return bytes == lastBytes ? nil : (try keys(in: bytes), bytes)
     }
 
-    /// Reads the keys, or creates the first key.
+    /// Reads the keys, or creates the file with the first key.
     func readOrCreate(at now: Date) throws(ServiceError) -> (keys: SigningKeySet, bytes: [UInt8]) {
         let bytes = try file.contents { (try? SigningKeyFile(at: now).bytes) ?? [] }
         return (try keys(in: bytes), bytes)
     }
 
-    /// Changes the keys while no other process can change them. If the process is killed meanwhile, the file stays
-    /// unchanged.
+    /// Changes the keys and replaces the file, while other processes that want to change it wait. If `change` throws or
+    /// the process is killed, the file stays unchanged.
     func update<Result>(_ change: (inout SigningKeyFile) throws -> Result) throws -> Result {
         let lock = open(folder, O_RDONLY | O_CLOEXEC)
         guard lock >= 0 || errno != ENOENT else {
@@ -50,7 +50,8 @@ struct SigningKeyStore: Sendable {
         return result
     }
 
-    /// Stores the lifetime of tokens, so that rotations by commands keep keys long enough.
+    /// Stores the lifetime of entitlement tokens in the file, so that `tenure signing-key rotate` keeps replaced keys
+    /// until their tokens have expired.
     func remember(tokenLife: TimeInterval) throws(ServiceError) {
         do {
             try update { $0.tokenLife = Int64(tokenLife.rounded(.up)) }

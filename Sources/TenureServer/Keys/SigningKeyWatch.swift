@@ -5,7 +5,8 @@ import TenureCore
 import TenureJSON
 
 /// Compares the signing key once a second with the signing key of the other processes that use the database. Logs
-/// rotations, a key file that can't be read, and the end of the signing period.
+/// rotations, a key file that can't be read, and the end of the signing period, which is the time until which the
+/// offline root allows the key in use to sign.
 struct SigningKeyWatch: Service {
     let keys: SigningKeys
     let agreement: KeyAgreement
@@ -16,7 +17,7 @@ struct SigningKeyWatch: Service {
 
     func run() async throws {
         var log = SigningKeyLog(keys.current.id)
-        var agreed = agreement.firstKey
+        var agreed = agreement.initialKeyID
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             // If the database doesn't respond, syncs fail too, so no token is issued with an outdated key.
             try? await agreement.reconcile(keys, agreed: &agreed)
@@ -38,9 +39,10 @@ struct SigningKeyLog {
     static let notice: TimeInterval = 30 * 86_400
     private static let day: TimeInterval = 86_400
 
-    /// The key in use, and the failure to read the file, that were logged last.
+    /// The ID of the key in use, and the failure to read the key file, that were logged last.
     private var id: String
     private var failure: ServiceError?
+    /// The time of the last warning about the key in use; nil if there was no warning.
     private var warnedAt: Date?
 
     init(_ id: String) {
@@ -73,7 +75,8 @@ struct SigningKeyLog {
     /// The warning if no tokens can be signed now, or soon.
     private static func warning(about keys: SigningKeySet, at now: Date) -> Line? {
         let fix = """
-            sign it with `tenure signing-key root sign`, and install the result with `tenure signing-key install`
+            sign the key in use with `tenure signing-key root sign`, and install the result with \
+            `tenure signing-key install`
             """
         switch keys.period {
         case .unlimited: return nil

@@ -25,10 +25,10 @@ final class SigningKeys: Sendable {
     /// Reads the keys.
     ///
     /// - Parameters:
-    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not create a
-    ///     key, because their apps trust the missing key and would reject the new one.
+    ///   - creating: Whether to create the first key if the file doesn't exist. Must be false if the service has
+    ///     customers, because their apps trust the key in the missing file and would reject tokens of a new key.
     ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
-    ///   - lastUsed: Where the keys were when a process last used them, if that is known.
+    ///   - lastUsed: The machine and folder where a process last used the keys, for an error message; nil if unknown.
     init(
         folder: String, creating: Bool, tokenLife: TimeInterval, staleness: Swift.Duration = defaultStaleness,
         lastUsed: String? = nil, at now: Date
@@ -64,7 +64,8 @@ final class SigningKeys: Sendable {
         }
     }
 
-    /// Whether another process that uses the same database has a newer key. Then this process issues no tokens.
+    /// Whether another process that uses the same database has a newer key. `KeyAgreement` sets this property. While it
+    /// is true, this process issues no tokens.
     var isOutdated: Bool {
         get { state.withLock { $0.isOutdated } }
         set { state.withLock { $0.isOutdated = newValue } }

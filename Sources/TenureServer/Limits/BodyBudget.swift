@@ -3,10 +3,10 @@ import TenureCore
 
 /// The memory that all request bodies together may take while they are received.
 ///
-/// When the memory is full, the slowest of the oldest bodies is dropped, so that slow senders don't block other
-/// senders. A quarter of the memory is kept for small bodies: notifications, and bodies up to 64 KiB such as most
-/// syncs. Large bodies can't use that quarter. A small body is dropped for a large body only if both are from the same
-/// client.
+/// When the memory is full, the slowest of the oldest bodies is dropped, which closes its connection. So slow senders
+/// don't block other senders. A quarter of the memory is kept for small bodies: the App Store's notifications, and
+/// bodies up to 64 KiB such as most syncs. Large bodies can't use that quarter. A small body is dropped for a large
+/// body only if both are from the same client.
 final class BodyBudget: Sendable {
     private let state: Locked<State>
 
@@ -14,9 +14,11 @@ final class BodyBudget: Sendable {
     final class Body: @unchecked Sendable {
         // The lock of the budget guards the variables of all bodies, because only `State` uses them and compares them
         // with each other.
+
+        /// The address of the client that sends the body; nil if it is unknown. Then no limit per client applies.
         fileprivate let client: NetworkAddress?
         fileprivate let isNotification: Bool
-        /// The bytes that are reserved for the body.
+        /// The bytes of the memory that are reserved for the body.
         fileprivate var reservedBytes = 0
         /// The bytes that arrived recently, from which the body's rate is calculated.
         fileprivate var recent: RecentBytes
@@ -64,7 +66,8 @@ final class BodyBudget: Sendable {
         state.withLock { $0.limit = max($0.limit, 4 * size) }
     }
 
-    /// Begins a body. `drop` must close the connection of the body. `drop` is called at most once, on any thread.
+    /// Begins a body of which nothing was received yet. `drop` must close the connection of the body. `drop` is called
+    /// at most once, on any thread.
     func open(
         for client: NetworkAddress?, isNotification: Bool = false,
         at now: UInt64 = DispatchTime.now().uptimeNanoseconds, drop: @escaping @Sendable () -> Void = {}
@@ -90,8 +93,8 @@ final class BodyBudget: Sendable {
     var droppedBodies: UInt64 { state.withLock { $0.droppedBodies } }
 }
 
-/// How much memory bodies may take, how much memory is reserved, and the bodies for which it is reserved. All sizes are
-/// in bytes.
+/// The state of a `BodyBudget`: how much memory bodies may take, how much memory is reserved, and the bodies for which
+/// it is reserved. All sizes are in bytes.
 private struct State {
     /// The memory that all bodies together may take.
     var limit: Int
@@ -113,8 +116,8 @@ private struct State {
         self.limit = limit
     }
 
-    /// Reserves `count` more bytes for the body. Returns whether there was room, and the bodies that the caller must
-    /// drop.
+    /// Reserves `count` more bytes for the body. Returns whether the bytes were reserved, and the bodies that the
+    /// caller must drop.
     mutating func reserve(
         _ count: Int, for body: BodyBudget.Body, at now: UInt64
     ) -> (isReserved: Bool, victims: [BodyBudget.Body]) {
@@ -164,8 +167,8 @@ private struct State {
         return isYoung || slowest.rate < body.recent.rate(at: now) ? slowest.body : nil
     }
 
-    /// The oldest bodies of the same client. These bodies may include `body` itself, so one more body is read than is
-    /// compared.
+    /// The oldest bodies of the same client. These bodies may include `body` itself, which isn't compared, so the list
+    /// has one more body than are compared.
     private func droppableBodies(ofClientOf body: BodyBudget.Body) -> [BodyBudget.Body] {
         body.client.flatMap { bodiesByClient[$0]?.first(BodyBudget.maximumCompared + 1) } ?? []
     }

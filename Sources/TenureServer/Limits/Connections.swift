@@ -19,6 +19,7 @@ import TenureCore
 /// connections wait.
 final class Connections: AvailableConnectionsDelegate, Sendable {
     private let state: Locked<State>
+    /// The networks of the proxies in the configuration, which have no limit per address.
     private let proxies: [AddressBlock]
     /// Called with the phase of each connection that is closed to make room.
     private let onClose: @Sendable (ConnectionPhase) -> Void
@@ -28,23 +29,24 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         // The lock of `Connections` guards the variables of all connections. A separate lock for each connection isn't
         // enough, because a change of a queue also changes the neighbors.
 
-        /// The networks with limits to which the client's address belongs.
+        /// The networks to which the client's address belongs, each with its own limit of connections; empty for
+        /// clients without a limit.
         fileprivate let networks: [ClientNetwork]
         /// Ends the connection.
         fileprivate let close: @Sendable () -> Void
         fileprivate var phase = ConnectionPhase.idle
-        /// The time at which the phase began, or at which the client last read a part of the response, in nanoseconds.
+        /// The uptime in nanoseconds at which the phase began, or at which the client last read a part of the response.
         fileprivate var since: UInt64
         /// The bytes that arrived of the request's body; nil unless a request is arriving.
         fileprivate var receivedBytes: RecentBytes?
         /// The bytes of responses that were sent. Pipelined responses are measured as one response, because each short
         /// response would seem new.
         fileprivate var sentBytes: RecentBytes?
-        /// Whether the connection left its first phase, in which no request has arrived.
+        /// Whether a request has arrived on the connection.
         fileprivate var hadRequest = false
         /// Whether the limits include the connection: it isn't closed, and wasn't chosen to be closed.
         fileprivate var isCounted = true
-        /// The neighbors in the queue of this connection's phase.
+        /// The next connection in the queue of all connections in the same phase, and the previous one.
         fileprivate var next: Connection?
         fileprivate weak var previous: Connection?
 
@@ -80,13 +82,13 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         self.onClose = onClose
     }
 
-    /// The uptime in nanoseconds, as in all methods.
+    /// The system's uptime in nanoseconds, the default of `now` in all methods.
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     // MARK: The life of a connection
 
-    /// Counts a new connection, and closes other connections if there are too many. `close` ends the new connection.
-    /// `close` is called at most once, on any thread, and perhaps before this method returns.
+    /// Counts a new connection, and closes connections if there are too many, perhaps the new one. To close the new
+    /// connection, this type calls `close` at most once, on any thread, and perhaps before this method returns.
     func open(
         from address: NetworkAddress?, at now: UInt64 = now, close: @escaping @Sendable () -> Void
     ) -> Connection {
@@ -96,7 +98,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         return connection
     }
 
-    /// Stops counting a connection, which is closed.
+    /// Stops counting a connection that has been closed.
     func close(_ connection: Connection) {
         state.withLock { $0.forget(connection) }
     }
@@ -140,8 +142,9 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     /// because another connection is closed for it.
     func isAcceptingNewConnections() -> Bool { state.withLock { $0.count <= $0.limit } }
 
-    /// Tries again to close connections, because no event tells when a client stalls. Returns whether there are still
-    /// too many connections, so that the caller must call this method again.
+    /// Tries again to close connections. The caller repeats this with a timer, because no event occurs when a client
+    /// stops reading. Returns whether there are still too many connections, so that the caller must call this method
+    /// again.
     func retry(at now: UInt64 = now) -> Bool {
         let (victims, again) = state.withLock { state in
             let victims = state.makeRoom(at: now)
@@ -152,8 +155,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         return again
     }
 
-    /// Whether there are too many connections and the caller has to call `retry` in a second. Returns true to one
-    /// caller only, until `retry` finds that there aren't too many.
+    /// Whether there are too many connections and the caller has to call `retry` in a second. Returns true to only one
+    /// caller until `retry` finds that there are no longer too many connections.
     func shouldScheduleRetry() -> Bool {
         state.withLock { state in
             guard state.count > state.limit, !state.isRetryScheduled else { return false }
@@ -170,8 +173,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// Closes connections that `State` has chosen. This happens outside the lock, because closing a connection calls
-    /// other code, which may call this type again.
+    /// Closes connections that `State` has chosen. The caller must not hold the lock, because closing a connection
+    /// calls other code, which may call this type again.
     private func end(_ victims: [Connection]) {
         for victim in victims {
             onClose(victim.phase)
@@ -195,10 +198,10 @@ private struct State {
     let limitPerAddress: Int
     let bodyWindow: Int
     private(set) var count = 0
-    /// The connections in each phase. First is the connection that has been in the phase for longest, or unread for
-    /// longest.
+    /// The connections in each phase. First is the connection that has been in the phase for longest or, in the phase
+    /// `response`, the connection with a client that has read nothing for longest.
     private var queues: [ConnectionPhase: Queue] = [:]
-    /// The connections of each network.
+    /// The connections from each network.
     private var members: [ClientNetwork: [Connection]] = [:]
     var isRetryScheduled = false
 
@@ -271,7 +274,7 @@ private struct State {
         return responses.count > limit - limit / 4 ? slowestReader(of: first(.response), at: now) : nil
     }
 
-    /// The first connections in the queue of a phase, as many as are compared.
+    /// The first `maximumCompared` connections in the queue of a phase.
     private func first(_ phase: ConnectionPhase) -> [Connection] {
         var connections: [Connection] = []
         var next = queues[phase]?.first

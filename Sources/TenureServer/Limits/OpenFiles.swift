@@ -11,7 +11,8 @@ enum OpenFiles {
         _ = setrlimit(resource, &limit)
     }
 
-    /// The number of connections that can be open, if 128 files are kept for the database, logs and keys.
+    /// The number of connections that can be open at the same time. 128 of the allowed files are kept for the database,
+    /// logs and keys.
     static var available: Int {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return 256 }

@@ -1,22 +1,22 @@
-/// Counts the bytes of recent transfers, to calculate their rate.
+/// Counts the bytes that were transferred in a period up to now, the window, to calculate the rate of the transfer.
 ///
 /// Time is divided into tenths of the window. A rate includes the bytes of the present tenth and of the ten tenths
 /// before it, so it is never measured over less than the whole window.
 struct RecentBytes: Sendable {
     private static let parts: UInt64 = 10
 
-    /// The bytes in each tenth of the window: a ring of `parts + 1` entries. The other entries of the vector are
+    /// The bytes in each tenth of the window: a ring of `parts + 1` counts. The other elements of the vector are
     /// unused.
     private var counts = SIMD16<UInt32>()
-    /// The number of the present tenth since `start`.
+    /// The number of the present tenth, counted from 0 at `start`.
     private var latest: UInt64 = 0
-    /// The start in nanoseconds of a monotonic clock.
+    /// The time at which counting began, in nanoseconds of a monotonic clock.
     let start: UInt64
     /// The length of a tenth in nanoseconds.
     private let part: UInt64
 
     /// - Parameters:
-    ///   - seconds: The length of the window.
+    ///   - seconds: The length of the window, in seconds.
     ///   - now: The time on a monotonic clock in nanoseconds, as in all methods.
     init(window seconds: Int, at now: UInt64) {
         start = now

@@ -4,7 +4,7 @@ import TenureAPI
 import TenureCore
 import TenureJSON
 
-/// Writes each entry as a line with a JSON object: `time`, `level`, `message` and the metadata. Whole numbers stay
+/// Writes each log entry as a line with a JSON object: `time`, `level`, `message` and the metadata. Whole numbers stay
 /// numbers; all other values are strings.
 package struct JSONLogHandler: LogHandler {
     package var logLevel = Logger.Level.info

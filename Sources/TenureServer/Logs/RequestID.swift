@@ -15,8 +15,8 @@ enum RequestID {
     /// Creates a new ID.
     static func makeID() -> String { Hummingbird.RequestID().description }
 
-    /// The ID that a declared proxy sent; nil if the proxy sent none, or if the ID is too long or has unusual
-    /// characters.
+    /// The ID in the request's header, if a proxy in the configuration sent the request. Nil if there is no such proxy
+    /// or ID, or if the ID is too long or has unusual characters.
     static func idFromProxy(of request: Request, from peer: Peer) -> String? {
         guard peer.isBehindProxy, let field, let text = request.headers[field], (1...64).contains(text.utf8.count),
             text.utf8.allSatisfy({ $0.isUnreserved && $0 != UInt8(ascii: "~") })

@@ -1,4 +1,4 @@
-/// What a connection is used for.
+/// What a connection does now. Metrics count closed connections by this label.
 enum ConnectionPhase: String, Sendable, CaseIterable {
     /// No request has begun to arrive, or its head isn't complete.
     case idle

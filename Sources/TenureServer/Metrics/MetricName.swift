@@ -1,4 +1,4 @@
-/// Every metric of the service, in the order of the response, with its help text in `GET /metrics`.
+/// Every metric of the service, in the order in which `GET /metrics` reports them, with its help text.
 enum MetricName: String, CaseIterable {
     case start = "process_start_time_seconds"
     case residentMemory = "process_resident_memory_bytes"
@@ -28,7 +28,7 @@ enum MetricName: String, CaseIterable {
     case historiesWaiting = "tenure_app_store_histories_waiting"
     case notificationsReached = "tenure_app_store_notifications_reached_seconds"
 
-    /// The description of the metric in the response.
+    /// The description of the metric in the response to `GET /metrics`.
     var help: String {
         switch self {
         case .start: "Start of the process, in seconds since 1970."
@@ -47,7 +47,7 @@ enum MetricName: String, CaseIterable {
         case .slowClients:
             "Connections closed because the client sent its request or read the response too slowly, by phase."
         case .closedForRoom: "Connections closed because there were too many, by phase."
-        case .bodiesDropped: "Request bodies dropped to make room for others."
+        case .bodiesDropped: "Request bodies dropped to make room for other request bodies."
         case .downloads: "Downloads of content that began."
         case .downloadsInProgress: "Downloads of content in progress."
         case .downloadBytes: "Bytes of content that were sent."

@@ -1,12 +1,13 @@
 import CoreMetrics
 import TenureCore
 
-/// Keeps one app's metrics in memory, for Prometheus to read: the backend of swift-metrics in the service.
+/// Keeps one app's metrics in memory until Prometheus requests them. The service gives this factory to swift-metrics as
+/// its backend.
 ///
 /// The factory stores a series for each combination of label values. The number of series is bounded only if callers
 /// take the values from fixed tables, never from clients.
 final class PrometheusFactory: MetricsFactory {
-    /// What identifies a series.
+    /// What identifies a series: the name of the metric, and one combination of label values.
     private struct Key: Hashable {
         let name: String
         let labels: [PrometheusLabel]

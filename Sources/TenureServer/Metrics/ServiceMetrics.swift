@@ -3,15 +3,16 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// The metrics of one app since the process started. Other code calls one of these methods for each event to count.
+/// The metrics of one app since the process started. For each event to count, other code calls a method of this type.
 ///
 /// Each label has a value from a table of the service, never a value that a client chose. Otherwise a client could
 /// create any number of series, and fill the memory.
 struct ServiceMetrics: Sendable {
+    /// Keeps the values of the metrics.
     let factory = PrometheusFactory()
     let startedAt = Date()
 
-    // The combined labels of each metric that has several labels.
+    // For each metric with several labels: the values of all labels together.
 
     private struct Request: Hashable {
         let method: String
@@ -44,7 +45,7 @@ struct ServiceMetrics: Sendable {
     private let notifications: MetricSeries<String, Counter>
     private let webhookAttempts: MetricSeries<Attempt, Counter>
     private let slowClients: MetricSeries<SlowClientPhase, Counter>
-    /// The connections that were closed to make room for others.
+    /// The connections that were closed to make room for other connections.
     private let closedConnections: MetricSeries<ConnectionPhase, Counter>
     private let downloads: Counter
     private let downloadsInProgress: Meter
@@ -99,8 +100,8 @@ struct ServiceMetrics: Sendable {
         durations[Route(method: method, route: route)].recordSeconds(seconds)
     }
 
-    /// Counts the artifacts of one sync: the accepted ones, and the rejected ones by error code. `codes` are from the
-    /// service's own tables.
+    /// Counts the artifacts of one sync: how many were accepted, and how many were rejected with each error code.
+    /// `codes` are from the service's own tables.
     func countSync(accepted: Int, rejected codes: [String]) {
         artifactsCounted.increment(by: max(0, accepted))
         for code in codes { artifactsRejected[code].increment() }
@@ -118,7 +119,7 @@ struct ServiceMetrics: Sendable {
         notifications[NotificationType(rawValue: type)?.rawValue ?? "other"].increment()
     }
 
-    /// Counts an attempt to deliver a webhook. `endpoint` is a configured name.
+    /// Counts an attempt to deliver a webhook. `endpoint` is the webhook's name in the configuration.
     func countAttempt(webhookTo endpoint: String, _ result: WebhookResult) {
         webhookAttempts[Attempt(endpoint: endpoint, result: result)].increment()
     }
@@ -132,14 +133,14 @@ struct ServiceMetrics: Sendable {
         }
     }
 
-    /// Stores when the TLS certificate in use expires.
-    func usesCertificate(until end: Date) {
+    /// Stores the date at which the TLS certificate in use expires.
+    func setCertificateEnd(_ end: Date) {
         Meter(label: MetricName.certificateEnd.rawValue, factory: factory).set(end.timeIntervalSince1970)
     }
 
     /// Counts a connection that was closed because its client was too slow.
     func closedSlowClient(at phase: SlowClientPhase) { slowClients[phase].increment() }
-    /// Counts a connection that was closed to make room for others.
+    /// Counts a connection that was closed to make room for other connections.
     func closedForRoom(in phase: ConnectionPhase) { closedConnections[phase].increment() }
 
     /// Counts a download that begins.

@@ -1,11 +1,11 @@
 import TenureCore
 import TenureStore
 
-/// The progress of fetching histories and notifications from the App Store.
+/// How far this service is in fetching transaction histories, and notifications that it missed, from the App Store.
 struct AppStoreProgress: Sendable {
-    /// The number of customers with a history still to fetch.
+    /// The number of customers with a transaction history that isn't completely fetched.
     let unfinishedHistories: Int
-    /// The instant up to which no notification is missing, for each environment, in seconds since 1970.
+    /// For each environment by name, the time up to which no notification is missing, in seconds since 1970.
     let reachedInstants: [String: Double]
 
     init(of environments: [AppStoreEnvironment], in store: Store) async throws(StoreError) {

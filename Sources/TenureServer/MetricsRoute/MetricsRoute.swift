@@ -5,9 +5,11 @@ import TenureAPI
 
 /// `GET /metrics`: the metrics of all apps in Prometheus' text format.
 struct MetricsRoute: Sendable {
+    /// The metrics of each app.
     let sources: [MetricsSource]
+    /// Who may read the metrics.
     let access: ServiceConfiguration.MetricsAccess
-    /// The admin key that clients beyond loopback need; nil if the service has none.
+    /// The admin key that clients on other machines need if `access` is `guarded`; nil if the service has no admin key.
     let adminKey: AdminKey?
     let now: @Sendable () -> Date
     /// Limits the attempts to guess the key.

@@ -4,8 +4,8 @@ import TenureCore
 import TenureFileAttributes
 import TenureStore
 
-/// What `/metrics` reports about one app: its counts, and values that are read for each response, such as the size of
-/// the database.
+/// What `/metrics` reports about one app: the events that were counted, and values that are read for each response,
+/// such as the size of the database.
 struct MetricsSource: Sendable {
     /// The app's name, which becomes a label; nil for metrics that belong to no app, and in a service with one app.
     let app: String?
@@ -18,12 +18,13 @@ struct MetricsSource: Sendable {
     var signingKeys: SigningKeys?
     /// The names of the webhook endpoints.
     var webhooks: [String] = []
-    /// The environments with notifications to fetch; nil if there is no key for the App Store.
+    /// The environments from which missed notifications are fetched; nil if the service has no key for the App Store
+    /// Server API.
     var environments: [AppStoreEnvironment]?
 
     /// All metrics of these apps in Prometheus' text format. Each metric comes once, with the series of every app.
     ///
-    /// While the database doesn't answer, the values from the database are left out. The other metrics are still
+    /// While the database doesn't respond, the values from the database are left out. The other metrics are still
     /// reported, because operators need them during an outage.
     static func text(of sources: [MetricsSource]) async -> String {
         var families = process(startedAt: sources.map(\.metrics.startedAt).min() ?? Date())
@@ -80,7 +81,7 @@ struct MetricsSource: Sendable {
         }
     }
 
-    /// The memory of the process in bytes. Linux reports it in pages.
+    /// The memory of the process in bytes; nil on systems other than Linux. Linux reports it in pages.
     private static var residentMemory: Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }

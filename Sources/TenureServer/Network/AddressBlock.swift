@@ -1,6 +1,8 @@
 /// A network of addresses such as `10.0.0.0/8`, or a single address.
 public struct AddressBlock: Sendable, Hashable {
+    /// The network's first address.
     private let base: NetworkAddress
+    /// The number of leading bits that all addresses of the network have in common.
     private let length: Int
 
     /// Reads a network; nil for any other text. The result is also nil if bits beyond the prefix length are set,

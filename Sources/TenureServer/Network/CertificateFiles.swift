@@ -2,14 +2,15 @@ import Foundation
 import NIOSSL
 import TenureFiles
 
-/// A certificate and its key for the service's own TLS, in PEM.
+/// The paths of the certificate and the private key with which the service accepts TLS connections, in PEM.
 public struct CertificateFiles: Sendable, Hashable {
-    /// The path of the chain: the server's certificate first, then the intermediate certificates.
+    /// The path of the file with the certificate chain: the server's certificate first, then the intermediate
+    /// certificates.
     public var certificate: String
     /// The path of the private key.
     public var key: String
 
-    /// Creates a pair of PEM files. The service reads the files when it starts, and again after SIGHUP.
+    /// Names the two files. The service reads them when it starts, and again after SIGHUP.
     public init(certificate: String, key: String) {
         self.certificate = certificate
         self.key = key
@@ -30,7 +31,8 @@ public struct CertificateFiles: Sendable, Hashable {
         }
     }
 
-    /// Reads both files and checks that they match. If a file is invalid, throws `certificateFile` with its path.
+    /// Reads both files and checks that they match. If a file is invalid or the certificate has expired, throws
+    /// `certificateFile` with the path of the file.
     func contents(now: Date) throws(ServiceError) -> Contents {
         let certificateBytes = try Self.bytes(of: certificate)
         let chain = (try? NIOSSLCertificate.fromPEMBytes(certificateBytes)) ?? []

@@ -5,7 +5,7 @@ struct ClientNetwork: Hashable {
     private let base: NetworkAddress
     private let length: Int
 
-    /// The networks with limits to which an address belongs.
+    /// The networks to which an address belongs, each with its own limit.
     static func all(of address: NetworkAddress) -> [ClientNetwork] {
         (address.isIPv4 ? [32] : [64, 48]).map { ClientNetwork(base: address.prefix($0), length: $0) }
     }

@@ -4,8 +4,9 @@ import NIOCore
 /// An IPv4 or IPv6 address, without a port. An IPv4 address inside IPv6 (`::ffff:192.0.2.1`) is read as the IPv4
 /// address.
 public struct NetworkAddress: Sendable, Hashable {
-    /// The first 64 bits of an IPv6 address; zero for IPv4, which has its 32 bits in `low`.
+    /// The first 64 bits of an IPv6 address; zero for IPv4.
     let high: UInt64
+    /// The last 64 bits of an IPv6 address, or the 32 bits of an IPv4 address.
     let low: UInt64
     let isIPv4: Bool
 }

@@ -1,20 +1,22 @@
 import HTTPTypes
 import Hummingbird
 
-/// The client that sent a request, as far as the socket and declared proxies identify it.
+/// The client that sent a request, as far as it is known from the socket and from the proxies in the configuration,
+/// called declared proxies.
 struct Peer: Sendable, Hashable {
     /// The client's address; nil if the connection has no IP address.
     let address: NetworkAddress?
-    /// Whether the request came from this machine and has no header of a proxy.
+    /// Whether the request came from this machine and has no header that a proxy would add.
     let isLocal: Bool
     /// Whether the request came from a proxy in the configuration, so that the service trusts its headers about the
     /// client.
     let isBehindProxy: Bool
 
-    /// Finds the client of a request. Behind a declared proxy, it reads `X-Forwarded-For`.
+    /// Finds the client of a request. If a declared proxy sent the request, reads `X-Forwarded-For`.
     ///
     /// Each proxy appends the address from which it received the request to the list in `X-Forwarded-For`. The
-    /// right-most address that isn't a declared proxy is the client. Everything to its left can be forged.
+    /// right-most address that isn't a declared proxy is the client. The client can have forged everything to the left
+    /// of that address.
     init(socket: NetworkAddress?, headers: HTTPFields, proxies: [AddressBlock]) {
         guard let socket, proxies.contains(where: { $0.contains(socket) }) else {
             address = socket

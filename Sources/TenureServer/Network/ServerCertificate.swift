@@ -4,7 +4,7 @@ import NIOCore
 import NIOSSL
 import TenureCore
 
-/// The TLS certificate of the service. When its files are reloaded, new connections use the new certificate.
+/// The TLS certificate of the service. After a reload of its files, new connections use the new certificate.
 final class ServerCertificate: Sendable {
     private let current: Locked<CertificateFiles.Contents>
     private let files: CertificateFiles
@@ -21,7 +21,7 @@ final class ServerCertificate: Sendable {
 
     /// Stores in the metrics when the certificate in use expires.
     func report(to metrics: ServiceMetrics) {
-        if let end = contents.chain.first?.expiry { metrics.usesCertificate(until: end) }
+        if let end = contents.chain.first?.expiry { metrics.setCertificateEnd(end) }
     }
 
     /// Reloads the files for new connections, and logs the result. If the files are invalid, the previous certificate

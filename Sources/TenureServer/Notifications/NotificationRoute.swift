@@ -20,7 +20,7 @@ struct NotificationRoute: Sendable {
         let reception = try await service.receive(
             Array(notification.signedPayload.utf8), now: now(), logger: context.logger)
         return .jsonObject(capacity: 32) { json in
-            // Stored now, not stored because its customer was erased, or stored before.
+            // `kept`: stored now. `erased`: not stored, because its customer was erased. `known`: stored before.
             json.field("status", reception.isNew ? "kept" : reception.isOfErasedCustomer ? "erased" : "known")
         }
     }
@@ -28,6 +28,7 @@ struct NotificationRoute: Sendable {
 
 /// The body of a notification.
 struct NotificationRequest {
+    /// The notification, a compact JWS signed by Apple.
     let signedPayload: String
 
     /// The fields that distinguish version 2 of notifications from version 1.

@@ -12,7 +12,8 @@ struct NotificationService: Sendable {
     let verifier: AppStoreVerifier
     let store: Store
     let policies: ActivePolicy
-    /// Finds the messages for webhooks; nil if there are no webhooks.
+    /// Compares entitlements before and after the notification, to find the messages for webhooks; nil if there are no
+    /// webhooks.
     let entitlementComparer: EntitlementComparer?
     let metrics: ServiceMetrics
 
@@ -47,8 +48,8 @@ struct NotificationService: Sendable {
         let reception = try await policies.upToDate {
             try await store.receive(contents.notification, about: contents.identities, at: now) { storedCustomer in
                 var update = contents.update(of: storedCustomer)
-                // If `decide` fails because another process just published a policy, the notification is still stored.
-                // The customer's entitlements are then decided below.
+                // If `decide` fails because another process just published a policy, the notification is still stored,
+                // and the customer's entitlements are decided below.
                 if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
                     update.entitlementChange =
                         (try? entitlementComparer?.entitlementChange(of: storedCustomer, decisions: decisions, at: now))
@@ -57,8 +58,9 @@ struct NotificationService: Sendable {
                 return update
             }
         }
-        // Usually the customer's entitlements were decided above. Otherwise, a promise refers to a policy that this
-        // process hasn't read yet.
+        // Usually the customer's entitlements were decided above. Otherwise, one of the customer's promises (rights
+        // that are stored with the policy version that gave them) refers to a version that this process hasn't read
+        // yet.
         guard reception.isNew, let customer = reception.customer, !policies.hasReadVersions(of: customer.facts.promises)
         else {
             return reception
@@ -120,7 +122,7 @@ struct NotificationService: Sendable {
         }
     }
 
-    /// Whether a verifier accepts the notification, regardless of the time.
+    /// Whether a verifier accepts the notification at any time, so that a wrong clock doesn't matter.
     private func isAccepted(_ jws: [UInt8], by verifier: AppStoreVerifier) -> Bool {
         (try? verifier.verifyNotification(jws, now: nil)) != nil
     }
@@ -128,8 +130,8 @@ struct NotificationService: Sendable {
     /// Whether the notification is from an environment that the service doesn't accept.
     private func isFromUnacceptedEnvironment(_ jws: [UInt8]) -> Bool {
         guard let payload = try? UnverifiedJWS(jws).payload else { return false }
-        // The environment is in the notification's data. The field with the data has another name in each kind of
-        // notification.
+        // The environment is in an object. The field with that object has another name in each kind of notification, so
+        // look in all objects.
         var environment: String?
         for member in payload.members {
             guard case .object(let object) = member.value, case .string(let name)? = object["environment"] else {

@@ -4,7 +4,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The fields of a persona that `tenure persona create --set` accepts, with Apple's names.
+/// The fields of a persona, a test customer for sandbox builds, that `tenure persona create --set` accepts. The names
+/// are Apple's.
 enum PersonaSetting: String, CaseIterable {
     case originalPlatform
     case originalAppVersion
@@ -15,8 +16,8 @@ enum PersonaSetting: String, CaseIterable {
 }
 
 extension AppProof {
-    /// Creates a persona's proof: what the app transaction of a production customer with these settings would prove if
-    /// it were signed at the date `signed`.
+    /// Creates a persona's proof of getting the app: the same proof as from the app transaction of a production
+    /// customer with these settings, signed at the date `signed`.
     ///
     /// A date is an instant as in RFC 3339, or a day, which means its midnight in UTC. Only receipts of volume
     /// purchases have an expiration date, so settings with an expiration date give the proof of a receipt.
@@ -69,7 +70,7 @@ extension AppProof {
     }
 }
 
-/// Reads the texts and dates of settings.
+/// Reads the texts and dates of a persona's settings, by name.
 private struct PersonaValues {
     let settings: [String: String]
 

@@ -1,14 +1,15 @@
 import Foundation
 import TenureCore
 
-/// The personas that test a change of business model, as far as they can be derived from the policy: customers who got
-/// the app before, during and after the change, and some special cases.
+/// The personas (test customers for sandbox builds) that test an app's change of business model: customers who got the
+/// app before, during and after the change, and some special cases. They are derived from the policy.
 struct ReadyMadePersonas {
     /// A persona to create.
     struct Persona {
         let name: String
         /// A description of the customer whom the persona represents, for people.
         let what: String
+        /// What the persona proves about getting the app.
         let proof: AppProof
     }
 
@@ -17,11 +18,11 @@ struct ReadyMadePersonas {
     private(set) var omittedPersonas: [(name: String, why: String)] = []
     private let signed: Date
 
-    /// Derives the personas. `signed` is the signing date of their artifacts.
+    /// Derives the personas. `signed` is the date at which their proofs count as signed.
     init(_ policy: Policy, on platform: Platform, signed: Date) {
         self.signed = signed
         guard let change = PolicyChange(of: policy, on: platform) else {
-            let why = "the policy has no change on \(platform.rawValue); name a platform on which an era ended"
+            let why = "the policy has no change of eras on \(platform.rawValue); set `platform` to a platform with one"
             omittedPersonas = Name.allCases.map { ($0.rawValue, why) }
             return
         }
@@ -29,8 +30,8 @@ struct ReadyMadePersonas {
         addCustomerDuring(change)
         addCustomersAfter(change)
         addMacBuyer(policy, on: platform)
-        personas.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
-        omittedPersonas.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
+        personas.sort { Name.position(of: $0.name) < Name.position(of: $1.name) }
+        omittedPersonas.sort { Name.position(of: $0.name) < Name.position(of: $1.name) }
     }
 
     /// The first platform in the policy, in the order of `Platform.allCases`; iOS if the policy has no platform.
@@ -39,7 +40,7 @@ struct ReadyMadePersonas {
         return Platform.allCases.first { platforms.contains($0) } ?? .iOS
     }
 
-    /// The names, in the order in which they are listed.
+    /// The names of the personas, in the order in which they are listed.
     enum Name: String, CaseIterable {
         case firstBuyer = "first-buyer"
         case lastPaidBuild = "last-paid-build"
@@ -51,8 +52,8 @@ struct ReadyMadePersonas {
         case noOriginalVersion = "no-original-version"
         case macBuyerOnIPhone = "mac-buyer-on-iphone"
 
-        /// The position of a name in the list.
-        static func place(of name: String) -> Int { allCases.firstIndex { $0.rawValue == name } ?? allCases.count }
+        /// The position of a name in the order of the cases.
+        static func position(of name: String) -> Int { allCases.firstIndex { $0.rawValue == name } ?? allCases.count }
     }
 
     // MARK: The personas
@@ -82,7 +83,7 @@ struct ReadyMadePersonas {
     /// Adds the customer who got the old version at the instant of the change.
     private mutating func addCustomerDuring(_ change: PolicyChange) {
         guard let date = change.date, change.window != nil else {
-            let why = "the policy has no changeover window on \(change.platform.rawValue)"
+            let why = "the policy has no date or no `changeover` for the change on \(change.platform.rawValue)"
             omittedPersonas.append((Name.changeover.rawValue, why))
             return
         }
@@ -116,7 +117,7 @@ struct ReadyMadePersonas {
             change.versionBefore != nil || change.dateBefore != nil
         else {
             let why =
-                "this persona needs a policy that says when an era ended on the Mac, and another platform than macOS"
+                "this persona needs a policy that says when an era ended on macOS, and another `platform` than macOS"
             omittedPersonas.append((Name.macBuyerOnIPhone.rawValue, why))
             return
         }
@@ -143,8 +144,8 @@ struct ReadyMadePersonas {
             (
                 $0.rawValue,
                 """
-                the policy doesn't say when “\(change.era.name)” ended on \(change.platform.rawValue); add the first version or \
-                the date of the next era there
+                the policy doesn't say when “\(change.era.name)” ended on \(change.platform.rawValue); add the \
+                first version or the date of the next era to its `begins`
                 """
             )
         }

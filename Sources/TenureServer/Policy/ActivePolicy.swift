@@ -5,21 +5,24 @@ import TenureCore
 import TenurePolicyFile
 import TenureStore
 
-/// Decides under the policy in effect, and knows every earlier version that promises refer to.
+/// Decides under the policy in effect. Also knows every earlier version of the policy that a promise refers to. A
+/// promise is a right that a version of the policy gave to a customer, stored so that later versions can't take it.
 ///
 /// The policy in effect is the last policy that any process published in the database. This process reads the policy
 /// again when its copy may be too old.
 struct ActivePolicy: Sendable {
-    /// The policy in effect as one value, so that a decision never mixes two policies.
+    /// The policy in effect and its version as one value, so that a decision never mixes two policies.
     struct InEffect: Sendable {
         /// The number of the publication that put the policy into effect. A version may be published several times.
         let publication: Int64
+        /// The number of the policy's version.
         let version: Int64
-        /// The digest of the compiled policy.
+        /// The SHA-256 of the compiled policy, which identifies the policy.
         let sha256: [UInt8]
         let policy: Policy
 
-        /// Returns the same publication with an equal policy, so that promises and decisions share one value.
+        /// Returns this value with `policy`, which must equal its `policy`, so that promises and decisions share one
+        /// value.
         func with(_ policy: Policy) -> InEffect {
             InEffect(publication: publication, version: version, sha256: sha256, policy: policy)
         }
@@ -27,8 +30,8 @@ struct ActivePolicy: Sendable {
 
     private let versions: PolicyVersions
     private let store: Store
-    /// How long this process may miss that another process published a policy. Writes notice the publication
-    /// immediately.
+    /// How long this process may miss that another process published a policy, when it only reads. Transactions that
+    /// write notice the publication immediately.
     private let staleness: Swift.Duration
 
     static let defaultStaleness = Swift.Duration.seconds(1)
@@ -129,7 +132,7 @@ struct ActivePolicy: Sendable {
         .busy, "another process published a policy just now; try again", retryAfter: 1)
 
     /// Returns the promises with their policies. Throws a problem if a promise refers to a version that this process
-    /// hasn't read yet; see `upToDate`.
+    /// hasn't read yet; `upToDate` then reads the version and tries again.
     func promises(_ storedPromises: [StoredPromise]) throws(Problem) -> [Promise] {
         try storedPromises.map { promise throws(Problem) in
             guard let policy = versions[promise.policyVersion] else { throw Self.unknownVersion }
@@ -139,7 +142,8 @@ struct ActivePolicy: Sendable {
         }
     }
 
-    /// Decides under the policy in effect. Throws like `promises`.
+    /// Decides on a customer's facts and evidence under the policy in effect. Throws if a promise refers to a version
+    /// that this process hasn't read yet.
     func decide(_ facts: CustomerFacts, _ evidence: Evidence, at now: Date) throws(Problem) -> [Decision] {
         try decide(facts, evidence, under: inEffect, at: now)
     }
@@ -159,7 +163,8 @@ struct ActivePolicy: Sendable {
         }
     }
 
-    /// Decides on the facts of an update, and adds the promises that follow to the update.
+    /// Decides on the customer's facts after an update, and adds the promises that follow from the decisions to the
+    /// update.
     func decide(
         _ update: inout CustomerUpdate, in environment: AppStoreEnvironment, at now: Date
     ) throws(Problem) -> (evidence: Evidence, decisions: [Decision]) {

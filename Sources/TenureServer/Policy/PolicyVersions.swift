@@ -5,13 +5,14 @@ import TenureStore
 
 /// The versions of the policy that this process has read, and the policy in effect as far as this process knows.
 ///
-/// Versions never change. Other processes add and publish them.
+/// A version never changes. Other processes may add versions, and put other versions into effect.
 final class PolicyVersions: Sendable {
     private let state: Locked<State>
 
     private struct State {
         /// The policies by their version.
         var policies: [Int64: Policy]
+        /// The policy in effect when the database was asked last.
         var latest: ActivePolicy.InEffect
         /// The time at which the database was asked last.
         var askedAt: ContinuousClock.Instant
@@ -31,7 +32,7 @@ final class PolicyVersions: Sendable {
 
     /// Stores which policy was in effect when the database was asked at the instant `askedAt`. `inEffect` is nil if the
     /// policy stored here was still in effect. A publication older than the stored one changes nothing, because the
-    /// answers of the database may arrive in any order.
+    /// database's responses may arrive in any order.
     func updateInEffect(_ inEffect: ActivePolicy.InEffect?, askedAt: ContinuousClock.Instant) {
         state.withLock { state in
             if let inEffect, inEffect.publication > state.latest.publication {

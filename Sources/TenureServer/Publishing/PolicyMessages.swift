@@ -1,4 +1,5 @@
-/// The body of `POST /v1/admin/policies/rehearsals`: a policy, or the version to roll back to.
+/// The body of `POST /v1/admin/policies/rehearsals`: a policy, or the version to roll back to. A rehearsal evaluates
+/// the policy for all customers, and changes nothing.
 package struct RehearseRequest: AdminRequest, Sendable, Hashable, Codable {
     /// The policy in YAML or JSON, as text; nil to rehearse a rollback.
     package let policy: String?
@@ -21,16 +22,20 @@ package struct PublishRequest: AdminRequest, Sendable, Hashable, Codable {
     package var policy: String?
     /// The version to roll back to; nil for the policy that was in effect before the current one.
     var version: Int64?
+    /// The reason for the publication, which the audit trail shows.
     package var reason: String
-    /// The policy's author, if someone else publishes it.
+    /// The policy's author, if another person publishes it; otherwise nil.
     var author: String?
-    /// Whether customers keep what they were promised, although the new policy denies it.
+    /// Whether customers keep what they were promised, although the new policy denies it; nil for false. A promise is a
+    /// right that an earlier version of the policy gave, stored for the customer.
     var keepPromises: Bool?
-    /// The most customers who may lose something; at least as many as in `rehearsal`.
+    /// The most customers who may lose something; at least as many as in `rehearsal`. Nil if no customer may lose
+    /// anything.
     var takeFrom: Int?
-    /// The most customers who may gain something; at least as many as in `rehearsal`. Not needed for a rollback.
+    /// The most customers who may gain something; at least as many as in `rehearsal`. Nil if no customer may gain
+    /// anything, and for a rollback, which has no such limit.
     package var giveTo: Int?
-    /// The ID of the rehearsal in which these customers were counted.
+    /// The ID of the rehearsal in which these customers were counted; nil without `takeFrom` and `giveTo`.
     package var rehearsal: String?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -57,20 +62,23 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     /// A decision about an entitlement of one customer.
     package struct Answer: Sendable, Hashable, Codable {
         package let outcome: String
-        /// The code of the first reason; `notInPolicy` if the policy doesn't have the entitlement.
+        /// The code of the deciding reason; `notInPolicy` if the policy doesn't have the entitlement.
         package let reason: String
         /// The end of the right, in RFC 3339; nil if it has no end or isn't granted.
         package let until: String?
     }
 
-    /// A customer with another outcome than before.
+    /// A customer with another outcome than before, as an example. The app's original platform, version and purchase
+    /// date are nil if the customer's proofs don't have them.
     package struct Example: Sendable, Hashable, Codable {
         /// The public ID of the customer.
         package let customer: String
         package let platform: String?
         package let originalAppVersion: String?
         package let originalPurchaseDate: String?
+        /// The decision under the policy in effect.
         package let before: Answer
+        /// The decision under the new policy.
         package let now: Answer
     }
 
@@ -96,6 +104,7 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
         /// `error`, `warning` or `note`.
         package let severity: String
         package let message: String
+        /// How to correct the policy; nil if the message says it.
         let fix: String?
         /// The path for the policy's `acknowledge`, such as `eras/freemium/begins/iOS`. Empty for mistakes.
         package let at: String
@@ -109,6 +118,7 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     /// A product that customers bought and that no entitlement lists.
     package struct Product: Sendable, Hashable, Codable {
         package let id: String
+        /// The number of customers who bought the product.
         package let customers: Int
     }
 
@@ -116,13 +126,14 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package let id: String
     /// The date of the rehearsal, in RFC 3339.
     package let at: String
-    /// The version of the policy that was current then.
+    /// The version of the policy that was in effect, with which the new policy was compared.
     package let against: Int64
-    /// The number of evaluated customers: all customers in production, except unbound customers.
+    /// The number of evaluated customers: all customers in production, except those with artifacts that nothing proved
+    /// to be the sender's (unbound customers).
     package let customers: Int
     /// The number of customers who gain something.
     package let gaining: Int
-    /// The number of customers who lose something if promises end.
+    /// The number of customers who lose something if the publication ends the promises of what the new policy denies.
     package let losing: Int
     /// The number of customers who lose something even if promises are kept.
     package let losingWithPromises: Int
@@ -134,7 +145,7 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package let findings: [Finding]
 }
 
-/// How a version of the policy became current.
+/// A publication: how and when a version of the policy came into effect.
 package struct PublicationAnswer: Sendable, Hashable, Codable {
     /// The number of the publication.
     package let publication: Int64
@@ -142,11 +153,13 @@ package struct PublicationAnswer: Sendable, Hashable, Codable {
     package let version: Int64
     /// `start`, `publish` or `rollback`.
     package let action: String
-    /// When the version became current, in RFC 3339.
+    /// When the version came into effect, in RFC 3339.
     package let at: String
     /// The name of the admin key in the request; `service` for the first policy of a new database.
     package let actor: String
+    /// The policy's author, if the request named one.
     package let author: String?
+    /// The reason in the request; nil for the first policy of a new database.
     package let reason: String?
     /// The ID of the rehearsal in the request; nil if the request had none.
     let rehearsal: String?
@@ -169,7 +182,7 @@ package struct PolicyVersionAnswer: Sendable, Hashable, Codable {
     let sha256: String
     /// When the version was stored, in RFC 3339.
     let recordedAt: String
-    /// Whether this version decides now.
+    /// Whether this version is in effect.
     package let isCurrent: Bool
     /// The output of `tenure policy compile`; only in the response for one version.
     package var policy: String?

@@ -7,8 +7,8 @@ import TenurePolicyLint
 import TenureRehearsal
 import TenureStore
 
-/// Rehearses policies (a dry run over all customers), publishes them, and rolls back. After the first start, no other
-/// code changes the policy in effect.
+/// Rehearses policies (a dry run over all customers), publishes them, and rolls back to earlier versions. After the
+/// first start, no other code changes the policy in effect.
 ///
 /// A request to publish says how many customers may lose something (`takeFrom`) and how many may gain something
 /// (`giveTo`). For example, a rehearsal finds that 12 of 50,000 customers would lose `cloud`, and the developer accepts
@@ -17,10 +17,12 @@ import TenureStore
 /// 1. The request has `takeFrom: 12` and the rehearsal's ID. `PublicationCheck` compares both with the stored
 ///    rehearsal.
 /// 2. The linter looks for errors.
-/// 3. All 50,000 customers are evaluated, which takes a while. If 13 lose something now, the publication is refused.
+/// 3. All 50,000 customers are evaluated, which takes a while. If 13 would lose something now, the publication is
+///    refused.
 /// 4. The customers who changed meanwhile are evaluated again, until at most 200 are left.
 /// 5. One transaction evaluates these 200 while no other transaction writes, and puts the policy into effect.
-/// 6. Promises that end are ended, and a rollback restores earlier promises, a few customers at a time.
+/// 6. Promises of rights that customers lose are ended, for a few customers at a time. (A promise is a right that an
+///    earlier version gave, stored for the customer.) A rollback also restores promises that later publications ended.
 ///
 /// Only a rollback may give something to any number of customers.
 struct PolicyPublisher: Sendable {
@@ -38,13 +40,15 @@ struct PolicyPublisher: Sendable {
         let source: [UInt8]
         /// Whether the policy is published as a new policy or as a rollback.
         let action: StoredPublication.Action
-        /// The publication to which a rollback returns; nil for a new policy.
+        /// The number of the publication to which a rollback returns; nil for a new policy. The rollback restores the
+        /// promises that later publications ended.
         let restoringAfter: Int64?
     }
 
     // MARK: Candidates
 
-    /// Reads a policy. Throws a problem if the policy has mistakes, with all of them, or if it is for another app.
+    /// Reads the text of a policy. Throws a problem if the policy is for another app or has mistakes. The problem lists
+    /// all mistakes.
     func candidate(_ text: String) throws(Problem) -> Candidate {
         let policy: Policy
         do {
@@ -80,7 +84,7 @@ struct PolicyPublisher: Sendable {
             throw Problem(
                 .notFound,
                 version.map { "version \($0) was never in effect before; `GET /v1/admin/policies` lists the versions" }
-                    ?? "no other version was in effect before, so there is nothing to return to")
+                    ?? "no other version was in effect before, so a rollback isn't possible")
         }
         return Candidate(
             policy: try stored.read(), source: stored.compiled, action: .rollback, restoringAfter: target.id)
@@ -88,7 +92,7 @@ struct PolicyPublisher: Sendable {
 
     // MARK: Rehearsing and publishing
 
-    /// Rehearses a policy and stores the result, because a publication has to refer to it.
+    /// Rehearses a policy and stores the report, because a publication has to refer to it.
     func rehearse(_ candidate: Candidate, by actor: String) async throws -> RehearsalAnswer {
         let inEffect = try await finishPublicationInEffect()
         let now = now()
@@ -100,8 +104,8 @@ struct PolicyPublisher: Sendable {
     ///
     /// Throws a problem if the request allows fewer customers, if the policy has errors or is in effect already, or if
     /// another policy was published meanwhile. Refusals because of errors, and because the new evaluation finds more
-    /// customers than the request allows, are written to the audit trail. A number below the rehearsal's number is
-    /// refused without an entry.
+    /// customers than the request allows, are written to the audit trail. If a number in the request is lower than the
+    /// number in its rehearsal, the refusal isn't written there.
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {
@@ -165,8 +169,8 @@ struct PolicyPublisher: Sendable {
         throw Self.busy
     }
 
-    /// Ends and restores the promises of the publication that just took effect. If this fails, `LeftoverRemoval`
-    /// continues.
+    /// Ends and restores promises as the publication that just took effect requires. If this fails, `LeftoverRemoval`
+    /// tries again.
     private func finishPublication(logger: Logger) async {
         do {
             try await store.finishPublication(at: now())
@@ -177,8 +181,8 @@ struct PolicyPublisher: Sendable {
         }
     }
 
-    /// Ends and restores all promises that the publication of the policy in effect ends and restores. Returns that
-    /// policy.
+    /// Completes the publication of the policy in effect, if a process stopped before it had ended and restored all
+    /// promises. Returns the policy in effect.
     private func finishPublicationInEffect() async throws -> ActivePolicy.InEffect {
         try await policies.refreshNow()
         try await store.finishPublication(at: now())
@@ -188,7 +192,7 @@ struct PolicyPublisher: Sendable {
     private static let busy = Problem(
         .busy, "too many customers changed while the policy was published; try again", retryAfter: 1)
 
-    /// Evaluates the customers that changed since `evaluation`, again and again until few customers are left, and
+    /// Evaluates the customers who changed since `evaluation`, again and again until few customers are left, and
     /// publishes the policy. The transaction that publishes evaluates these few customers while no other transaction
     /// writes. Returns `behind` if too many customers change.
     private func publish(

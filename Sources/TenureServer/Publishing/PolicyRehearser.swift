@@ -16,10 +16,10 @@ struct PolicyRehearser: Sendable {
     struct Findings: Sendable {
         /// The counts and examples for the report.
         let tally: Tally
-        /// What a publication must know about each customer.
+        /// Which customers gain or lose something and which promises end, for a publication.
         let evaluation: PublicationEvaluation
 
-        /// The number of customers who lose something.
+        /// The number of customers who lose something, if promises are kept or if they end.
         func losing(keepingPromises: Bool) -> Int { keepingPromises ? tally.losingWithPromises : tally.losing }
     }
 
@@ -28,8 +28,8 @@ struct PolicyRehearser: Sendable {
     /// Evaluates what the new policy changes for each customer.
     ///
     /// - Parameters:
-    ///   - evaluator: Evaluates both policies for one customer.
-    ///   - restoringAfter: The number of the publication that a rollback restores; nil if this isn't a rollback. A
+    ///   - evaluator: Compares the new policy with the policy in effect, for one customer at a time.
+    ///   - restoringAfter: The number of the publication to which a rollback returns; nil if this isn't a rollback. A
     ///     rollback also restores the promises that later publications ended.
     ///   - keepingPromises: Whether customers keep the entitlements that they were promised, even if the new policy
     ///     denies them.
@@ -56,8 +56,7 @@ struct PolicyRehearser: Sendable {
         return Findings(tally: tally, evaluation: evaluation)
     }
 
-    /// Evaluates the customers that changed since `evaluation`, in several rounds, until few changed customers are
-    /// left.
+    /// Evaluates the customers who changed since `evaluation`, in several rounds, until few changed customers are left.
     ///
     /// Usually each round takes less time than the previous round, so fewer customers change meanwhile.
     func catchUp(

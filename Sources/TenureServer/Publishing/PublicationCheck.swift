@@ -3,8 +3,8 @@ import TenureAPI
 import TenurePolicyLint
 import TenureStore
 
-/// Checks whether a request to publish a policy allows what the policy takes away and gives, and refuses the publication
-/// otherwise.
+/// Checks whether a request to publish a policy allows as many customers to lose and gain something as the policy
+/// affects, and refuses the publication otherwise.
 struct PublicationCheck: Sendable {
     let store: Store
     let candidate: PolicyPublisher.Candidate
@@ -26,7 +26,7 @@ struct PublicationCheck: Sendable {
         case givesMore
         /// The linter finds errors that the policy doesn't acknowledge.
         case policyErrors
-        /// The rehearsal found more customers than the request allows.
+        /// The rehearsal in the request counted more customers than `takeFrom` or `giveTo` in the same request allows.
         case otherNumber
         /// The request has the ID of a rehearsal that doesn't exist.
         case unknownRehearsal
@@ -36,7 +36,8 @@ struct PublicationCheck: Sendable {
         case overtaken
     }
 
-    /// Whether customers keep what they were promised, although the new policy denies it.
+    /// Whether customers keep the entitlements that earlier versions of the policy promised them, although the new
+    /// policy denies them.
     var keepsPromises: Bool { request.keepPromises ?? false }
 
     /// How many customers may gain something; nil for any number. A rollback has no limit, because its purpose is to
@@ -84,14 +85,14 @@ struct PublicationCheck: Sendable {
             throw Problem(
                 .conflict,
                 """
-                the rehearsal `\(rehearsal.id)` found \(rehearsed) customers who \(verb) something, more than \
-                \(number); to allow that, send \(rehearsed) as `\(field)` (`\(option)`)
+                in the rehearsal `\(rehearsal.id)`, the number of customers who \(verb) something is \(rehearsed), \
+                more than \(number); to allow that, send \(rehearsed) as `\(field)` (`\(option)`)
                 """,
                 reason: Refusal.otherNumber.rawValue)
         }
     }
 
-    /// Returns the refusal; nil if no more customers lose or gain something than the request allows.
+    /// Returns why to refuse the publication; nil if no more customers lose or gain something than the request allows.
     func refusal(losing: Int, gaining: Int) -> Refusal? {
         if losing > request.takeFrom ?? 0 { return request.takeFrom == nil ? .takesRights : .takesMore }
         guard let gainAllowance, gaining > gainAllowance else { return nil }
@@ -131,8 +132,8 @@ struct PublicationCheck: Sendable {
                 """
                 : """
                 \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, or \
-                \(rehearsal.losingWithPromises) with `keepPromises`; to allow that, send the number as `takeFrom` \
-                (`--take-from`) and `\(rehearsal.id)` as `rehearsal` (`--rehearsal`)
+                \(rehearsal.losingWithPromises) with `keepPromises` (`--keep-promises`); to allow that, send this \
+                number as `takeFrom` (`--take-from`) and `\(rehearsal.id)` as `rehearsal` (`--rehearsal`)
                 """, reason: refusal.rawValue, rehearsal: rehearsal.id)
     }
 

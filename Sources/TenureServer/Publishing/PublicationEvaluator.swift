@@ -4,7 +4,8 @@ import TenureCore
 import TenureRehearsal
 import TenureStore
 
-/// Evaluates what a new policy changes for one customer, if promises are kept and if they end.
+/// Evaluates what a new policy changes for one customer, both if the customer's promises are kept and if they end. A
+/// promise is a right that an earlier version of the policy gave, stored for the customer.
 struct PublicationEvaluator: Sendable {
     let comparison: Comparison
     let policies: ActivePolicy
@@ -24,7 +25,8 @@ struct PublicationEvaluator: Sendable {
     }
 
     /// Returns whether the customer gains or loses something, and which of their promises a publication ends. An
-    /// unbound customer neither gains nor loses anything here.
+    /// unbound customer (artifacts without proof that they belong to their sender) isn't counted as gaining or losing
+    /// anything.
     func impact(
         on subject: CustomerToEvaluate, _ customerEffects: CustomerEffects, keepingPromises: Bool
     ) -> PublicationImpact {

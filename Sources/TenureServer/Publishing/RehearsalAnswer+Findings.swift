@@ -8,7 +8,7 @@ import TenureRehearsal
 
 /// The report of a rehearsal, made from the rehearsal's findings.
 extension RehearsalAnswer {
-    /// The maximum number of examples for each kind of change in a report. The tally may have more.
+    /// The maximum number of examples for each kind of change in a report. The rehearsal may have collected more.
     private static let maximumExamples = 10
 
     /// Creates the report of a rehearsal.

@@ -5,8 +5,7 @@ import TenureAPI
 /// Rejects requests of clients that send too many requests, counted by address and by access token. Behind a proxy,
 /// also rejects requests of clients with too many requests in progress. The middleware runs before the body is read.
 ///
-/// `GET /health/live` has no limit. Otherwise, a supervisor would restart a service that works, because its request was
-/// refused.
+/// `GET /health/live` has no limit. Otherwise, a supervisor with a refused request would restart a service that works.
 struct RateLimitMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -34,7 +33,7 @@ struct RateLimitMiddleware: RouterMiddleware {
         // The token isn't checked yet, so invalid tokens have buckets too. Clients that send many invalid tokens reach
         // the limit by address.
         if let byToken, let authorization = request.headers[.authorization],
-            // The scheme `Bearer ` is left out, because clients may write it in any case.
+            // The seven characters of `Bearer ` are left out, because clients may write them in uppercase or lowercase.
             let wait = byToken.take(Self.bucketID(of: authorization.dropFirst(7)))
         {
             return try Self.refuse(context, after: wait)
@@ -55,7 +54,8 @@ struct RateLimitMiddleware: RouterMiddleware {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    /// Throws the problem of a client that must wait. For a notification of the App Store, returns it as a response.
+    /// Throws the problem of a client that must wait. If the request is a notification from the App Store, returns the
+    /// problem as a response instead.
     private static func refuse(_ context: ServiceContext, after wait: Double) throws(Problem) -> Response {
         let seconds = max(1, Int(min(wait, 3600).rounded(.up)))
         guard context.endpointPath == NotificationRoute.path.description else {

@@ -1,7 +1,8 @@
 import Dispatch
 import TenureCore
 
-/// Limits the rate of each client's requests with a token bucket, in bounded memory.
+/// Limits the rate of each client's requests with a token bucket, in limited memory: each request takes a token out of
+/// the client's bucket, which is refilled at a fixed rate.
 ///
 /// A client is identified by a hash. There are two generations of buckets. When the young generation is full, it
 /// becomes the old generation, and the previous old generation is dropped. A client's bucket is copied to the young

@@ -2,8 +2,8 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The realms for which this service has trust anchors. A realm is an environment of the App Store, or the same
-/// environment under a test authority. Customers of other realms are treated as not found.
+/// The realms for which this service has trust anchors. A realm is an environment of the App Store as signed by Apple,
+/// or the same environment as signed by a test authority. Customers of other realms are treated as not found.
 struct AcceptedRealms: Sendable {
     /// The realms are in an array because there are only a few. Searching an array is then faster than hashing.
     private let realms: [Realm]

@@ -13,8 +13,9 @@ struct CustomerRoute: Sendable {
     let personas: ActivePersonas
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
-    /// Looks up a customer without suspending; nil if the database can't do that. The closure is stored here, because
-    /// `Database.lookUpNow` creates a new closure on each access.
+    /// Returns the customer with a row ID without suspending, or nil if the database doesn't have the customer. The
+    /// closure itself is nil if the database can't look up customers without suspending. The closure is stored here,
+    /// because `Database.lookUpNow` creates a new closure on each access.
     let lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)?
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {

@@ -4,7 +4,8 @@ import TenureAPI
 
 /// Rejects query parameters that a route doesn't have, and parameters that occur twice.
 ///
-/// A misspelled `limt=5` would return a whole page. Of `id=a&id=b`, a proxy and the service could use different ones.
+/// A misspelled `limt=5` would return a whole page. Of `id=a&id=b`, a proxy could use one value and the service the
+/// other.
 struct QueryCheck: RouterMiddleware {
     typealias Context = ServiceContext
 

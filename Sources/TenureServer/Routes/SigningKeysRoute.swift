@@ -11,8 +11,8 @@ struct SigningKeysRoute: Sendable {
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let keys = keys.current
-        // If another process has a newer key, this process can't respond with that key, so backends would reject tokens
-        // that the key signed. One of the keys here may also be revoked by now.
+        // If another process has a newer key, this process doesn't have that key, so servers that get this response
+        // would reject tokens that the newer key signed. One of this process's keys may also be revoked by now.
         try keys.requireNewestKey()
         var response = Response.json(keys.jsonWebKeySet(at: now()))
         // Clients stop trusting a revoked key after five minutes at the latest.

@@ -3,7 +3,8 @@ import Hummingbird
 import TenureAPI
 import TenureJSON
 
-/// `POST /v1/sync`: reads the request, syncs, and writes the response and the metrics.
+/// `POST /v1/sync`: verifies and stores the signed artifacts that a client sent, responds with what the customer may
+/// use, and counts the result in the metrics.
 struct SyncRoute: Sendable {
     let service: SyncService
     let limits: ServiceConfiguration.Limits

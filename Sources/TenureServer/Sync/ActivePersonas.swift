@@ -4,22 +4,24 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Finds the persona of a sync or an access token, and checks that the persona has neither expired nor been revoked.
+/// Finds the persona in a sync or an access token, and checks that the persona has neither expired nor been revoked. A
+/// persona is a test customer that replaces the real one in sandbox builds.
 struct ActivePersonas: Sendable {
     let store: Store
     let keys: SigningKeys
+    /// The bundle ID of the app. Personas of other apps are rejected.
     let bundleID: String
 
-    /// The persona of a sync, or the reason why its persona token is rejected.
-    enum Answer: Sendable {
+    /// The result of checking the persona token in a sync.
+    enum TokenCheck: Sendable {
         /// The client sent no persona token.
         case noPersona
         case persona(StoredPersona)
         case rejected(RejectedArtifact)
     }
 
-    /// Returns the persona of the token that a client sent with its artifacts. Throws if the database can't be read.
-    func answer(to token: String?, at now: Date) async throws(StoreError) -> Answer {
+    /// Checks the persona token that a client sent with its artifacts. Throws if the database can't be read.
+    func check(_ token: String?, at now: Date) async throws(StoreError) -> TokenCheck {
         guard let token else { return .noPersona }
         guard let claims = PersonaToken.claims(of: token, signedBy: keys.current), claims.bundleID == bundleID,
             let persona = try await store.read({ try $0.persona(by: claims.jti) })
@@ -50,8 +52,9 @@ struct ActivePersonas: Sendable {
         try await persona(token.persona, in: token.realm, at: now)
     }
 
-    /// Returns the persona with this row ID; nil if `id` is nil. Access tokens and download links contain such a row ID.
-    /// Throws if the persona has expired or was revoked, or if the realm is in Production.
+    /// Returns the persona with this row ID; nil if `id` is nil. Access tokens and download links contain such a row
+    /// ID. Throws if the persona has expired or was revoked, or if the realm (an environment of the App Store) is
+    /// Production.
     func persona(_ id: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
         guard let id else { return nil }
         guard let persona = try await store.read({ try $0.persona(id) }), persona.isValid(at: now),
@@ -61,10 +64,10 @@ struct ActivePersonas: Sendable {
     }
 }
 
-extension ActivePersonas.Answer {
-    /// Returns the answer for a request with artifacts from this environment. A persona is rejected together with
-    /// artifacts from Production (rule I4).
-    func combined(withArtifactsFrom environment: AppStoreEnvironment) -> ActivePersonas.Answer {
+extension ActivePersonas.TokenCheck {
+    /// Returns the result for a request with artifacts from this environment: a valid persona is rejected if the
+    /// artifacts are from Production (rule I4 in Docs/decision-rules.md).
+    func combined(withArtifactsFrom environment: AppStoreEnvironment) -> ActivePersonas.TokenCheck {
         guard case .persona(let persona) = self, environment.isProduction else { return self }
         return .rejected(
             RejectedArtifact(
@@ -72,7 +75,7 @@ extension ActivePersonas.Answer {
                 "the persona `\(persona.name)` works only with Sandbox and Xcode artifacts; these are from Production"))
     }
 
-    /// The persona; nil if the client sent none, or it was rejected.
+    /// The valid persona; nil if the client sent none, or if it was rejected.
     var persona: StoredPersona? { if case .persona(let persona) = self { persona } else { nil } }
 
     /// The rejected persona token; empty if the token is valid or missing.

@@ -1,5 +1,5 @@
-/// The position of an artifact in the body of a sync, such as `transactions[2]`. Responses use it to identify the
-/// artifact.
+/// The position of an artifact in the body of a sync, such as `transactions[2]`. Responses name the artifact by its
+/// position.
 enum ArtifactPath: Sendable, Hashable, Comparable {
     case appTransaction
     case receipt

@@ -8,23 +8,25 @@ import TenureStore
 
 /// The artifacts of a sync that belong to one customer, and what they prove together.
 ///
-/// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So one of the
-/// artifacts is the leading artifact. Any other artifact is accepted only if signed fields link it to the leading
-/// artifact, directly or through further artifacts.
+/// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So
+/// `ArtifactLinks.Leader` chooses one of the artifacts as the leading artifact. Any other artifact is accepted only if
+/// signed fields link it to the leading artifact, directly or through further artifacts.
 struct LinkedArtifacts: Sendable {
+    /// The linked artifacts, as the database stores them.
     private(set) var artifacts: [Artifact] = []
+    /// What the app transaction and the receipt prove about getting the app.
     private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
-    /// The identities in the artifacts.
+    /// The identities in the artifacts: the IDs by which the service and support find the customer again.
     private(set) var namedIdentities = NamedIdentities()
     /// The artifacts that aren't accepted, because they aren't linked or weren't verified.
     private(set) var rejected: [RejectedArtifact]
     /// Whether `purchases` has all of the customer's purchases: the client says that it sent all, and each transaction
     /// was accepted.
     private(set) var isComplete = false
-    /// Whether one of the artifacts was signed for the device that sent it. If not, anyone may have copied the
-    /// artifacts.
+    /// Whether one of the linked artifacts was signed for the device that sent it. If not, the artifacts may be copies
+    /// that anyone sent.
     private(set) var isBound = false
     /// The IDs of transactions and subscriptions with an `appTransactionId` in their artifacts. That ID proves that the
     /// purchase belongs to the account that acquired the app.
@@ -36,8 +38,8 @@ struct LinkedArtifacts: Sendable {
     ///   stored proofs and purchases of this customer link artifacts too.
     init(_ verified: VerifiedArtifacts, storedCustomer: Customer? = nil) {
         rejected = verified.rejected
-        // Accept a leading app transaction or receipt at once. A leading transaction is accepted below, with the other
-        // transactions.
+        // If the leading artifact is an app transaction or a receipt, add it now. A leading transaction is added below,
+        // with the other transactions.
         let leader = ArtifactLinks.Leader(of: verified)
         var links = ArtifactLinks(leading: leader, storedCustomer: storedCustomer)
         var receipt = verified.receipt
@@ -61,7 +63,7 @@ struct LinkedArtifacts: Sendable {
                 return true
             }
         }
-        // The remaining artifacts aren't linked.
+        // The artifacts that remain aren't linked.
         if let receipt {
             reject(
                 receipt.path, .unrelated,
@@ -94,7 +96,7 @@ struct LinkedArtifacts: Sendable {
         guard links.contains(subscription: renewal.originalTransactionID) else {
             return reject(
                 artifact.path, .noTransaction,
-                "no verified transaction has this renewal info's subscription; send that transaction too")
+                "no verified transaction has this renewal info's subscription; send one of its transactions too")
         }
         artifacts.append(artifact.storedArtifact)
         renewals.append(renewal)
@@ -102,14 +104,14 @@ struct LinkedArtifacts: Sendable {
         if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
     }
 
-    /// The identities that find the customer again.
+    /// The identities by which a sync finds the customer again.
     var identities: [Identity] { namedIdentities.identities }
 
     private mutating func reject(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
         rejected.append(RejectedArtifact(path, relation, detail))
     }
 
-    /// Why a transaction isn't linked.
+    /// Returns the message that says why a transaction isn't linked.
     private static func detail(of artifact: SyncArtifact<TransactionPayload>, _ links: ArtifactLinks) -> String {
         artifact.payload.appTransactionID != nil && links.appTransactionID != nil
             ? otherAcquisition
@@ -187,16 +189,17 @@ extension Artifact {
 ///
 /// Copies of signed artifacts circulate, so an artifact without a link to the other artifacts isn't accepted.
 private struct ArtifactLinks {
-    /// The ID of one account's acquisition of the app. Different IDs are different customers.
+    /// The ID of one account's acquisition of the app, from a linked artifact; nil if none has the ID. Artifacts with
+    /// different IDs belong to different customers.
     private(set) var appTransactionID: String?
-    /// Whether a linked artifact was signed for the device that sent it. If not, anyone may have copied all of the
-    /// artifacts.
+    /// Whether a linked artifact was signed for the device that sent it.
     private(set) var isOnDevice: Bool
-    /// The purchase date of the app in the leading app transaction or receipt.
+    /// The purchase date of the app in the leading app transaction or receipt; nil if the leading artifact is a
+    /// transaction.
     private let originalPurchaseDate: Date?
     /// The transaction IDs and original transaction IDs of linked purchases.
     private var transactionIDs: Set<String> = []
-    /// The proofs that are stored for this customer already.
+    /// The proofs of getting the app that are already stored for the customer.
     private let knownProofs: [AppProof]
 
     /// The leading artifact, with which all other artifacts are compared: the app transaction, otherwise a transaction
@@ -282,7 +285,7 @@ private struct ArtifactLinks {
         let purchases = receipt.verified.purchases
         guard
             purchases.contains(where: { contains($0) }) || isKnown(receipt.verified.proof)
-                || (receipt.isOnDevice && agrees(receipt.payload.originalPurchaseDate))
+                || (receipt.isOnDevice && isDateOfLeader(receipt.payload.originalPurchaseDate))
         else { return false }
         add(purchases)
         return true
@@ -302,7 +305,7 @@ private struct ArtifactLinks {
     }
 
     /// Whether this date is the purchase date of the app in the leading artifact.
-    private func agrees(_ date: Date?) -> Bool {
+    private func isDateOfLeader(_ date: Date?) -> Bool {
         guard let date, let originalPurchaseDate else { return false }
         return abs(date.timeIntervalSince(originalPurchaseDate)) <= Tolerance.seconds
     }

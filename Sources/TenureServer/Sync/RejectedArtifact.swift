@@ -1,10 +1,11 @@
 import TenureAPI
 import TenureAppStore
 
-/// An artifact that isn't accepted, in a sync or in a response of the App Store, and the reason. The response to a sync
-/// lists its rejected artifacts.
+/// An artifact in a sync, or in a response of the App Store, that isn't accepted, and the reason. The response to a
+/// sync lists the rejected artifacts.
 struct RejectedArtifact: Sendable, Hashable {
     let path: ArtifactPath
+    /// A stable code, as in `ArtifactProblem`.
     let code: String
     let detail: String
     /// Whether the same artifact may be accepted later.
@@ -26,7 +27,7 @@ struct RejectedArtifact: Sendable, Hashable {
         isRetryable = false
     }
 
-    /// The problem in the response.
+    /// The problem that the response to a sync shows.
     var problem: ArtifactProblem { ArtifactProblem(artifact: path.name, code: code, detail: detail) }
 }
 

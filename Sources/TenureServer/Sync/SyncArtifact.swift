@@ -11,7 +11,7 @@ final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
     /// The artifact as the database stores it.
     let storedArtifact: Artifact
     let verified: Verified<Payload>
-    /// The environment and authority that signed the artifact.
+    /// The environment that signed the artifact, and whether a test authority signed it instead of Apple.
     let realm: Realm
     /// Whether the artifact was signed for the device ID that the client sent with it.
     let isOnDevice: Bool

@@ -5,7 +5,8 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// Turns the signed artifacts of a client into decisions: verifies, links, saves and decides.
+/// Turns the signed artifacts that a client sends in a sync into decisions: verifies the artifacts, links those of one
+/// customer, saves them, and decides what the customer may use.
 ///
 /// `SyncService` is a class because every sync captures the service. Copying a struct would retain each of its parts,
 /// and cores would compete for their reference counts.
@@ -15,7 +16,8 @@ final class SyncService: Sendable {
     let policies: ActivePolicy
     let signingKeys: SigningKeys
     let accessTokenKey: AccessTokenKey
-    /// Finds the messages for webhooks; nil if there are no webhooks.
+    /// Compares entitlements before and after the sync, to find the messages for webhooks; nil if there are no
+    /// webhooks.
     let entitlementComparer: EntitlementComparer?
     let personas: ActivePersonas
     let configuration: ServiceConfiguration
@@ -37,7 +39,7 @@ final class SyncService: Sendable {
 
     /// Verifies and links artifacts, saves what they prove, and decides what the customer may use.
     ///
-    /// Throws a `Problem` if no artifact is valid.
+    /// Throws a `Problem` if no artifact is accepted.
     func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
         -> CustomerAnswer
     {
@@ -46,12 +48,12 @@ final class SyncService: Sendable {
 
         // 2. Link the artifacts that belong to one customer.
         let linked = LinkedArtifacts(verified)
-        var personaAnswer = try await personas.answer(to: request.persona, at: now)
+        var personaCheck = try await personas.check(request.persona, at: now)
         guard let realm = verified.realm, !linked.artifacts.isEmpty else {
             throw Self.nothingVerified(
-                linked.rejected + personaAnswer.rejected, mayBeAcceptedLater: verified.mayBeAcceptedLater)
+                linked.rejected + personaCheck.rejected, mayBeAcceptedLater: verified.mayBeAcceptedLater)
         }
-        personaAnswer = personaAnswer.combined(withArtifactsFrom: realm.environment)
+        personaCheck = personaCheck.combined(withArtifactsFrom: realm.environment)
 
         // 3. In one transaction, which the database may run twice: find the customer, decide, save.
         let plan = CustomerUpdatePlan(
@@ -71,15 +73,16 @@ final class SyncService: Sendable {
         let (customer, outcome) =
             if let saved { saved } else { try await store.updateInPieces(plan, decide: decide) }
 
-        // 4. Respond. If the artifacts are unbound, the response shows only what they prove by themselves. A persona
+        // 4. Respond. If the artifacts are unbound (none was signed for the sender's device), the response shows only
+        //    what they prove by themselves. A persona
         // replaces the customer in the response only, and is never saved.
         let result = try outcome.get()
         var (shownCustomer, shownOutcome) =
-            linked.isBound ? (customer, result) : try await answerUnbound(verified, linked, in: realm, now: now)
-        let persona = personaAnswer.persona
+            linked.isBound ? (customer, result) : try await saveUnbound(verified, linked, in: realm, now: now)
+        let persona = personaCheck.persona
         if let persona { shownOutcome = try self.decide(on: shownCustomer, as: persona.persona, now: now) }
         var answer = CustomerAnswer(shownCustomer, evidence: shownOutcome.evidence, decisions: shownOutcome.decisions)
-        answer.problems = (result.rejected + personaAnswer.rejected).problems
+        answer.problems = (result.rejected + personaCheck.rejected).problems
         answer.accessToken = accessToken(for: shownCustomer, bound: linked.isBound, as: persona, now: now)
         // Only an app transaction for this device proves enough for an entitlement token.
         let keys = signingKeys.current
@@ -102,7 +105,7 @@ final class SyncService: Sendable {
         return answer
     }
 
-    /// The customer after the update, and the decisions.
+    /// The customer after the update, and the decisions or the problem with which the decisions failed.
     private typealias SavedCustomer = (customer: Customer, outcome: Result<Outcome, Problem>)
 
     /// The decisions, the evidence on which they are based, and which artifacts were accepted.
@@ -114,10 +117,11 @@ final class SyncService: Sendable {
         var acceptedCount = 0
     }
 
-    /// Decides what a customer may use with the new artifacts. Returns what the artifacts add to the customer.
+    /// Decides what a customer may use with the new artifacts. Returns the update with what the artifacts add to the
+    /// customer, and the decisions.
     ///
     /// - Parameters:
-    ///   - storedCustomer: The stored customer; nil for a new one.
+    ///   - storedCustomer: The stored customer; nil for a new customer.
     ///   - linkedAlone: The artifacts as they are linked without the stored customer. If these artifacts are bound, all
     ///     artifacts are linked again, because the customer's stored facts may link more of them.
     private func decide(
@@ -163,19 +167,19 @@ final class SyncService: Sendable {
         return (update, outcome)
     }
 
-    /// Decides what a stored customer may use, or the persona that replaces them.
+    /// Decides what a stored customer may use; with a persona, decides what the persona may use instead.
     private func decide(on customer: Customer, as persona: Persona?, now: Date) throws(Problem) -> Outcome {
         let evidence = customer.evidence(as: persona)
         return Outcome(evidence: evidence, decisions: try policies.decide(customer.facts, evidence, at: now))
     }
 
-    /// Saves artifacts as an unbound customer if nothing proves that they belong to the sender. The decisions depend on
-    /// these artifacts alone.
+    /// Saves artifacts, if nothing proves that they belong to the sender, as a separate customer, called an unbound
+    /// customer. Returns it with decisions that depend on these artifacts alone.
     ///
     /// Other people may have copies of signed artifacts. So the decisions also consider the refunds, expirations and
     /// revocations of the customers with the artifacts' identities. The decisions don't consider the rights of those
     /// customers, except promises for the same acquisition of the app.
-    private func answerUnbound(
+    private func saveUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
         var update = CustomerUpdate(of: nil)
@@ -217,7 +221,7 @@ final class SyncService: Sendable {
         let detail =
             rejected.isEmpty
             ? "the request has no artifact; send `appTransaction`, `receipt` or `transactions`"
-            : "no artifact that names a customer is valid; see `problems`"
+            : "no artifact that identifies a customer is valid; `problems` in this response says why"
         return Problem(.nothingVerified, detail, problems: rejected.problems)
     }
 }

@@ -4,9 +4,11 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The artifacts of a sync that were verified, each by itself, and the rejected artifacts.
+/// The artifacts of a sync with valid signatures, each verified by itself, and the artifacts that were rejected.
 struct VerifiedArtifacts: Sendable {
+    /// The verified app transaction; nil if the request had none, or if it was rejected.
     var appTransaction: SyncArtifact<AppTransactionPayload>?
+    /// The verified receipt; nil if the request had none, or if it was rejected.
     var receipt: SyncArtifact<ReceiptPayload>?
     var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
     var renewals: [(artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal)] = []
@@ -17,7 +19,8 @@ struct VerifiedArtifacts: Sendable {
     /// The ID of the sender's device, as the client claims; nil if the client didn't send it. Each artifact proves
     /// whether it was signed for this ID, but not that the sender has the device.
     let deviceVerificationID: UUID?
-    /// The device's hash in the database and in entitlement tokens.
+    /// The hash of `deviceVerificationID`, as the database and entitlement tokens have it; nil if the client didn't
+    /// send the ID.
     let hashedDevice: String?
     /// The ID with which a receipt's hash is checked; nil if the client didn't send it.
     private let deviceIdentifier: [UInt8]?
@@ -42,7 +45,8 @@ struct VerifiedArtifacts: Sendable {
         keepOneRealm()
     }
 
-    /// The realm of the app transaction, otherwise of the receipt, otherwise of the first transaction.
+    /// The realm (the environment, and whether Apple or a test authority signed) of the app transaction, otherwise of
+    /// the receipt, otherwise of the first transaction. Nil if none of these was accepted.
     var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.artifact.realm }
 
     /// The maximum number of artifacts, purchases and renewals to save. It decides whether one database transaction is
@@ -107,16 +111,15 @@ struct VerifiedArtifacts: Sendable {
         return binding.matches(deviceVerificationID: deviceVerificationID)
     }
 
-    /// Rejects artifacts from another environment or authority than `realm`. Artifacts of two realms are never used
-    /// together.
+    /// Rejects artifacts of another realm than `realm`. Artifacts of two realms are never used together.
     private mutating func keepOneRealm() {
         guard let realm else { return }
         func rejection(of path: ArtifactPath, in other: Realm) -> RejectedArtifact? {
             guard other != realm else { return nil }
             let detail =
                 other.environment == realm.environment
-                ? "the artifact was signed by another authority than the other artifacts"
-                : "the artifact is from \(other.environment.rawValue), and the others are from \(realm.environment.rawValue)"
+                ? "the artifact was signed by another certificate authority than the other artifacts"
+                : "the artifact is from \(other.environment.rawValue), but other artifacts are from \(realm.environment.rawValue)"
             return RejectedArtifact(path, .wrongEnvironment, detail + "; send the artifact separately")
         }
         if let artifact = receipt, let rejection = rejection(of: artifact.path, in: artifact.realm) {

@@ -4,7 +4,8 @@ import TenureCore
 import TenureStore
 
 extension Trial {
-    /// Whether the trial allows one more session to be counted. In a trial of days, only the first session is counted.
+    /// Whether the trial allows one more session after the sessions in `use`. In a trial of days, only the first
+    /// session is counted.
     func admits(after use: TrialUse, at now: Date) -> Bool {
         switch self {
         case .sessions(let count): use.sessions < count

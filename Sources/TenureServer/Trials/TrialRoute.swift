@@ -13,6 +13,7 @@ struct TrialRoute: Sendable {
     let personas: ActivePersonas
     let now: @Sendable () -> Date
 
+    /// The largest body of a request, in bytes.
     private static let bodySize = 4096
     private static let maximumIDLength = 64
 
@@ -58,7 +59,7 @@ struct TrialRoute: Sendable {
         return id
     }
 
-    /// Begins the session unless it began already, and responds with the state of the trial.
+    /// Begins the session unless it began already, and returns what is left of the trial.
     private func begin(
         _ id: String, of trial: Trial, named name: String, for token: AccessToken, now: Date
     ) async throws -> TrialResponse {
@@ -69,8 +70,8 @@ struct TrialRoute: Sendable {
             guard let (customer, use) = try transaction.trialUse(of: name, by: token.customer, session: id) else {
                 return nil
             }
-            // If another process published a policy that this process hasn't read yet, no session begins here.
-            // `isGranted` after the transaction then throws, and `upToDate` calls `begin` again.
+            // If another process published a policy that this process hasn't read yet, `isGranted` fails and no session
+            // begins. After the transaction, `isGranted` throws, and `upToDate` calls `begin` again.
             let isGranted = try? policies.isGranted(name, to: customer, as: persona, at: now)
             guard use.sessionBegan == nil, customer.realm == token.realm, isGranted == false,
                 trial.admits(after: use, at: now)
@@ -78,7 +79,8 @@ struct TrialRoute: Sendable {
             try transaction.beginTrialSession(id, of: name, for: token.customer)
             return (customer, use, true)
         }
-        // `begun` is nil if the customer was erased, or if the access token is for unbound proof.
+        // `begun` is nil if the customer was erased, or if no artifact of the sync that created the access token was
+        // signed for the device.
         guard let (customer, use, isCounted) = begun else {
             guard try await store.lookUp(token.customer) != nil else { throw Problem.accessTokenRefused }
             throw Problem(

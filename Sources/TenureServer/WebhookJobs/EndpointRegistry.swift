@@ -7,8 +7,8 @@ import TenureStore
 /// heartbeat.
 ///
 /// Several processes may use the database, each with its own configuration. An endpoint that isn't in this process's
-/// configuration may be in that of another process, which sends heartbeats for the endpoint. If no heartbeats arrive,
-/// no process has the endpoint in its configuration anymore.
+/// configuration may be in the configuration of another process, which sends heartbeats for the endpoint. If no
+/// heartbeats arrive, no process has the endpoint in its configuration anymore.
 struct EndpointRegistry: Service {
     let configuration: ServiceConfiguration
     let store: Store
@@ -43,7 +43,7 @@ struct EndpointRegistry: Service {
         let silent = silence.silent(among: try await store.read { try $0.endpoints() })
         for endpoint in try await store.removeEndpoints(silent, at: now) {
             logger.warning(
-                "no process is configured for this webhook anymore; its waiting messages are abandoned",
+                "no process has this webhook in its configuration anymore; its waiting messages are abandoned",
                 metadata: ["endpoint": "\(endpoint.name)", "waiting": "\(endpoint.waiting)"])
         }
     }

@@ -6,8 +6,8 @@ import TenureStore
 /// The webhooks of a running service: registered in the database, and delivered by services.
 extension ServiceConfiguration {
     /// Stores the webhook endpoints in the database. The service does this before it writes anything else, so that all
-    /// later changes queue messages for the endpoints. This method removes no endpoint: another process may have it in
-    /// its configuration, and this process may still fail to start.
+    /// later changes queue messages for the endpoints. This method doesn't remove endpoints that aren't in the
+    /// configuration: another process may have them in its configuration, and this process may still fail to start.
     ///
     /// If the policy or `expiringDays` changed since the last start, the service compares all customers again.
     func registerWebhooks(in store: Store) async throws(ServiceError) {
@@ -24,7 +24,7 @@ extension ServiceConfiguration {
         }
     }
 
-    /// Returns the services that run for webhooks in addition to the server; nil if there are no webhooks.
+    /// Returns the services that find and deliver messages while the server runs; nil if there are no webhooks.
     func webhookServices(
         _ entitlementComparer: EntitlementComparer?, store: Store, metrics: ServiceMetrics, logger: Logger
     ) throws(ServiceError) -> (entitlementChanges: EntitlementChangeService, deliveries: WebhookService)? {

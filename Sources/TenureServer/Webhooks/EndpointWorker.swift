@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Delivers messages to one endpoint until the service stops, several messages at the same time.
+/// Delivers webhook messages to one endpoint until the service stops, several messages at the same time.
 ///
 /// The messages wait in the outbox, a table of the database. The worker reserves some of them, sends them, and stores
 /// the results.
@@ -12,6 +12,7 @@ struct EndpointWorker: Sendable {
     let target: WebhookTarget
     let sender: WebhookSender
     let store: Store
+    /// The bundle ID of the app, which each message contains.
     let bundleID: String
     /// The maximum number of concurrent deliveries.
     let concurrency: Int

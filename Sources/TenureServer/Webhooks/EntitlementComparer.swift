@@ -18,14 +18,14 @@ struct EntitlementComparer: Sendable {
         notice = TimeInterval(settings.expiringDays) * 86_400
     }
 
-    /// Returns the messages for an update of a customer.
+    /// Returns the messages about a customer after an update.
     ///
     /// If nothing was ever sent about a customer, their entitlements before the update are treated as sent. Otherwise
-    /// the first webhook would get messages about all customers. Throws if a promise refers to a version of the policy
-    /// that this process hasn't read yet.
+    /// the service's first webhook would get messages about all customers. Throws if a promise of the customer (a
+    /// stored right) refers to a version of the policy that this process hasn't read yet.
     ///
     /// - Parameters:
-    ///   - storedCustomer: The customer before the update; nil for a new one.
+    ///   - storedCustomer: The customer before the update; nil for a new customer.
     ///   - decisions: The decisions after the update.
     func entitlementChange(
         of storedCustomer: Customer?, decisions: [Decision], at now: Date
@@ -41,7 +41,7 @@ struct EntitlementComparer: Sendable {
         return entitlementChange(before: before, after: decisions, at: now)
     }
 
-    /// Returns the messages for a stored customer. The customer's entitlements may have changed with time, or by an
+    /// Returns the messages about a stored customer. The customer's entitlements may have changed with time, or by an
     /// update that queued no messages.
     func entitlementChange(of customer: Customer, at now: Date) throws(Problem) -> EntitlementChange {
         let decisions = try policies.decide(customer.facts, customer.evidence, at: now)
@@ -86,7 +86,7 @@ struct EntitlementComparer: Sendable {
         return .reported(messages, after, nextComparison: nextComparisons.min())
     }
 
-    /// Whether an end is so near that `entitlement.expiring` is due.
+    /// Whether the end of an entitlement is so near that `entitlement.expiring` is due. False if there is no end.
     private func isNear(_ end: Date?, at now: Date) -> Bool {
         end.map { $0.addingTimeInterval(-notice) <= now } ?? false
     }
@@ -100,8 +100,8 @@ extension Message {
         self.init(kind, data: json.bytes)
     }
 
-    /// A message about an entitlement that isn't decided anymore. The message has the same fields as one with a
-    /// decision.
+    /// A message about an entitlement for which there is no decision anymore. The message has the same fields as a
+    /// message with a decision.
     fileprivate init(_ kind: Kind, removed entitlement: String) {
         let json = JSONWriter.object { json in
             json.field("entitlement", entitlement)

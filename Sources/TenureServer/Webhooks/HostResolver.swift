@@ -8,8 +8,9 @@ import NIOPosix
     import Darwin
 #endif
 
-/// Looks up the addresses of a host. Tests replace the look-up.
+/// Looks up the addresses of a webhook's host. Tests replace the look-up.
 struct HostResolver: Sendable {
+    /// Returns the addresses of a host, with the port. Throws if the host has no address.
     let addresses: @Sendable (_ host: String, _ port: Int) async throws -> [SocketAddress]
 
     /// The host has no address, or can't be looked up.

@@ -1,7 +1,8 @@
 import NIOCore
 
 /// Distinguishes public addresses from all other addresses, such as the address of a router, a database or a cloud's
-/// metadata service. The service sends a webhook to other addresses only if it has `allowPrivate`.
+/// metadata service. The service sends a webhook to an address that isn't public only if the webhook's configuration
+/// has `allowPrivate: true`.
 ///
 /// The ranges are from IANA's registries of special-purpose addresses (RFC 6890 and its updates).
 enum PublicAddress {

@@ -1,12 +1,13 @@
 import Foundation
 
-/// The schedule for retries of failed webhook deliveries: with increasing delays, for three days.
+/// The schedule for retries of failed webhook deliveries. By default, the delays increase, and a message is abandoned
+/// after three days.
 struct RetrySchedule: Sendable {
     /// The seconds until the second attempt. Each further delay is twice as long as the delay before.
     var first: TimeInterval = 10
     /// The longest delay, in seconds.
     var maximumDelay: TimeInterval = 6 * 3600
-    /// The seconds after which a message is abandoned.
+    /// The seconds after which a message is abandoned, counted from the time at which it was queued.
     var window: TimeInterval = 3 * 86_400
 
     /// Returns when to try again after an attempt, counted from 1; nil if the message is abandoned.

@@ -12,8 +12,8 @@ public struct Webhook: Sendable, Hashable {
         set { address = Secret(newValue) }
     }
     private var address: Secret<String>
-    /// The secrets that sign messages: one, or two during a change, the new secret first. Each has at least 16 bytes of
-    /// UTF-8.
+    /// The secrets that sign messages: one, or two while the secret is being changed, the new secret first. Each has at
+    /// least 16 bytes of UTF-8.
     public var secrets: [String] {
         get { signingSecrets.revealed }
         set { signingSecrets = Secret(newValue) }
@@ -25,7 +25,7 @@ public struct Webhook: Sendable, Hashable {
     /// endpoint gets only the message `policy.published` about a publication, and the developer's server reads
     /// customers from the admin API when it needs them.
     public var eachCustomer: Bool
-    /// Whether the host may be in a private network, or on loopback without TLS.
+    /// Whether the endpoint's host may be in a private network, or on loopback without TLS.
     public var allowsPrivate: Bool
 
     /// Creates an endpoint that gets all types of messages by default.
@@ -60,13 +60,16 @@ public struct Webhook: Sendable, Hashable {
             detail = mistake
         } else if let unknown = events.first(where: { Message.Kind(rawValue: $0) == nil }) {
             let allEvents = Message.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            detail = "there is no event `\(unknown)`; use some of \(allEvents)"
+            detail = "there is no event `\(unknown)`; use one or more of \(allEvents)"
         } else if !eachCustomer, !events.isEmpty, !events.contains(Message.Kind.policyPublished.rawValue) {
             detail = """
                 with `eachCustomer: false`, the webhook gets no message about a publication; add `policy.published` to `events`
                 """
         } else if secrets.isEmpty || secrets.count > 2 {
-            detail = "the secret file has \(secrets.count) secrets; write one, or two during a change"
+            detail = """
+                the secret file has \(secrets.count) secrets; write one secret, or the new and the old secret while \
+                you change it
+                """
         } else if secrets.contains(where: { $0.utf8.count < Self.minimumSecretLength }) {
             detail = "a secret is too short; use at least \(Self.minimumSecretLength) random characters"
         } else {
@@ -86,9 +89,9 @@ public struct Webhook: Sendable, Hashable {
     }
 }
 
-/// What all webhooks of a service have in common.
+/// The settings for all webhooks of a service.
 public struct WebhookSettings: Sendable, Hashable {
-    /// How many days before the end of a right `entitlement.expiring` is sent.
+    /// How many days before an entitlement ends the message `entitlement.expiring` is sent.
     public var expiringDays = 7
     /// After how many days delivered and abandoned messages are removed.
     public var retentionDays = 30

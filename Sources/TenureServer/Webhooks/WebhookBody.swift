@@ -5,7 +5,7 @@ import TenureStore
 
 extension StoredMessage {
     /// Returns the JSON body of the webhook's request, with the same bytes in every attempt and replay. The body never
-    /// contains an artifact.
+    /// contains what the App Store signed.
     func body(app bundleID: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()

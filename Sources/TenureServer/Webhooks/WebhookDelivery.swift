@@ -7,6 +7,7 @@ struct WebhookDelivery: Sendable {
     var trustRoots: NIOSSLTrustRoots?
     var timeouts = WebhookSender.Timeouts()
     var schedule = RetrySchedule()
-    /// The time between two reads of the outbox, and of customers to compare.
+    /// The time between two reads of the outbox, which has the waiting messages. Also the time between two reads of the
+    /// customers to compare.
     var interval = Duration.seconds(1)
 }

@@ -7,9 +7,9 @@ import NIOSSL
 
 /// Makes one attempt to deliver a webhook.
 ///
-/// The sender resolves the host and checks every address. It connects only to a checked address, even if DNS returns
-/// another address a moment later. So a host name can't lead the service into a private network, unless the webhook has
-/// `allowPrivate`. The sender reads only the status and `Retry-After` of a response.
+/// The sender looks up the host's addresses and checks all of them. It connects only to a checked address, even if DNS
+/// returns another address a moment later. So a host name can't lead the service into a private network, unless the
+/// webhook has `allowPrivate: true`. The sender reads only the status and `Retry-After` of a response.
 struct WebhookSender: Sendable {
     let resolver: HostResolver
     private let tls: TLSConfiguration
@@ -119,7 +119,7 @@ struct WebhookSender: Sendable {
         // `EndpointWorker` decides when to try again.
         configuration.connectionPool.retryConnectionEstablishment = false
         // The client connects to this address instead of asking DNS. If the URL has an address instead of a host name,
-        // the client connects to that address, which is the same one.
+        // the client connects to the address in the URL, which is the same one.
         if let checked = address.ipAddress { configuration.dnsOverride = [target.host: checked] }
         return configuration
     }

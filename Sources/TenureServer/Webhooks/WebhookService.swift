@@ -19,14 +19,15 @@ struct WebhookService: Service {
 /// removes old messages.
 ///
 /// It compares a customer at the end of an entitlement, `expiringDays` before the end, and after an update that only
-/// marked the customer as due. It compares all customers after a new policy or a new value of `expiringDays`.
+/// marked the customer for a later comparison. It compares all customers after a new policy or a new value of
+/// `expiringDays`.
 struct EntitlementChangeService: Service {
     let entitlementComparer: EntitlementComparer
     let store: Store
     /// How many seconds delivered and abandoned messages are kept.
     let retention: TimeInterval
     let now: @Sendable () -> Date
-    /// The pause before the next search for due customers, if no customer is due anymore.
+    /// The pause before the next search for customers to compare, if there are no more of them.
     let interval: Duration
     let logger: Logger
 
@@ -46,8 +47,8 @@ struct EntitlementChangeService: Service {
         }
     }
 
-    /// Compares one batch of due customers, and one batch of all customers after a new policy or a new `expiringDays`.
-    /// Removes one batch of old messages. Returns whether more customers or messages are due.
+    /// Compares one batch of due customers and, after a new policy or a new `expiringDays`, one batch of all customers.
+    /// Removes one batch of old messages. Returns whether there is more to do immediately.
     func pass() async throws -> Bool {
         let now = now()
         try await entitlementComparer.policies.refreshNow()

@@ -4,13 +4,16 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The signature of a message, HMAC-SHA256 over the time and the body. The signature proves to the receiver that the
-/// service sent the message, and when.
+/// The signature of a webhook message, HMAC-SHA256 over the time and the body. The signature proves to the developer's
+/// server that the service sent the message, and when.
 enum WebhookSignature {
+    /// The name of the header with the signature.
     static let header = "Tenure-Signature"
+    /// The name of the header with the message's ID, which is the same in every attempt.
     static let eventHeader = "Tenure-Event-ID"
 
-    /// Returns the header's value, `t=<seconds since 1970>,v1=<hexadecimal>`, with one `v1` for each secret.
+    /// Returns the value of the header with the signature, `t=<seconds since 1970>,v1=<hexadecimal>`, with one `v1` for
+    /// each secret.
     static func text(of body: [UInt8], at date: Date, secrets: [String]) -> String {
         let time = String(date.millisecondsSince1970 / 1000)
         let signed = Array(time.utf8) + [UInt8(ascii: ".")] + body

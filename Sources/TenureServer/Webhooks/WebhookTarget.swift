@@ -1,8 +1,9 @@
 import Foundation
 import TenureCore
 
-/// The parsed URL of a webhook.
+/// The parsed URL to which a webhook's messages are sent.
 struct WebhookTarget: Sendable, Hashable {
+    /// Whether messages are sent over TLS.
     let isEncrypted: Bool
     /// The host in the URL, without brackets.
     let host: String

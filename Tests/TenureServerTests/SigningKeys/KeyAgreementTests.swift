@@ -17,7 +17,7 @@ import Testing
                 return (keys.signing, keys.agreement)
             }
             let (first, second) = (try await process(), try await process())
-            var agreed = [first.agreement.firstKey, second.agreement.firstKey]
+            var agreed = [first.agreement.initialKeyID, second.agreement.initialKeyID]
             let administration = SigningKeyAdministration(folder: folder)
             _ = try administration.rotate(at: Calculator.now)
             second.keys.reread()
