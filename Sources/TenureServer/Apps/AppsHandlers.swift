@@ -61,7 +61,7 @@ struct AppsHandlers: Sendable {
     /// section.
     private func check(_ request: Request, _ context: ServiceContext) throws(Problem) {
         try apps.wrongKeys.check(
-            key, in: request, from: WrongKeyLimit.name(of: context.peer), now: now(),
+            key, in: request, from: WrongKeyLimit.countedAddress(of: context.peer), now: now(),
             else: Problem(
                 .notAuthenticated,
                 "send the admin key at the top level of the configuration, not the key of an app, as `Authorization: Bearer …`"
