@@ -92,8 +92,8 @@ enum AppStoreCustomerID: Sendable, Hashable {
     case transaction(String)
     case appTransaction(String)
 
-    /// Creates the strongest ID: the app transaction ID, or the first original transaction ID. Nil if the identities
-    /// have neither.
+    /// Chooses the most reliable of a customer's IDs: the app transaction ID, or else the original transaction ID that
+    /// sorts first. Nil if the identities have neither.
     init?(_ identities: some Sequence<Identity>) {
         let strongest = identities.lazy.filter { $0.kind == .appTransactionID || $0.kind == .originalTransactionID }
             .min { ($0.kind, $0.value) < ($1.kind, $1.value) }
