@@ -41,13 +41,13 @@ public enum ServiceError: Error, Sendable, Hashable {
     case webhook(name: String, detail: String)
     /// The settings for calls to the App Store are invalid.
     case appStore(String)
-    /// Content can't be delivered.
+    /// The settings or files for asset packs are invalid, so the service can't deliver them.
     case content(String)
     /// The file with the clock for tests is invalid, or the clock isn't allowed.
     case clock(String)
-    /// The apps can't run together.
+    /// Several apps can't run in one service: for example, two apps have the same name or database.
     case apps(String)
-    /// One of several apps has a mistake.
+    /// One of several apps can't run, or its settings have a mistake.
     case app(name: String, String)
     /// The database can't be used.
     case database(String)

@@ -12,9 +12,9 @@ extension Problem {
             self.init(
                 busy: "the database's file was replaced; restart the service as its log says",
                 reason: "databaseReplaced", retryAfter: 60)
-        case .moved(_, let place):
+        case .moved(_, let newDatabase):
             self.init(
-                busy: "the database was moved to `\(place)`; restart the service with that database",
+                busy: "the database was moved to `\(newDatabase)`; restart the service with that database",
                 reason: "databaseMoved", retryAfter: 60)
         case .otherApp, .otherDatabase:
             self.init(

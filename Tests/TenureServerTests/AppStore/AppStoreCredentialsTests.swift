@@ -133,9 +133,9 @@ import Testing
         var settings = AppStoreSettings(issuerID: "i", keyID: "k", privateKeyFile: "/no/such/key.p8")
         #expect(settings.mistake == nil)
         settings.keyID = ""
-        #expect(settings.mistake?.description.contains("`keyID`") == true)
+        #expect(settings.mistake?.description.contains("`appStore.keyID`") == true)
         settings.issuerID = ""
-        #expect(settings.mistake?.description.contains("`issuerID`") == true)
+        #expect(settings.mistake?.description.contains("`appStore.issuerID`") == true)
     }
 
     @Test(arguments: [
