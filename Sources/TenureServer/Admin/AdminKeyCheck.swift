@@ -52,7 +52,7 @@ package struct AdminKeyCheck: Sendable {
             context.logger.warning(
                 "a request had a wrong admin key",
                 metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
-            throw Problem(.notAuthenticated, "the admin key is wrong or revoked; send another one")
+            throw Problem(.notAuthenticated, "the admin key is wrong or revoked; send a valid key")
         }
         guard holder.scope.rights.contains(right) else {
             let entry = AuditEntry(
@@ -62,7 +62,7 @@ package struct AdminKeyCheck: Sendable {
             let scopes = StoredAdminKey.Scope.allCases.filter { $0.rights.contains(right) }.map { "`\($0.rawValue)`" }
             throw Problem(
                 .forbidden,
-                "a key of scope `\(holder.scope.rawValue)` may not do this; use a key of scope "
+                "a key of scope `\(holder.scope.rawValue)` isn't allowed to send this request; use a key of scope "
                     + scopes.joined(separator: " or "))
         }
         return holder

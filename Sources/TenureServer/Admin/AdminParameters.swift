@@ -61,7 +61,7 @@ extension Request {
     func pageSize() throws(Problem) -> Int {
         guard let text = uri.queryParameters["limit"] else { return 100 }
         guard let number = Int(text), (1...500).contains(number) else {
-            throw Problem(.malformedRequest, "`limit` must be a number from 1 to 500")
+            throw Problem(.malformedRequest, "`limit` must be a whole number from 1 to 500")
         }
         return number
     }

@@ -9,7 +9,7 @@ import TenureStore
 /// Performs the changes to customers that requests to the admin API ask for, such as grants, links and merges.
 struct CustomerChanges: Sendable {
     let customers: CustomerReader
-    /// Derives customers again from their artifacts, to separate merged customers.
+    /// Computes from artifacts what each of several merged customers has, to separate these customers.
     let derivation: Derivation
 
     /// Performs a change, and returns its outcome. If the change is refused, throws a problem that names the refusal in

@@ -58,8 +58,8 @@ struct PastedArtifact {
         }
     }
 
-    /// Verifies an artifact that support pasted, as if the App Store's server had sent it: an app transaction needn't be
-    /// bound to a device.
+    /// Verifies an artifact that support pasted, as if the App Store's server had sent it. So an app transaction is
+    /// accepted even if it wasn't signed for a device.
     private static func verdict(
         on artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date
     ) -> Verdict {

@@ -6,6 +6,7 @@ import TenureStore
 /// The verified transactions of one customer in responses of the App Store.
 struct TransactionList: Sendable {
     let environment: AppStoreEnvironment
+    /// The verified transactions, in the order of the responses.
     private(set) var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
     /// The artifacts that were rejected. The index in each path counts from the start of the whole list.
     private(set) var rejected: [RejectedArtifact] = []

@@ -72,7 +72,7 @@ struct CustomerHistory: Sendable {
 
     /// Adds the history to an update of a customer.
     ///
-    /// - Parameter storedCustomer: The customer to update; nil for a new one.
+    /// - Parameter storedCustomer: The customer to update; nil for a new customer.
     func add(to update: inout CustomerUpdate, of storedCustomer: Customer?) {
         update.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
         update.identify(by: identities + namedIdentities.searchableIdentities(beyond: storedCustomer))

@@ -20,7 +20,7 @@ public struct AppConfiguration: Sendable {
 
     /// Returns the first mistake in apps that are to run in one process; nil if there is no mistake.
     public static func mistake(in apps: [AppConfiguration]) -> ServiceError? {
-        guard !apps.isEmpty else { return .apps("there is no app; add one below `apps`") }
+        guard !apps.isEmpty else { return .apps("no app is configured; add an app below `apps`") }
         for app in apps {
             guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(nameCharacters.contains) else {
                 return .apps(

@@ -14,7 +14,7 @@ package struct AppsConfiguration: Sendable {
     /// Creates the configuration of several apps. If `common` is nil, the first app's configuration is used, with its
     /// admin key.
     package init(_ apps: [AppConfiguration], common: ServiceConfiguration? = nil) throws(ServiceError) {
-        guard let first = apps.first else { throw .apps("there is no app; add one below `apps`") }
+        guard let first = apps.first else { throw .apps("no app is configured; add an app below `apps`") }
         self.apps = apps
         self.common = common ?? first.configuration
     }

@@ -91,7 +91,8 @@ final class RunningApps: Sendable {
         let apps = configuration.apps
         let errors = await start(apps)
         if errors.count == apps.count {
-            throw apps.lazy.compactMap { errors[$0.name] }.first ?? .apps("there is no app; add one below `apps`")
+            throw apps.lazy.compactMap { errors[$0.name] }.first
+                ?? .apps("no app is configured; add an app below `apps`")
         }
         return errors
     }

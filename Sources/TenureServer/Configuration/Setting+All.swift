@@ -70,7 +70,7 @@ extension Setting {
         database,
         keys,
         Setting("host", .text("address"), \.configuration.host, "the address to listen on"),
-        Setting("port", 0...65_535, \.configuration.port, "the port to listen on; 0 takes any free one"),
+        Setting("port", 0...65_535, \.configuration.port, "the port to listen on; 0 takes any free port"),
         Setting(
             "environments", listOf: .choice(["production", "sandbox", "xcode"]), \.environments,
             flag: "environment", isOfApp: true, "the App Store environments from which the service accepts data"),

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The values of settings from a file, the environment and the command line. A later value overrides an earlier one.
+/// The values of settings from a file, the environment and the command line. A later value overrides an earlier value.
 package struct SettingValues: Sendable {
     /// The values of each setting, by its name. Only lists have several values.
     private var texts: [String: [String]] = [:]

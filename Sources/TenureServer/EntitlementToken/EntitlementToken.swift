@@ -58,8 +58,8 @@ struct EntitlementToken {
 
     /// Writes the right to an entitlement.
     ///
-    /// Rights from subscriptions have an end, `until`. A refund or a revocation by support can end every
-    /// other right at any time, and the device learns of that only when it syncs. So `refreshAfter` says when the device should sync.
+    /// Rights from subscriptions have an end, `until`. A refund or a revocation by support can end every other right at
+    /// any time, and the device learns of that only when it syncs. So `refreshAfter` says when the device should sync.
     /// Until the device has synced, it keeps the right. Without a nonce, all rights end with the token.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.object(decision.entitlement) { json in

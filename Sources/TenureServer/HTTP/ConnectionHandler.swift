@@ -7,7 +7,7 @@ import NIOHTTPTypes
 ///
 /// **Slow clients.** The handler closes the connection if the client is too slow to begin, to send a request's body, or
 /// to read the response. The server's idle timeout covers the time between requests. The handler also tells
-/// `Connections` what the connection is doing.
+/// `Connections`, which closes connections to make room for new connections, what this connection is doing.
 ///
 /// **Early responses.** If a response is sent before its request is complete, the connection is closed afterward. The
 /// rest of the request is still read for a short time and up to a limit, so that the client can read the response.
@@ -386,6 +386,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         unreportedBytes = 0
     }
 
+    /// What the connection is used for now.
     private var phase: ConnectionPhase {
         if clientReadAt != nil { return .response }
         if isRequestArriving, !closesAfterResponse { return .request }
