@@ -44,7 +44,7 @@ struct CustomerChanges: Sendable {
         by holder: KeyHolder, reason: String?
     ) async throws -> Response {
         let outcome = try await perform(change, on: .publicID(id), by: holder, reason: reason, request, context)
-        guard case .done(let customer, _) = outcome else { throw Problem.noOutcome }
+        guard case .done(let customer, _) = outcome else { throw Problem.unexpectedOutcome }
         let answer = try await customers.answer(for: customer, to: request)
         return .json(capacity: 4096) { $0.value(answer) }
     }
@@ -68,7 +68,7 @@ struct CustomerChanges: Sendable {
 extension Problem {
     /// The problem if the outcome doesn't fit the requested change, such as the outcome of an erasure after a grant.
     /// That would be a defect of the service.
-    static let noOutcome = Problem(
+    static let unexpectedOutcome = Problem(
         .internalError,
         "the database didn't return the outcome of this change; read the customer to see whether it was made")
 

@@ -40,7 +40,7 @@ struct CustomerHandlers: Sendable {
         let holder = try await keys.holder(of: request, context, needing: .erase, on: id)
         let outcome = try await changes.perform(
             .erase, on: .publicID(id), by: holder, reason: try request.reason(), request, context)
-        guard case .erased(let counts) = outcome else { throw Problem.noOutcome }
+        guard case .erased(let counts) = outcome else { throw Problem.unexpectedOutcome }
         return .jsonObject { json in
             json.field("erased", id)
             json.field("removed", counts)

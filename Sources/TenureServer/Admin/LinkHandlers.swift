@@ -58,7 +58,7 @@ struct LinkHandlers: Sendable {
     /// Returns the response to linking or unlinking. The response contains only the customer's public ID, because a key
     /// of the scope `link` may not read customers.
     private func response(to outcome: ChangeOutcome, user: String, isLinked: Bool) throws -> Response {
-        guard case .done(let customer, let isNew) = outcome else { throw Problem.noOutcome }
+        guard case .done(let customer, let isNew) = outcome else { throw Problem.unexpectedOutcome }
         return .jsonObject { json in
             json.field("customer", customer.publicID)
             json.field("userID", user)

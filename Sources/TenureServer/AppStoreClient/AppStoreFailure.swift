@@ -137,7 +137,7 @@ extension AppStoreRefusal {
         self.init(
             endpoint: endpoint, environment: environment, status: answer.status,
             code: (try? reply?.optionalInteger("errorCode")).flatMap { $0 }.map(AppStoreErrorCode.init),
-            message: (try? reply?.optionalText("errorMessage")).flatMap { $0 }.map(Self.plain),
+            message: (try? reply?.optionalText("errorMessage")).flatMap { $0 }.map(Self.shortASCII),
             retryAt: answer.retryAfter.flatMap { Self.instant(ofRetryAfter: $0, now: now) })
     }
 
@@ -167,7 +167,7 @@ extension AppStoreRefusal {
     }
 
     /// Reduces a message of the App Store to 200 characters of ASCII, because it is logged.
-    private static func plain(_ text: String) -> String {
+    private static func shortASCII(_ text: String) -> String {
         String(decoding: text.utf8.filter { (0x20..<0x7F).contains($0) }.prefix(200), as: UTF8.self)
     }
 }

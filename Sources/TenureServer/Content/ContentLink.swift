@@ -2,8 +2,8 @@ import Foundation
 import TenureContent
 import TenureStore
 
-/// The contents of a download link: the file, the customer, the entitlement or product that unlocks it, and the link's
-/// end.
+/// The contents of a download link: the file, the customer, the entitlement or product that unlocks the file, and the
+/// link's expiry.
 ///
 /// The link contains the entitlement or product, so that a customer can complete a download after a newer catalog has
 /// dropped the pack.
