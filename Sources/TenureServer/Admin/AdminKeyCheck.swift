@@ -6,7 +6,7 @@ import Logging
 import TenureAPI
 import TenureStore
 
-/// The name and scope of a valid key. The audit trail shows the name.
+/// The name and scope of a valid admin key. The scope is the key's set of rights. The audit trail shows the name.
 struct KeyHolder: Sendable, Hashable {
     let name: String
     let scope: StoredAdminKey.Scope
@@ -15,6 +15,7 @@ struct KeyHolder: Sendable, Hashable {
 /// Checks that `Authorization: Bearer …` contains a valid admin key with the needed right.
 package struct AdminKeyCheck: Sendable {
     private let store: Store
+    /// The key in the setting `adminKey`; nil if it isn't set. All other keys are in the database.
     private let configuredKey: AdminKey?
     private let now: @Sendable () -> Date
     private let wrongKeys = WrongKeyLimit()
@@ -31,16 +32,16 @@ package struct AdminKeyCheck: Sendable {
     /// Returns the holder of the request's admin key, after checking that the key has the needed right.
     ///
     /// Throws `notAuthenticated` for a missing or wrong key, and `tooManyRequests` after many wrong keys. Throws
-    /// `forbidden` if the key lacks the right, and writes that to the audit trail.
+    /// `forbidden` if the key lacks the right, and writes the refusal to the audit trail.
     ///
     /// - Parameter customer: The public ID of the customer whom the request is about, for the audit trail.
     func holder(
         of request: Request, _ context: ServiceContext, needing right: AdminRight, on customer: String? = nil
     ) async throws -> KeyHolder {
         let now = now()
-        let address = WrongKeyLimit.name(of: context.peer)
-        // A request without a key isn't a guess. If it were counted as one, a browser or a probe would use up the limit
-        // of its address.
+        let address = WrongKeyLimit.countedAddress(of: context.peer)
+        // A request without a key isn't counted as a wrong key. Otherwise, a browser or a monitoring probe could use up
+        // the limit of its address.
         guard request.hasAuthorization else {
             throw Problem(.notAuthenticated, "the admin key is missing; send it as `Authorization: Bearer …`")
         }
@@ -51,7 +52,7 @@ package struct AdminKeyCheck: Sendable {
             context.logger.warning(
                 "a request had a wrong admin key",
                 metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
-            throw Problem(.notAuthenticated, "the admin key is wrong or revoked; send another one")
+            throw Problem(.notAuthenticated, "the admin key is wrong or revoked; send a valid key")
         }
         guard holder.scope.rights.contains(right) else {
             let entry = AuditEntry(
@@ -61,13 +62,13 @@ package struct AdminKeyCheck: Sendable {
             let scopes = StoredAdminKey.Scope.allCases.filter { $0.rights.contains(right) }.map { "`\($0.rawValue)`" }
             throw Problem(
                 .forbidden,
-                "a key of scope `\(holder.scope.rawValue)` may not do this; use a key of scope "
+                "a key of scope `\(holder.scope.rawValue)` isn't allowed to send this request; use a key of scope "
                     + scopes.joined(separator: " or "))
         }
         return holder
     }
 
-    /// Returns the holder of a key: of the configured key or of a key in the database; nil for a wrong key.
+    /// Returns the name and scope of a key; nil if it is neither the configured key nor a valid key in the database.
     private func holder(of secret: KeySecret) async throws(StoreError) -> KeyHolder? {
         if let configuredKey, configuredKey.matches(secret) {
             return KeyHolder(name: Self.configuredName, scope: .admin)

@@ -14,7 +14,7 @@ enum AdminParameter {
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
-    /// Returns the ID or name in this field. Throws `malformedRequest` if the text can't be an ID.
+    /// Returns the text of this field unchanged. Throws `malformedRequest` if it can't be an ID or a name.
     static func id(_ text: String, _ field: String) throws(Problem) -> String {
         guard isID(text) else {
             throw Problem(
@@ -41,7 +41,7 @@ enum AdminParameter {
 }
 
 extension ServiceContext {
-    /// Returns a decoded part of the path. Throws `malformedRequest` if it can't be an ID.
+    /// Returns the path parameter with this name, percent-decoded. Throws `malformedRequest` if it can't be an ID.
     func pathID(_ name: String = "id") throws(Problem) -> String {
         guard let text = parameters.get(name)?.removingPercentEncoding else {
             throw Problem(.malformedRequest, "`\(name)` in the path isn't valid percent-encoded text")
@@ -61,13 +61,14 @@ extension Request {
     func pageSize() throws(Problem) -> Int {
         guard let text = uri.queryParameters["limit"] else { return 100 }
         guard let number = Int(text), (1...500).contains(number) else {
-            throw Problem(.malformedRequest, "`limit` must be a number from 1 to 500")
+            throw Problem(.malformedRequest, "`limit` must be a whole number from 1 to 500")
         }
         return number
     }
 
-    /// The position from which a list continues, in the query parameter `name`; nil for the start of the list. The
-    /// previous page has the position in `field`.
+    /// The position from which a list continues: the query parameter `name`; nil if it's missing, for the first page.
+    ///
+    /// - Parameter field: The field of the previous page's response that has the position, for the error message.
     func position(_ name: String, from field: String) throws(Problem) -> Int64? {
         guard let text = uri.queryParameters[Substring(name)] else { return nil }
         guard let number = Int64(text), number > 0 else {

@@ -9,10 +9,13 @@ import TenureStore
 /// Performs the changes to customers that requests to the admin API ask for, such as grants, links and merges.
 struct CustomerChanges: Sendable {
     let customers: CustomerReader
-    /// Derives customers again from their artifacts, to separate merged customers.
+    /// Computes from artifacts what each of several merged customers has, to separate these customers.
     let derivation: Derivation
 
-    /// Performs a change. If the change is refused, throws a problem with the refusal as its `reason`.
+    /// Performs a change, and returns its outcome. If the change is refused, throws a problem that names the refusal in
+    /// its field `reason`.
+    ///
+    /// - Parameter reason: Why support makes the change, for the audit trail.
     func perform(
         _ change: CustomerChange, on customer: CustomerName, by holder: KeyHolder, reason: String? = nil,
         _ request: Request, _ context: ServiceContext
@@ -22,6 +25,8 @@ struct CustomerChanges: Sendable {
         let requested = RequestedChange(
             change, actor: holder.name, reason: reason, at: customers.now(), request: id)
         let store = customers.store
+        // Separating merged customers verifies their artifacts again, to find what each of them has. Most artifacts are
+        // verified before the transaction of the change, so that other requests don't wait for it.
         let rederivation =
             change.maySeparateCustomers
             ? try await derivation.rederivation(of: customer, in: store) : derivation.rederivation
@@ -39,13 +44,13 @@ struct CustomerChanges: Sendable {
         by holder: KeyHolder, reason: String?
     ) async throws -> Response {
         let outcome = try await perform(change, on: .publicID(id), by: holder, reason: reason, request, context)
-        guard case .done(let customer, _) = outcome else { throw Problem.noOutcome }
+        guard case .done(let customer, _) = outcome else { throw Problem.unexpectedOutcome }
         let answer = try await customers.answer(for: customer, to: request)
         return .json(capacity: 4096) { $0.value(answer) }
     }
 
-    /// Refuses a change to a customer of a realm that this service doesn't accept, as if the customer didn't exist.
-    /// Adds the refusal to the audit trail.
+    /// Refuses a change to a customer of a realm (a signing authority, see `Realm`) that this service doesn't accept,
+    /// as if the customer didn't exist. Adds the refusal to the audit trail.
     private func checkRealm(of customer: CustomerName, for change: CustomerChange, by holder: KeyHolder) async throws {
         guard case .publicID(let id) = customer,
             let storedCustomer = try await customers.store.read({ try $0.customer(named: id) }),
@@ -61,9 +66,9 @@ struct CustomerChanges: Sendable {
 }
 
 extension Problem {
-    /// The problem if the database returned the outcome of another kind of change. That would be a defect of the
-    /// service.
-    static let noOutcome = Problem(
+    /// The problem if the outcome doesn't fit the requested change, such as the outcome of an erasure after a grant.
+    /// That would be a defect of the service.
+    static let unexpectedOutcome = Problem(
         .internalError,
         "the database didn't return the outcome of this change; read the customer to see whether it was made")
 
@@ -87,8 +92,8 @@ extension Problem {
                 (
                     .conflict,
                     """
-                    the Apple Account that got the app is linked to another user, and `transfer` is `never`; unlink that \
-                    user first, or ask support
+                    the Apple Account that got the app is linked to another user, and the setting `transfer` is `never`; \
+                    unlink that user first, or ask support
                     """
                 )
             case .separated:

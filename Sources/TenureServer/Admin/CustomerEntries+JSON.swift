@@ -4,8 +4,9 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The JSON of stored entries in responses and exports.
+/// Writes what the database stores about a customer, in responses and exports.
 extension JSONWriter {
+    /// Writes one of the customers who were merged.
     mutating func value(_ member: CustomerDetails.Member) {
         object { json in
             json.field("id", member.publicID)
@@ -20,6 +21,7 @@ extension JSONWriter {
         }
     }
 
+    /// Writes a promise: a recorded right to an entitlement, which later policy edits can't take.
     mutating func value(_ promise: StoredPromise) {
         object { json in
             json.field("entitlement", promise.entitlement)
@@ -54,6 +56,7 @@ extension JSONWriter {
         }
     }
 
+    /// Writes an artifact or a notification.
     mutating func value(_ entry: CustomerDetails.SignedEntry) {
         object { json in
             json.field("kind", entry.kind)
@@ -61,7 +64,8 @@ extension JSONWriter {
             json.field("signedAt", entry.signedAt)
             json.field("receivedAt", entry.receivedAt)
             guard let bytes = entry.bytes else { return }
-            // The artifact as it was sent: a JWS is text, and a receipt is in Base64.
+            // The bytes as they were received. A receipt is binary, so it is in Base64. All others are JWS, which is
+            // text.
             let isReceipt = entry.kind == "\(Artifact.Kind.receipt)"
             json.field(
                 isReceipt ? "base64" : "jws",
@@ -97,7 +101,11 @@ extension JSONWriter {
         }
     }
 
-    /// Writes a page of a list; `next` is the position from which the following page continues.
+    /// Writes a page of a list.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the list's field.
+    ///   - next: The position from which the following page continues; nil on the last page.
     mutating func page<Element>(
         _ name: String, of elements: [Element], next: Int64?, _ body: (inout JSONWriter, Element) -> Void
     ) {

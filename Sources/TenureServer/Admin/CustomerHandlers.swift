@@ -40,14 +40,15 @@ struct CustomerHandlers: Sendable {
         let holder = try await keys.holder(of: request, context, needing: .erase, on: id)
         let outcome = try await changes.perform(
             .erase, on: .publicID(id), by: holder, reason: try request.reason(), request, context)
-        guard case .erased(let counts) = outcome else { throw Problem.noOutcome }
+        guard case .erased(let counts) = outcome else { throw Problem.unexpectedOutcome }
         return .jsonObject { json in
             json.field("erased", id)
             json.field("removed", counts)
         }
     }
 
-    /// `GET /v1/admin/customers/{id}/timeline?after=…&limit=…`: what happened, oldest first.
+    /// `GET /v1/admin/customers/{id}/timeline?after=…&limit=…`: what happened to the customer, oldest first. `after` is
+    /// the number of entries to skip.
     @Sendable func timeline(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         _ = try await keys.holder(of: request, context, needing: .read, on: id)
@@ -65,8 +66,11 @@ struct CustomerHandlers: Sendable {
         return .json(json)
     }
 
-    /// `GET /v1/admin/customers/{id}/export?unboundAfter=…`: everything stored about a customer, with
-    /// each artifact exactly as it was received. Only the unbound customers come in pages. Each page repeats all other data.
+    /// `GET /v1/admin/customers/{id}/export?unboundAfter=…`: everything stored about a customer, with each artifact
+    /// exactly as it was received.
+    ///
+    /// This includes unbound customers with the IDs of this customer: sets of artifacts that came without proof that
+    /// they belong to the sender. Only the unbound customers come in pages. Each page repeats all other data.
     @Sendable func export(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .export, on: id)
@@ -95,8 +99,8 @@ extension JSONWriter {
     fileprivate mutating func value(_ details: CustomerDetails) {
         object { json in
             json.field("mergedCustomers", details.members) { $0.value($1) }
-            // The identity of a shared purchase only serves to find the customer. Its transaction is among the
-            // artifacts.
+            // Leaves out identities of shared purchases: they only serve to find the customer, and the transactions of
+            // these purchases are among the artifacts.
             json.field("identities", details.identities.filter { $0.kind != .sharedPurchase }) { $0.value($1) }
             json.field("artifacts", details.artifacts) { $0.value($1) }
             json.field("notifications", details.notifications) { $0.value($1) }

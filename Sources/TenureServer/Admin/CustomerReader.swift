@@ -4,8 +4,8 @@ import TenureAPI
 import TenureCore
 import TenureStore
 
-/// Reads customers for the admin API. Customers with artifacts from an environment or a signer that the service doesn't
-/// accept are treated as not found.
+/// Reads customers for the admin API. Customers of a realm that the service doesn't accept are treated as not found. A
+/// realm is an environment of the App Store, or a test authority that replaces it.
 struct CustomerReader: Sendable {
     let store: Store
     let policies: ActivePolicy
@@ -17,7 +17,11 @@ struct CustomerReader: Sendable {
     private static let notFound = Problem(
         .notFound, "there is no customer with this ID; find customers with `POST /v1/admin/customers/find`")
 
-    /// Returns what is stored about the customer with this public ID, as far as `parts` asks for it.
+    /// Returns what is stored about the customer with this public ID. Throws `notFound` if there is no such customer.
+    ///
+    /// - Parameters:
+    ///   - parts: The optional parts to read too, such as the bytes of artifacts.
+    ///   - unboundAfter: The row ID after which the page of unbound customers begins.
     func details(
         _ id: String, with parts: CustomerDetails.Parts = [], unboundAfter: Int64 = 0
     ) async throws -> CustomerDetails {

@@ -5,6 +5,7 @@ import TenureStore
 
 /// Something that happened to a customer, as support sees it.
 struct TimelineEntry: Sendable {
+    /// The date of the event; for artifacts and notifications, when the service received them.
     let at: Date
     /// What happened, such as `acquired`, `purchase` or `refund`.
     let kind: String
@@ -30,10 +31,10 @@ extension JSONWriter {
 }
 
 extension CustomerDetails {
-    /// Everything that has a date, oldest first. Entries with the same date are in the order of `parts`.
+    /// Everything that has a date, oldest first. Entries with the same date are in the order of `entriesByKind`.
     var timeline: [TimelineEntry] {
         let evidence = customer.evidence
-        let parts = [
+        let entriesByKind = [
             evidence.acquisitions.compactMap(TimelineEntry.init(acquisition:)),
             evidence.purchases.flatMap(TimelineEntry.entries(of:)),
             artifacts.map { TimelineEntry(artifact: $0) },
@@ -43,12 +44,13 @@ extension CustomerDetails {
             support.map { TimelineEntry(support: $0) },
             trialSessions.map { TimelineEntry(at: $0.beganAt, "trialSession", [("entitlement", $0.entitlement)]) },
         ]
-        let entries = parts.flatMap { $0 }.enumerated()
+        let entries = entriesByKind.flatMap { $0 }.enumerated()
         return entries.sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
 }
 
 extension TimelineEntry {
+    /// Creates the entry of an acquisition of the app; nil if its date is unknown.
     fileprivate init?(acquisition: Acquisition) {
         guard let date = acquisition.originalPurchaseDate else { return nil }
         self.init(
@@ -59,6 +61,7 @@ extension TimelineEntry {
             ])
     }
 
+    /// Returns the entries of a purchase: the purchase itself and its refund, as far as their dates are known.
     fileprivate static func entries(of purchase: Purchase) -> [TimelineEntry] {
         let fields: [(String, String?)] = [
             ("product", purchase.productID), ("transactionID", purchase.transactionID),

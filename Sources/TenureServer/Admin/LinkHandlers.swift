@@ -11,6 +11,7 @@ struct LinkHandlers: Sendable {
     let customers: CustomerReader
     let changes: CustomerChanges
     let accessTokenKey: AccessTokenKey
+    /// What happens if the customer's acquisition of the app is linked to another user already.
     let transfer: Transfer
     let bodySize: Int
 
@@ -57,7 +58,7 @@ struct LinkHandlers: Sendable {
     /// Returns the response to linking or unlinking. The response contains only the customer's public ID, because a key
     /// of the scope `link` may not read customers.
     private func response(to outcome: ChangeOutcome, user: String, isLinked: Bool) throws -> Response {
-        guard case .done(let customer, let isNew) = outcome else { throw Problem.noOutcome }
+        guard case .done(let customer, let isNew) = outcome else { throw Problem.unexpectedOutcome }
         return .jsonObject { json in
             json.field("customer", customer.publicID)
             json.field("userID", user)
@@ -66,7 +67,8 @@ struct LinkHandlers: Sendable {
         }
     }
 
-    /// Returns the customer's row ID in a valid access token.
+    /// Returns the customer's row ID in an access token. Throws `malformedRequest` if the token is invalid or expired,
+    /// or if there is no such customer.
     private func customerRowID(in text: String) async throws -> Int64 {
         guard let token = accessTokenKey.token(in: text.utf8), customers.now() < token.expiresAt,
             customers.realms.contains(token.realm), let customer = try await customers.store.lookUp(token.customer),
@@ -89,10 +91,13 @@ struct UserRequest: AdminRequest {
     }
 }
 
-/// The body of `POST /v1/link`: the access token that the user's app received, or the public ID of a customer.
+/// The body of `POST /v1/link`. It has either `accessToken` or `customer`.
 struct LinkRequest: AdminRequest {
+    /// The ID that the app's server has for the user.
     let userID: String
+    /// The access token that the user's app received from the service.
     let accessToken: String?
+    /// The public ID of a customer.
     let customer: String?
 
     enum CodingKeys: String, CodingKey, CaseIterable {

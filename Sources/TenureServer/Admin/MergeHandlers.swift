@@ -19,7 +19,7 @@ struct MergeHandlers: Sendable {
             reason: try AdminParameter.reason(body.reason))
     }
 
-    /// `DELETE /v1/admin/customers/{id}/merges/{other}`: undoes a merge. Each customer gets back their evidence from
+    /// `DELETE /v1/admin/customers/{id}/merges/{other}`: undoes a merge. Each customer gets back the artifacts from
     /// before the merge.
     @Sendable func unmerge(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
@@ -35,6 +35,7 @@ struct MergeHandlers: Sendable {
 struct MergeRequest: AdminRequest {
     /// The public ID of the other customer.
     let other: String
+    /// Why support merges the customers, for the audit trail.
     let reason: String
 
     enum CodingKeys: String, CodingKey, CaseIterable {

@@ -47,7 +47,8 @@ struct OrderHandler: Sendable {
         }
     }
 
-    /// Returns the customers with signed evidence of one of these transactions, in the realm that signed it.
+    /// Returns the customers with artifacts that contain one of these transactions. Searches for each transaction only
+    /// in its realm: the authority that signed it.
     private func customers(
         of transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)]
     ) async throws -> [Customer] {
@@ -69,8 +70,8 @@ struct OrderHandler: Sendable {
 }
 
 extension CustomerFacts {
-    /// Whether signed evidence contains this ID. The search also finds customers with a user ID of the app, which may
-    /// be the same number by chance.
+    /// Whether the customer's signed artifacts contain this ID. The search by ID isn't enough: it also finds customers
+    /// with a user ID, chosen by the app's server, that is the same number by chance.
     fileprivate func prove(_ identity: Identity) -> Bool {
         switch identity.kind {
         case .appTransactionID: proofs.contains { $0.id == .appTransaction(identity.value) }
@@ -83,8 +84,8 @@ extension CustomerFacts {
 }
 
 extension Problem {
-    /// Creates the response if the call to the App Store failed: what the client must change, what the operator has to
-    /// correct in the configuration, or that the client may try again.
+    /// Creates the response after a failed call to the App Store. It says what the client must change, what the
+    /// operator must correct in the configuration, or that the client may try again.
     fileprivate init(_ failure: AppStoreFailure) {
         switch failure {
         case .invalidID:

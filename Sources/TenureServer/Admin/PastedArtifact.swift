@@ -12,15 +12,16 @@ struct PastedArtifact {
     enum Verdict {
         case accepted(VerificationStatus)
         case rejected(Rejection)
-        /// A response of verifyReceipt has no signature.
+        /// The artifact is a response of verifyReceipt (Apple's old web service), which has no signature, and it has no
+        /// signed receipt in it.
         case unsigned
     }
 
     /// The name of the artifact's kind; nil for a JWS of an unknown kind.
     let kind: String?
     let verdict: Verdict
-    /// The IDs in the artifact by which a customer can be found, without repetitions. The IDs of the artifact itself come
-    /// before those of the JWS inside it. In each JWS, the `appTransactionId` comes first.
+    /// The IDs in the artifact by which a customer can be found, without repetitions. The artifact's own IDs come
+    /// first, then the IDs of the JWS inside it. In each JWS, the `appTransactionId` comes first.
     let ids: [String]
 
     /// The maximum number of IDs, because each ID is looked up in the database.
@@ -57,8 +58,8 @@ struct PastedArtifact {
         }
     }
 
-    /// Verifies an artifact that support pasted, as if the App Store's server had sent it: an app transaction needn't be
-    /// bound to a device.
+    /// Verifies an artifact that support pasted, as if the App Store's server had sent it. So an app transaction is
+    /// accepted even if it wasn't signed for a device.
     private static func verdict(
         on artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date
     ) -> Verdict {
@@ -101,7 +102,7 @@ extension JSONObject {
 }
 
 extension ReceiptPayload {
-    /// The IDs in a receipt. Receipts from test environments have the download ID 0.
+    /// The IDs in a receipt. The download ID 0 is left out, because all receipts from test environments have it.
     fileprivate var ids: [String?] {
         [downloadID.flatMap { $0 == 0 ? nil : String($0) }]
             + inAppPurchases.flatMap { [$0.originalTransactionID, $0.transactionID] }

@@ -13,11 +13,12 @@ struct PersonaHandlers: Sendable {
     let bodySize: Int
     let now: @Sendable () -> Date
 
-    /// The seconds until a persona expires, by default and at most.
+    /// The seconds until a persona expires if the request has no `expires`.
     private static let defaultLifetime: TimeInterval = 30 * 86_400
+    /// The most seconds until a persona expires.
     private static let maximumLifetime: TimeInterval = 366 * 86_400
 
-    /// `GET /v1/admin/personas`: all personas, also the expired and revoked personas.
+    /// `GET /v1/admin/personas`: all personas, including expired and revoked personas.
     @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await keys.holder(of: request, context, needing: .persona)
         return try .encoded(
@@ -78,8 +79,10 @@ struct PersonaHandlers: Sendable {
         return try .encoded(PersonasAnswer(personas: [answer(for: persona)]))
     }
 
-    /// Stores personas and signs their tokens. If the name of a persona is taken and `replacing` is false, throws a
-    /// problem and stores no persona.
+    /// Stores personas, and returns them with their signed tokens. If a valid persona already has one of the names, and
+    /// `replacing` is false, throws a problem and stores no persona.
+    ///
+    /// - Parameter personas: The personas. `what` says which kind of customer a ready-made persona represents.
     private func create(
         _ personas: [(name: String, proof: AppProof, what: String?)], expiring: Date?, replacing: Bool,
         by holder: KeyHolder
@@ -112,7 +115,7 @@ struct PersonaHandlers: Sendable {
         }
     }
 
-    /// Returns the persona for a response, with the outcomes that the current policy has for this persona.
+    /// Returns the persona for a response, with what the current policy decides about each entitlement of this persona.
     private func answer(
         for stored: StoredPersona, what: String? = nil, token: String? = nil
     ) -> PersonaAnswer {

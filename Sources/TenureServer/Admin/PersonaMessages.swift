@@ -2,14 +2,17 @@ package import Foundation
 import TenureAPI
 import TenureCore
 
-/// The body of `POST /v1/admin/personas`.
+/// The body of `POST /v1/admin/personas`. A persona is a test customer for sandbox builds.
 package struct PersonaRequest: AdminRequest, Sendable, Hashable, Codable {
+    /// The name of the new persona: 1 to 64 printable ASCII characters without spaces.
     let name: String
-    /// The fields of the persona's app transaction, with Apple's names, such as `originalPlatform`.
+    /// The fields of the persona's app transaction, with Apple's names, such as `originalPlatform`. Nil if it
+    /// has no fields.
     let set: [String: String]?
     /// The date at which the persona expires; nil for 30 days from now.
     let expires: Date?
-    /// Whether to replace an active persona with this name.
+    /// Whether to replace a valid persona with this name. If it is false or nil, the service refuses the request if
+    /// there is such a persona.
     let replace: Bool?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -30,8 +33,8 @@ package struct ReadyMadePersonasRequest: AdminRequest, Sendable, Hashable, Codab
     let platform: String?
     /// The date at which the personas expire; nil for 30 days from now.
     let expires: Date?
-    /// Whether to replace active personas that have the names of the ready-made ones. Otherwise the service refuses the
-    /// request if there are any.
+    /// Whether to replace valid personas that have the names of ready-made personas. If it is false or nil, the service
+    /// refuses the request if there is such a persona.
     let replace: Bool?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -47,7 +50,7 @@ package struct ReadyMadePersonasRequest: AdminRequest, Sendable, Hashable, Codab
 
 /// A persona in responses of the admin API.
 package struct PersonaAnswer: Sendable, Hashable, Codable {
-    /// Whether the service accepts the persona's token.
+    /// Whether the service accepts the persona's token, or why not.
     package enum State: String, Sendable, Hashable, Codable {
         case valid, expired, revoked
     }
@@ -59,10 +62,11 @@ package struct PersonaAnswer: Sendable, Hashable, Codable {
     /// The date of creation in RFC 3339, like the two dates below.
     let createdAt: String
     package let expiresAt: String
+    /// Nil if the persona isn't revoked.
     package let revokedAt: String?
-    /// The outcome of each entitlement under the current policy, if the persona has bought nothing.
+    /// The outcome of each entitlement, such as `granted`, under the current policy, if the persona has bought nothing.
     package let entitlements: [String: String]
-    /// The kind of customer that a ready-made persona represents.
+    /// The kind of customer that a ready-made persona represents. Only the response that creates the persona has it.
     package let what: String?
     /// The token that the build under test sends. Only the response that creates the persona has it.
     package let token: String?
@@ -72,11 +76,13 @@ package struct PersonaAnswer: Sendable, Hashable, Codable {
 package struct PersonasAnswer: Sendable, Hashable, Codable {
     /// A ready-made persona that can't be derived from the policy, and why.
     package struct Omitted: Sendable, Hashable, Codable {
+        /// The name that the persona would have.
         package let name: String
+        /// Why the policy doesn't allow this persona.
         package let why: String
     }
 
     package let personas: [PersonaAnswer]
-    /// The ready-made personas that weren't created.
+    /// The ready-made personas that can't be derived from the policy; nil in responses to other requests.
     package var omitted: [Omitted]?
 }

@@ -6,7 +6,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The routes about the policy: its versions, rehearsals, publications and rollbacks.
+/// The routes about the policy: its versions, publications, rollbacks and rehearsals. A rehearsal is a dry run of a
+/// publication over all customers.
 struct PolicyHandlers: Sendable {
     let keys: AdminKeyCheck
     let publisher: PolicyPublisher
@@ -82,7 +83,7 @@ struct PolicyHandlers: Sendable {
         return try await publish(try publisher.candidate(text), body, by: holder, context)
     }
 
-    /// `POST /v1/admin/policies/rollback`: makes an older version current.
+    /// `POST /v1/admin/policies/rollback`: makes the requested version current, by default the previous version.
     @Sendable func rollBack(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await keys.holder(of: request, context, needing: .publish)
         let body = try await publishRequest(request, context)
@@ -109,7 +110,7 @@ struct PolicyHandlers: Sendable {
         let publication = try await publisher.publish(
             candidate, as: body, by: holder.name, logger: context.logger)
         context.logger.info(
-            "published",
+            "published a policy",
             metadata: [
                 "action": "\(publication.action.rawValue)", "version": "\(publication.version)",
                 "key": "\(holder.name)",

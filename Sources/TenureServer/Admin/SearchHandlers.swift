@@ -57,7 +57,7 @@ struct FindRequest: AdminRequest {
     }
 }
 
-/// Found customers, as a client reads them.
+/// The customers in the response to a search, as a client decodes them.
 package struct FoundCustomers: Sendable, Hashable, Decodable {
     package let customers: [Customer]
 
@@ -65,9 +65,11 @@ package struct FoundCustomers: Sendable, Hashable, Decodable {
         case customers
     }
 
-    /// A customer in the results.
+    /// A found customer.
     package struct Customer: Sendable, Hashable, Decodable {
+        /// The public ID.
         package let id: String
+        /// The environment of the App Store from which the customer's artifacts are.
         package let environment: String
 
         enum CodingKeys: String, CodingKey {
@@ -77,7 +79,7 @@ package struct FoundCustomers: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
-    /// Writes a customer as a list of found customers shows them.
+    /// Writes the fields of a customer that the response to a search has.
     mutating func value(summaryOf customer: Customer) {
         typealias Key = FoundCustomers.Customer.CodingKeys
         object { json in

@@ -27,7 +27,7 @@ struct SupportHandlers: Sendable {
     }
 
     /// `POST /v1/admin/customers/{id}/revocations`: revokes an entitlement, even if purchases or promises would grant
-    /// it.
+    /// it. A promise is a recorded right to an entitlement, which later policy edits can't take.
     @Sendable func revoke(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .support, on: id)
@@ -40,7 +40,7 @@ struct SupportHandlers: Sendable {
     }
 
     /// Checks the name of an entitlement. Throws `malformedRequest` if it is neither in the policy nor promised to this
-    /// customer. A promise may have an older name of the entitlement.
+    /// customer. A promise may have a name that the policy no longer has.
     private func check(entitlement: String, of id: String) async throws {
         let policies = customers.policies
         try await policies.refresh()
@@ -62,7 +62,7 @@ struct GrantRequest: AdminRequest {
     let entitlement: String
     /// The reason that the timeline and exports show.
     let reason: String
-    /// The end of the grant; nil for a permanent one.
+    /// The end of the grant; nil if the grant is permanent.
     let until: Date?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
@@ -73,6 +73,7 @@ struct GrantRequest: AdminRequest {
 /// The body of `POST /v1/admin/customers/{id}/revocations`.
 struct RevocationRequest: AdminRequest {
     let entitlement: String
+    /// The reason that the timeline and exports show.
     let reason: String
 
     enum CodingKeys: String, CodingKey, CaseIterable {

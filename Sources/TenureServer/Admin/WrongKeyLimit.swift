@@ -5,14 +5,17 @@ import TenureCore
 
 /// Limits the wrong admin keys from one address, so that keys can't be guessed.
 final class WrongKeyLimit: Sendable {
+    /// The window of each address. See `countedAddress(of:)` for the form of an address.
     private let windows = Locked<[String: Window]>([:])
 
-    /// The wrong keys of one address within a minute.
+    /// A minute in which the wrong keys of one address are counted.
     private struct Window {
         let end: Date
+        /// The number of wrong keys.
         var count: Int
 
-        /// Whether the window includes this instant. False after the clock was set back by more than a window's length.
+        /// Whether the window isn't over. False too if the clock was set back by more than a window's length, because
+        /// the window would then end too late.
         func contains(_ now: Date) -> Bool { now < end && end.timeIntervalSince(now) <= 2 * WrongKeyLimit.length }
     }
 
@@ -23,9 +26,9 @@ final class WrongKeyLimit: Sendable {
     /// The most addresses to remember.
     static let capacity = 4096
 
-    /// The name under which a client's wrong keys are counted: the client's IPv4 address, or the /64 network of its
-    /// IPv6 address.
-    static func name(of peer: Peer?) -> String { peer?.address?.ofClient.description ?? "unknown" }
+    /// The address for which a client's wrong keys are counted: the client's IPv4 address, the /64 network of its IPv6
+    /// address, or `unknown` for all clients without an IP address.
+    static func countedAddress(of peer: Peer?) -> String { peer?.address?.ofClient.description ?? "unknown" }
 
     /// Checks that a client with this address may try a key now. Throws `tooManyRequests` if the client must wait.
     func check(_ address: String, now: Date) throws(Problem) {
@@ -64,8 +67,8 @@ final class WrongKeyLimit: Sendable {
         windows.withLock { windows in
             if windows[address] == nil, windows.count >= Self.capacity {
                 windows = windows.filter { $0.value.contains(now) }
-                // Counting by address doesn't stop a client that has so many addresses, so counting starts again with
-                // an empty table.
+                // A client that has so many addresses can't be stopped by counting, so the table is emptied to limit
+                // the memory.
                 if windows.count >= Self.capacity { windows = [:] }
             }
             var window = windows[address] ?? Window(end: now.addingTimeInterval(Self.length), count: 0)

@@ -1,7 +1,7 @@
 import TenureCore
 import TenureStore
 
-/// One request to the App Store Server API, the same for both environments.
+/// One request to the App Store Server API, the same for production and the sandbox.
 struct AppStoreCall: Sendable, Hashable {
     let endpoint: AppStoreEndpoint
     /// The path and query, percent-encoded.
@@ -92,8 +92,8 @@ enum AppStoreCustomerID: Sendable, Hashable {
     case transaction(String)
     case appTransaction(String)
 
-    /// Creates the strongest ID: the app transaction ID, or the first original transaction ID. Nil if the identities
-    /// have neither.
+    /// Chooses the most reliable of a customer's identities (the IDs by which the database finds the customer): the app
+    /// transaction ID, or else the original transaction ID that sorts first. Nil if the customer has neither.
     init?(_ identities: some Sequence<Identity>) {
         let strongest = identities.lazy.filter { $0.kind == .appTransactionID || $0.kind == .originalTransactionID }
             .min { ($0.kind, $0.value) < ($1.kind, $1.value) }

@@ -8,6 +8,8 @@ import TenureStore
 extension AppStoreClient {
     /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps
     /// notifications for 180 days in production, and for 30 days in the sandbox.
+    ///
+    /// - Parameter paginationToken: The token in the previous page; nil for the first page.
     func notificationHistory(
         from start: Date, to end: Date, after paginationToken: String? = nil, in environment: AppStoreEnvironment
     ) async throws(AppStoreFailure) -> NotificationPage {
@@ -47,9 +49,10 @@ extension AppStoreClient {
     }
 }
 
-/// Up to 20 notifications, with the token for the next page.
+/// A page of the notification history, with up to 20 notifications.
 struct NotificationPage: Sendable {
     let notifications: [SentNotification]
+    /// The token with which to ask for the next page; nil if the response has none.
     let paginationToken: String?
     let hasMore: Bool
 }
@@ -62,8 +65,9 @@ struct SentNotification: Sendable {
 
     /// One attempt of the App Store to send a notification.
     struct Attempt: Sendable, Hashable {
+        /// When the App Store tried; nil if the response doesn't say it.
         let date: Date?
-        /// `SUCCESS`, or Apple's code of the failure.
+        /// `SUCCESS`, or Apple's code of the failure; nil if the response has neither.
         let result: String?
     }
 

@@ -7,17 +7,17 @@ import TenureStore
 extension AppStoreClient {
     /// Returns all transactions of a customer, finished consumables too, in the order of their last change.
     ///
-    /// - Parameter end: The uptime at which to stop.
+    /// - Parameter end: The time on the clock `AppStoreTime.uptime` after which the client sends no request.
     func transactionHistory(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> TransactionList {
-        // A page has the revision of the next page only if the order is ascending.
+        // Apple's token for the next page is called `revision`. A page has it only if the order is ascending.
         try await transactions(.transactionHistory, of: id, sort: "ASCENDING", in: environment, before: end)
     }
 
     /// Returns all refunded and revoked transactions of a customer.
     ///
-    /// - Parameter end: The uptime at which to stop.
+    /// - Parameter end: The time on the clock `AppStoreTime.uptime` after which the client sends no request.
     func refundHistory(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> TransactionList {
@@ -42,8 +42,8 @@ extension AppStoreClient {
         return list
     }
 
-    /// Returns the customer's app transaction, which isn't bound to a device. Throws `untrusted` if it can't be
-    /// verified.
+    /// Returns the customer's app transaction. Unlike an app transaction from StoreKit, it isn't signed for a device.
+    /// Throws `untrusted` if it can't be verified.
     func appTransaction(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> SyncArtifact<AppTransactionPayload> {
@@ -59,7 +59,7 @@ extension AppStoreClient {
         }
     }
 
-    /// Returns the result of `verify`. Throws its rejection as the failure `untrusted`.
+    /// Returns the result of `verify`. If `verify` throws a rejection, throws it as the failure `untrusted`.
     func verifying<Result>(_ verify: () throws(Rejection) -> Result) throws(AppStoreFailure) -> Result {
         do {
             return try verify()

@@ -17,6 +17,7 @@ struct AppStoreClient: Sendable {
     private let transport: AppStoreTransport
     private let logger: Logger
 
+    /// - Parameter share: The share of Apple's rate limits to use: 1 is all. Only tests use more.
     init(
         _ credentials: AppStoreCredentials, hosts: AppStoreHosts = AppStoreHosts(), verifier: AppStoreVerifier,
         transport: AppStoreTransport, retryPolicy: RetryPolicy = RetryPolicy(), time: AppStoreTime = .system,
@@ -47,15 +48,15 @@ struct AppStoreClient: Sendable {
             transport: transport, time: time, share: share, logger: logger)
     }
 
-    /// The accepted environments that have a server, production first.
+    /// The environments that the service accepts and for which Apple has a server, production first.
     var environments: [AppStoreEnvironment] {
         [.production, .sandbox].filter(verifier.trust.environments.contains)
     }
 
-    /// Makes a call, and repeats it until it succeeds, fails in a way that repeating doesn't help, or `retryPolicy`
-    /// ends it.
+    /// Makes a call, and repeats it until it succeeds, fails permanently, or reaches a limit of `retryPolicy`.
     ///
-    /// - Parameter end: The uptime at which to stop, if that is before the timeout of `retryPolicy`.
+    /// - Parameter end: The time on the clock `AppStoreTime.uptime` after which the client sends no request, if that is
+    ///   before the timeout of `retryPolicy`.
     func answer(
         to call: AppStoreCall, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> AppStoreReply {
@@ -64,6 +65,7 @@ struct AppStoreClient: Sendable {
         }
         let end = min(end, time.uptime() + retryPolicy.timeout)
         var failures = 0
+        // Whether another rejection of a token is final, and how many tokens were rejected.
         var (hasRenewedToken, renewals) = (false, 0)
         while true {
             // Waits until Apple's rate limit allows the call.
@@ -75,9 +77,9 @@ struct AppStoreClient: Sendable {
             } catch {
                 log(error, of: call, in: environment)
                 if case .notAuthorized = error, !hasRenewedToken {
-                    // Tries again at once with a new token. A second rejection is final. If someone changes the clock,
-                    // a token may expire while the request is on its way. Then the rejection says nothing about the
-                    // key, so this rejection isn't counted.
+                    // Tries again at once with a new token. If the App Store rejects that, too, the key is wrong. But
+                    // if someone changes the clock, a token may expire while the request is on its way. Such a
+                    // rejection says nothing about the key, so it isn't counted.
                     let hasExpired = time.now().timeIntervalSince(askedAt) >= AppStoreCredentials.lifetime
                     renewals += 1
                     hasRenewedToken = !hasExpired || renewals >= retryPolicy.attempts
@@ -100,8 +102,8 @@ struct AppStoreClient: Sendable {
         }
     }
 
-    /// Asks the given environment; if it is nil, asks each environment until one of them knows the ID in the call.
-    /// Throws the first failure if no environment knows the ID.
+    /// Calls `ask` with the given environment; if it is nil, with each environment until one of them knows the ID that
+    /// `ask` looks up. Throws the first failure if no environment knows the ID.
     func locating<Result: Sendable>(
         _ environment: AppStoreEnvironment?,
         _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result

@@ -6,8 +6,11 @@ import TenureJSON
 
 /// The In-App Purchase key with which the service uses the App Store Server API, for one app.
 struct AppStoreCredentials: Sendable {
+    /// The issuer ID of the developer's team, from App Store Connect.
     let issuerID: String
+    /// The ID of the key, from App Store Connect.
     let keyID: String
+    /// The bundle ID of the app.
     let bundleID: String
     private let key: Secret<P256.Signing.PrivateKey>
 
@@ -48,10 +51,10 @@ struct AppStoreCredentials: Sendable {
 /// before it expires, or after the App Store rejected it.
 actor AppStoreTokens {
     private let credentials: AppStoreCredentials
+    /// The latest token; nil before the first request, and after the App Store rejected a token.
     private var current: (text: String, issued: Date)?
 
-    /// The last seconds of a token's lifetime, in which no request begins with the token: a request takes time, and
-    /// clocks differ.
+    /// The seconds before a token expires in which no new request uses it: a request takes time, and clocks differ.
     private static let margin: TimeInterval = 60
 
     init(_ credentials: AppStoreCredentials) {
@@ -85,7 +88,7 @@ actor AppStoreTokens {
 struct AppStoreKeyFile {
     let path: String
 
-    /// The largest file in bytes. Apple's key files have fewer than 300.
+    /// The maximum size of a file, in bytes. Apple's key files have fewer than 300.
     private static let maximumSize = 16 * 1024
 
     /// Reads the key. Throws `keyFile` if that fails, with a message that contains nothing of the file's contents.
@@ -117,7 +120,7 @@ struct AppStoreKeyFile {
     private func content(ofPEM text: String) -> String {
         if (try? P384.Signing.PrivateKey(pemRepresentation: text)) != nil { return "a key of the curve P-384" }
         if (try? P521.Signing.PrivateKey(pemRepresentation: text)) != nil { return "a key of the curve P-521" }
-        return "something else"
+        return "a damaged key, or a key of another kind"
     }
 
     private func mistake(_ detail: String) -> ServiceError { .keyFile(path: path, detail: detail) }

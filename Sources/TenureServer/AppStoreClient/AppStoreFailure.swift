@@ -18,11 +18,12 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     case unreadable(String)
     /// Signed data in the response can't be verified.
     case untrusted(Rejection)
-    /// No request was sent, to stay below the rate limit of the endpoint. A request is possible again at the date.
+    /// No request was sent, because the rate limit of the endpoint would have delayed it too long. `until` is the
+    /// date at which the limit allows a request again.
     case throttled(until: Date)
-    /// The ID can't be one of the App Store's.
+    /// The ID is empty, too long, or `.` or `..`, so it can't be part of the path of a request.
     case invalidID
-    /// The environment has no server, or the service doesn't accept it.
+    /// Apple has no server for the environment, or the service doesn't accept it.
     case notServed(AppStoreEnvironment)
     /// The token for the request can't be signed with the key.
     case cannotSign
@@ -33,7 +34,8 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     enum Remedy: Sendable, Hashable {
         /// Repeating the request a moment later.
         case retry
-        /// Repeating the request much later: a new purchase appears, or the operator corrects the key or the host.
+        /// Repeating the request for hours or days: a missing purchase may appear, or the operator may correct the key
+        /// or the host.
         case later
         /// Nothing helps.
         case none
@@ -59,7 +61,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     /// Whether repeating the request a moment later may help.
     var isRetryable: Bool { remedy == .retry }
 
-    /// Whether the key is the problem, and not the request.
+    /// Whether the App Store rejects the key or the key can't sign, so that every request fails.
     var isKeyProblem: Bool {
         switch self {
         case .notAuthorized, .cannotSign: true
@@ -135,7 +137,7 @@ extension AppStoreRefusal {
         self.init(
             endpoint: endpoint, environment: environment, status: answer.status,
             code: (try? reply?.optionalInteger("errorCode")).flatMap { $0 }.map(AppStoreErrorCode.init),
-            message: (try? reply?.optionalText("errorMessage")).flatMap { $0 }.map(Self.plain),
+            message: (try? reply?.optionalText("errorMessage")).flatMap { $0 }.map(Self.shortASCII),
             retryAt: answer.retryAfter.flatMap { Self.instant(ofRetryAfter: $0, now: now) })
     }
 
@@ -148,8 +150,9 @@ extension AppStoreRefusal {
     /// The longest wait that a server can ask for, in seconds.
     private static let maximumRetryAfter: TimeInterval = 86_400
 
-    /// Returns the date of a `Retry-After`. The App Store sends milliseconds since 1970. A gateway may send seconds to
-    /// wait (RFC 9110, section 10.2.3). The size of the number tells them apart.
+    /// Returns the date of a `Retry-After`; nil if it isn't a whole number. The App Store sends milliseconds since 1970.
+    /// A gateway may send seconds to wait (RFC 9110, section 10.2.3), or seconds since 1970. The size of the number
+    /// tells them apart.
     static func instant(ofRetryAfter text: String, now: Date) -> Date? {
         guard text.utf8.count <= 18, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = Double(text)
@@ -163,8 +166,8 @@ extension AppStoreRefusal {
         return now.addingTimeInterval(min(max(wait, 0), maximumRetryAfter))
     }
 
-    /// Reduces a message to 200 characters of ASCII, because it is logged.
-    private static func plain(_ text: String) -> String {
+    /// Reduces a message of the App Store to 200 characters of ASCII, because it is logged.
+    private static func shortASCII(_ text: String) -> String {
         String(decoding: text.utf8.filter { (0x20..<0x7F).contains($0) }.prefix(200), as: UTF8.self)
     }
 }

@@ -7,12 +7,12 @@ import TenureCore
 
 /// Sends requests to the App Store over HTTP, with limits on the time and size of responses.
 ///
-/// Call `close` after the last request. If it runs in a service group, it closes itself at the shutdown, after the
-/// services that started later.
+/// Call `close` after the last request. In a `ServiceGroup`, the transport closes itself at the shutdown, after the
+/// group's services that started later.
 struct HTTPTransport: Service {
-    /// The seconds until the connection is open.
+    /// The timeout for opening a connection, in seconds.
     private static let connectTimeout: TimeInterval = 10
-    /// The seconds for one request and its whole response.
+    /// The timeout for one request and its whole response, in seconds.
     private static let exchangeTimeout: TimeInterval = 30
     /// The maximum number of bytes of a response. A page of 20 notifications has half a megabyte.
     private static let maximumAnswerSize = 4 * 1024 * 1024
@@ -44,7 +44,7 @@ struct HTTPTransport: Service {
     /// Cancels all requests. Nothing can be sent afterward.
     func close() async throws { try await client.close() }
 
-    /// The function that clients of the App Store call.
+    /// The function with which an `AppStoreClient` sends its requests.
     var transport: AppStoreTransport {
         AppStoreTransport { request async throws(AppStoreFailure) in try await send(request) }
     }

@@ -12,7 +12,7 @@ actor RateLimiter {
     }
 
     private let time: AppStoreTime
-    /// The share of Apple's rates to use. Only tests with a local App Store use a share above 1.
+    /// The share of Apple's rates to use: 1 is all. Only tests with a local App Store use more.
     private let share: Double
     /// The uptime at which each bucket is full again. A missing bucket is full.
     private var fullAt: [Key: TimeInterval] = [:]
@@ -40,7 +40,7 @@ actor RateLimiter {
         return wait
     }
 
-    /// Holds all requests to this endpoint for the seconds that the App Store asked for. Afterward, the requests are
+    /// Delays all requests to this endpoint by the seconds that the App Store asked for. Afterward, the requests are
     /// spaced evenly, without a burst.
     func hold(_ endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment, for seconds: TimeInterval) {
         let key = Key(endpoint: endpoint, environment: environment)

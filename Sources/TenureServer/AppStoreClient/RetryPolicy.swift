@@ -2,17 +2,18 @@ import Foundation
 
 /// How often and for how long a call to the App Store is repeated. Times are in seconds.
 struct RetryPolicy: Sendable, Hashable {
-    /// The most calls that reach the App Store, including the first.
+    /// The maximum number of attempts, including the first.
     var attempts = 6
     /// The longest wait before the second attempt, in seconds. The longest wait doubles with each further attempt.
     var firstWait: TimeInterval = 0.5
     /// The longest wait before any attempt.
     var maximumWait: TimeInterval = 30
-    /// The longest time from the beginning of the first attempt to that of the last.
+    /// The longest time from the beginning of the first attempt to the beginning of the last attempt.
     var timeout: TimeInterval = 120
 
-    /// Returns the wait after `failures` failed attempts: a random part of the doubled wait, which is at most
-    /// `maximumWait`. The wait is random so that processes that failed at the same time don't all try again at once.
+    /// Returns the seconds to wait after `failures` failed attempts: a random part of the longest wait, which doubles
+    /// with each failure up to `maximumWait`. The wait is random so that processes that failed at the same time don't
+    /// all try again at once.
     ///
     /// - Parameter random: A random number from 0 up to 1.
     func wait(after failures: Int, random: Double) -> TimeInterval {

@@ -8,7 +8,8 @@ import TenureStore
 struct SubscriptionStatuses: Sendable {
     /// One subscription of the customer.
     struct Subscription: Sendable {
-        /// The unsigned status from the response, for display only.
+        /// The status from the response, such as active or expired; nil if the response has none. It isn't signed, so
+        /// it is only displayed.
         let status: Open<SubscriptionStatus>?
         /// The last transaction; nil if it can't be verified.
         fileprivate(set) var transaction: (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)?
@@ -26,7 +27,7 @@ struct SubscriptionStatuses: Sendable {
 extension AppStoreClient {
     /// Returns the status of all of a customer's subscriptions, including expired subscriptions.
     ///
-    /// - Parameter end: The system's uptime, in seconds, at which to stop retrying.
+    /// - Parameter end: The time on the clock `AppStoreTime.uptime` after which the client sends no request.
     func subscriptionStatuses(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> SubscriptionStatuses {

@@ -6,12 +6,13 @@ import TenureStore
 /// The verified transactions of one customer in responses of the App Store.
 struct TransactionList: Sendable {
     let environment: AppStoreEnvironment
+    /// The verified transactions, in the order of the responses.
     private(set) var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
     /// The artifacts that were rejected. The index in each path counts from the start of the whole list.
     private(set) var rejected: [RejectedArtifact] = []
-    /// The revision with which to ask for the next page; nil before the first page.
+    /// Apple's token with which to ask for the next page; nil before the first page.
     var revision: String?
-    /// Why no further page is read; nil while there are more pages.
+    /// Why no further page is read; nil while pages are read.
     var ending: PageTrail.Ending?
     /// The number of transactions, including the rejected transactions.
     private var count: Int { transactions.count + rejected.count }
@@ -30,7 +31,8 @@ struct TransactionList: Sendable {
         self.environment = environment
     }
 
-    /// Verifies and adds the transactions of a page. Throws `untrusted` if verifying one of them later may succeed.
+    /// Verifies and adds the transactions of a page. Adds the transactions that can't be verified to `rejected`. Throws
+    /// `untrusted` if such a transaction may be verified later.
     mutating func add(_ page: [String], by verifier: AppStoreVerifier, now: Date) throws(AppStoreFailure) {
         for jws in page {
             size += jws.utf8.count
@@ -46,11 +48,12 @@ struct TransactionList: Sendable {
     }
 }
 
-/// The pages of a list that were read. Each page has the token of the next page, so without a limit a server could keep
-/// the client busy forever.
+/// Counts the pages of a list that were read, and decides whether to read the next page. Each page has the token of the
+/// next page, so without this check a server could keep the client busy forever.
 struct PageTrail: Sendable {
     /// Why no further page is read.
     enum Ending: Sendable, Hashable {
+        /// The App Store has no more pages.
         case lastPage
         /// The token of the next page is missing or was used before, so the list would never end.
         case circle
@@ -68,7 +71,8 @@ struct PageTrail: Sendable {
         self.maximumPages = maximumPages
     }
 
-    /// Counts a page. Returns nil if the page with the token `next` is to be read.
+    /// Counts a page that was read. Returns why the list ends with it; nil if the page with the token `next` is to be
+    /// read too.
     mutating func ending(hasMore: Bool, next: String?) -> Ending? {
         count += 1
         guard hasMore else { return .lastPage }

@@ -11,23 +11,26 @@ import TenureStore
 /// ID.
 struct CustomerHistory: Sendable {
     let environment: AppStoreEnvironment
-    /// The realm of the first artifact; nil if there is no artifact. All artifacts must have the same realm.
+    /// The realm of the first artifact: the environment, or the test authority, that signed it. Nil if there is no
+    /// artifact. All artifacts must have the same realm.
     private(set) var realm: Realm?
     private(set) var artifacts: [Artifact] = []
+    /// What the app transaction proves: when and in which version the account got the app.
     private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
-    /// The identities in the artifacts.
+    /// The IDs in the artifacts by which the database finds customers.
     private var namedIdentities = NamedIdentities()
     /// The rejected artifacts, with the reasons.
     private(set) var rejected: [RejectedArtifact] = []
-    /// Whether these are all of the customer's purchases: all pages were read, and no artifact was rejected.
+    /// Whether these are all of the customer's purchases: all pages and the subscription statuses were read, no
+    /// artifact was rejected, and the requested transaction is among them.
     private(set) var isComplete: Bool
-    /// Why no further page was read; nil if the App Store has no history of the customer.
+    /// Why no further page of transactions was read; nil if the App Store has no history of the customer.
     let ending: PageTrail.Ending?
 
-    /// The app transaction ID of the account: the requested ID, or one in an artifact. Artifacts with another ID are
-    /// rejected.
+    /// The app transaction ID of the account: the requested ID, or an ID in an artifact. Nil if there is neither.
+    /// Artifacts with another app transaction ID are rejected.
     private var appTransactionID: String?
     /// The original transaction IDs of the purchases. Renewal info is accepted only for a subscription with one of
     /// these IDs.
@@ -61,7 +64,7 @@ struct CustomerHistory: Sendable {
         if !rejected.isEmpty || !contains(id) { isComplete = false }
     }
 
-    /// The identities that find the customer, strongest first.
+    /// The identities by which the database finds the customer, most reliable first.
     var identities: [Identity] { namedIdentities.identities }
 
     /// The number of artifacts, purchases and renewals to save.
@@ -69,7 +72,7 @@ struct CustomerHistory: Sendable {
 
     /// Adds the history to an update of a customer.
     ///
-    /// - Parameter storedCustomer: The customer to update; nil for a new one.
+    /// - Parameter storedCustomer: The customer to update; nil for a new customer.
     func add(to update: inout CustomerUpdate, of storedCustomer: Customer?) {
         update.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
         update.identify(by: identities + namedIdentities.searchableIdentities(beyond: storedCustomer))
@@ -133,8 +136,8 @@ struct CustomerHistory: Sendable {
         namedIdentities.add(artifact.payload, renewal)
     }
 
-    /// Whether an artifact belongs to the history. An artifact with another account's ID, or from another realm than
-    /// the other artifacts, is added to `rejected`.
+    /// Returns whether an artifact belongs to the history. If it has the ID of another account, or is from another
+    /// realm than the artifacts before it, adds it to `rejected` and returns false.
     private mutating func belongs(_ id: String?, _ realm: Realm, at path: ArtifactPath) -> Bool {
         if let id, let appTransactionID, id != appTransactionID {
             rejected.append(

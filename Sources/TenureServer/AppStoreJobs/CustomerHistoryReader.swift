@@ -13,11 +13,12 @@ struct CustomerHistoryReader: Sendable {
     ///
     /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later.
     ///
-    /// If the App Store refuses another part of the history, or the part's signature is invalid, the part is left out,
-    /// unless a retry may help. A history is incomplete if the subscription statuses are left out.
+    /// The app transaction, the refunds and the subscription statuses are optional. If the App Store refuses to send one
+    /// of them, or it can't be verified, the history lacks it. If a retry may help, the function throws instead. A
+    /// history without the subscription statuses is incomplete.
     ///
     /// - Parameter environment: The environment that signed the artifact with this ID. If it's nil, the reader asks
-    ///   production first.
+    ///   each accepted environment, production first.
     func history(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment? = nil
     ) async throws(AppStoreFailure) -> CustomerHistory {
@@ -57,7 +58,7 @@ struct CustomerHistoryReader: Sendable {
         return history
     }
 
-    /// Returns a history that has only the app transaction.
+    /// Returns the history of a customer without purchases, which has only the app transaction.
     private func appTransactionAlone(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment?, before end: TimeInterval
     ) async throws(AppStoreFailure) -> CustomerHistory {
@@ -67,11 +68,11 @@ struct CustomerHistoryReader: Sendable {
         }
     }
 
-    /// Asks for a part of the history that may be left out. If the App Store refuses the request or the response can't
-    /// be verified, and a retry wouldn't help, the answer is nil.
+    /// Asks for a part of the history that may be left out. The answer is nil if the App Store refuses the request or
+    /// the response can't be verified. Throws if a retry may help.
     ///
-    /// - Parameter path: The path of the artifact in the list of rejected artifacts; nil if a rejected artifact isn't
-    ///   listed.
+    /// - Parameter path: The path of the artifact in the list of rejected artifacts; nil for a part with many artifacts,
+    ///   which isn't listed.
     private func optionalPart<Answer: Sendable>(
         rejectionPath path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
     ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: RejectedArtifact?) {

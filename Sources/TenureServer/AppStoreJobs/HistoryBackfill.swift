@@ -7,7 +7,9 @@ import TenureStore
 
 /// The jobs that use the App Store Server API.
 struct AppStoreJobs: Sendable {
+    /// Fetches the purchase history of each new customer.
     let histories: JobRunner<StoredJob>
+    /// Fetches the notifications that the service missed.
     let notifications: MissedNotifications
 }
 
@@ -18,10 +20,12 @@ struct HistoryBackfill: Sendable {
     let policies: ActivePolicy
     let now: @Sendable () -> Date
 
-    /// The seconds for which a process holds a job, longer than fetching a history may take.
+    /// The seconds for which no other process takes a claimed job. This is longer than fetching a history may take.
     private static let lease: TimeInterval = 900
 
-    /// Returns the runner of the queued jobs. `idle` is the seconds between two reads of an empty queue.
+    /// Returns the runner that performs the jobs in the database.
+    ///
+    /// - Parameter idle: The seconds between two reads of an empty queue.
     func runner(idle: TimeInterval, logger: Logger) -> JobRunner<StoredJob> {
         JobRunner(
             next: {

@@ -34,17 +34,18 @@ struct JobRunner<Job: Sendable>: Service {
         }
     }
 
-    /// Performs one job after the other until it is canceled.
+    /// Performs one job after the other until the task is canceled.
     private func performJobs() async throws {
         while true {
             try Task.checkCancellation()
-            if await step() { continue }
+            if await performNextJob() { continue }
             try await time.sleep(idlePause)
         }
     }
 
-    /// Performs the next job. Returns false if no job was due, or the queue failed.
-    func step() async -> Bool {
+    /// Performs the next job. Returns true if it succeeded or failed, so that another job may be due; false if no job
+    /// was due, the queue can't be read, or the task was canceled.
+    func performNextJob() async -> Bool {
         do {
             guard let (job, tries) = try await next() else { return false }
             do {
@@ -84,12 +85,11 @@ struct JobSchedule: Sendable, Hashable {
     var firstWait: TimeInterval = 60
     /// The longest wait before any try.
     var maximumWait: TimeInterval = 6 * 3600
-    /// The number of tries after which a job is removed if only time can remedy its failure: an ID that is unknown for
-    /// days is wrong. There is no limit while the App Store rejects the key, because the operator has to correct the
-    /// key.
+    /// The number of tries after which a job with a failure of `Remedy.later` is removed: an ID that is unknown for days
+    /// is wrong. There is no limit while the App Store rejects the key, because the operator has to correct the key.
     var maximumDelayedTries = 12
 
-    /// Returns the date of the next try; nil if the job can't succeed. Errors of the database are treated as
+    /// Returns the date of the next try; nil if the job isn't tried again. Errors of the database are treated as
     /// `Remedy.retry`.
     ///
     /// - Parameter tries: The number of tries, this one included.

@@ -15,7 +15,7 @@ struct MissedNotifications: Service {
     let logger: Logger
     let now: @Sendable () -> Date
 
-    /// The seconds between two searches.
+    /// The seconds between two requests for missed notifications.
     private static let pause: TimeInterval = 3600
 
     func run() async throws {
@@ -36,7 +36,9 @@ struct MissedNotifications: Service {
     /// seconds since 1970.
     static func progressName(for environment: AppStoreEnvironment) -> String { "notifications \(environment.rawValue)" }
 
-    /// Returns the seconds until the next search.
+    /// Returns the seconds until the next request for missed notifications.
+    ///
+    /// - Parameter failures: The number of consecutive failures, the last one included.
     private func pause(after failure: (any Error)?, failures: Int) -> TimeInterval {
         guard let failure else { return Self.pause }
         let time = client.time
@@ -55,11 +57,10 @@ struct MissedNotifications: Service {
                 try await setReachedInstant(now(), in: environment)
                 return nil
             }
-            // The search begins five minutes earlier, because clocks differ, and a notification may have been on its
-            // way.
+            // Begins five minutes earlier, because clocks differ, and a notification may have been on its way.
             let start = Date(timeIntervalSince1970: reached).addingTimeInterval(-300)
-            // If the service is misconfigured, it can't accept some notifications. The service accepts the other
-            // notifications, and keeps the stored instant, so that the next search fetches all notifications again.
+            // If the service is misconfigured, it can't accept some notifications. Then it accepts the others, but
+            // doesn't advance the stored instant, so that the next request fetches all of them again.
             var keepsInstant = false
             let summary = try await NotificationHistoryReader(client: client, environment: environment).run(
                 since: start,

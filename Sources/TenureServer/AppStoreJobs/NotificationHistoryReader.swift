@@ -8,7 +8,7 @@ import TenureStore
 struct NotificationHistoryReader: Sendable {
     let client: AppStoreClient
     let environment: AppStoreEnvironment
-    /// The seconds of history that are fetched, sorted and delivered together.
+    /// The length of a window in seconds: the notifications of a window are fetched, sorted and delivered together.
     var window: TimeInterval = 86_400
     /// The most pages in memory. A window with more pages is halved. A window of one second isn't halved further, so
     /// its notifications are delivered in pieces.
@@ -89,13 +89,16 @@ struct NotificationHistoryReader: Sendable {
     private struct Pages {
         let start: Date
         let end: Date
+        /// The token of the next page; nil before the first page.
         var token: String?
         var trail: PageTrail
+        /// Whether the last page was read.
         var areOver = false
     }
 
-    /// Returns the next piece of a window, or the whole window, in the order of signing. Nil if the window has too many
-    /// pages. Throws `unreadable` if the pages have no end.
+    /// Returns the notifications of the whole window, or of its next `maximumPages` pages if `inPieces` is true, in the
+    /// order of signing. Nil if the window has too many pages and must be halved. Throws `unreadable` if the pages have
+    /// no end.
     private func payloads(of pages: inout Pages, inPieces: Bool) async throws(AppStoreFailure) -> [[UInt8]]? {
         var payloads: [[UInt8]] = []
         var count = 0

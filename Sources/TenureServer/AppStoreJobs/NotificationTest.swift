@@ -15,8 +15,9 @@ package struct NotificationTest: Sendable {
 
     /// One of the App Store's attempts to send the notification.
     package struct Attempt: Sendable, Hashable {
+        /// When the App Store tried; nil if its response doesn't say it.
         package let date: Date?
-        /// `SUCCESS`, or Apple's code of the failure.
+        /// `SUCCESS`, Apple's code of the failure, or `UNKNOWN` if the response has no result.
         package let result: String
     }
 
@@ -43,7 +44,7 @@ package struct NotificationTest: Sendable {
     }
 
     /// Returns the attempts, latest last; empty if the App Store reports none within half a minute. Throws an
-    /// `AppStoreFailure` with a description for people.
+    /// `AppStoreFailure`.
     package func run(in environment: AppStoreEnvironment) async throws -> [Attempt] {
         let result: Result<[Attempt], any Error>
         do {

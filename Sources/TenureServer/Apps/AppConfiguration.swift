@@ -1,7 +1,8 @@
 import Foundation
 package import TenureStore
 
-/// One of several apps behind one address: its own policy, keys and data, under `/apps/NAME/v1/…`.
+/// One of several apps in one service. Each app has its own policy, keys and database. Its paths begin with
+/// `/apps/NAME/`.
 public struct AppConfiguration: Sendable {
     /// The app's name in paths and logs: lowercase letters, digits, hyphens and underscores.
     public var name: String
@@ -19,7 +20,7 @@ public struct AppConfiguration: Sendable {
 
     /// Returns the first mistake in apps that are to run in one process; nil if there is no mistake.
     public static func mistake(in apps: [AppConfiguration]) -> ServiceError? {
-        guard !apps.isEmpty else { return .apps("there is no app; add one below `apps`") }
+        guard !apps.isEmpty else { return .apps("no app is configured; add an app below `apps`") }
         for app in apps {
             guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(nameCharacters.contains) else {
                 return .apps(
@@ -57,7 +58,7 @@ public struct AppConfiguration: Sendable {
         path.contains("://") ? path : URL(fileURLWithPath: path).resolvingSymlinksInPath().standardized.path
     }
 
-    /// The first value that two apps have.
+    /// Returns the first value that two apps have; nil if all values differ.
     private static func firstDuplicate(_ apps: [AppConfiguration], _ value: (AppConfiguration) -> String) -> String? {
         var values: Set<String> = []
         return apps.map(value).first { !values.insert($0).inserted }

@@ -9,6 +9,7 @@ struct AppRunner: Service {
     /// Why the app couldn't start with the process; nil if the app started.
     let error: ServiceError?
 
+    /// The time between two attempts to start the app.
     private static let pause = Duration.seconds(5)
 
     init(_ name: String, _ apps: RunningApps, error: ServiceError?, logger: Logger) {

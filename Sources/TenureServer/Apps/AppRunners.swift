@@ -4,9 +4,9 @@ import TenureCore
 
 /// Runs the services of all apps. Apps can be added and ended while other apps are running.
 final class AppRunners: Service {
-    /// The group in which the group of each app runs.
-    private let host: ServiceGroup
-    /// The group of each app, by the app's name, until it has ended.
+    /// The service group in which the service group of each app runs.
+    private let outerGroup: ServiceGroup
+    /// The service group of each app, by the app's name, until the group has ended.
     private let groups = Locked<[String: ServiceGroup]>([:])
     private let logger: Logger
     /// The seconds to complete the requests of an app that ends.
@@ -15,12 +15,12 @@ final class AppRunners: Service {
     init(logger: Logger, shutdown: Int) {
         self.logger = logger
         self.shutdown = shutdown
-        // A group ends when its last service ends. So that this group stays even without an app, one service does
-        // nothing but wait for the shutdown.
-        host = ServiceGroup(configuration: .init(services: [UntilShutdown()], logger: logger))
+        // A group ends when its last service ends. So that the outer group stays even without an app, one service only
+        // waits for the shutdown.
+        outerGroup = ServiceGroup(configuration: .init(services: [UntilShutdown()], logger: logger))
     }
 
-    func run() async throws { try await host.run() }
+    func run() async throws { try await outerGroup.run() }
 
     /// Adds an app. If `error` kept the app from starting, `AppRunner` starts it again later.
     func add(_ name: String, of apps: RunningApps, error: ServiceError?) async {
@@ -31,7 +31,7 @@ final class AppRunners: Service {
         let group = ServiceGroup(configuration: configuration)
         groups.withLock { $0[name] = group }
         let appGroup = AppGroup(group: group) { [self] in groups.withLock { $0[name] = nil } }
-        await host.addServiceUnlessShutdown(.init(service: appGroup, successTerminationBehavior: .ignore))
+        await outerGroup.addServiceUnlessShutdown(.init(service: appGroup, successTerminationBehavior: .ignore))
     }
 
     /// Waits until the requests of an app that is no longer configured are complete, but not longer than the shutdown

@@ -1,19 +1,20 @@
 import TenureCore
 
-/// Several apps behind one address.
+/// The configuration of a service with several apps.
 package struct AppsConfiguration: Sendable {
     package var apps: [AppConfiguration]
-    /// The configured name of the app that also answers the routes without `/apps/NAME`. See `unprefixedApp`.
+    /// The value of the setting `apps.default`: the name of the app that also answers the routes without `/apps/NAME`;
+    /// nil if it isn't set.
     package var defaultApp: String?
     /// The settings that all apps share: address, TLS, proxies, connections, and the operator's admin key.
     package var common: ServiceConfiguration
     /// The values of the settings that a running service can't change, by name.
     package var fixedSettings: [String: [String]] = [:]
 
-    /// Creates the configuration of several apps. Unless set, `common` is the first app's configuration, with its admin
-    /// key.
+    /// Creates the configuration of several apps. If `common` is nil, the first app's configuration is used, with its
+    /// admin key.
     package init(_ apps: [AppConfiguration], common: ServiceConfiguration? = nil) throws(ServiceError) {
-        guard let first = apps.first else { throw .apps("there is no app; add one below `apps`") }
+        guard let first = apps.first else { throw .apps("no app is configured; add an app below `apps`") }
         self.apps = apps
         self.common = common ?? first.configuration
     }
@@ -21,7 +22,8 @@ package struct AppsConfiguration: Sendable {
     /// The app with this name; nil if the configuration doesn't have it.
     subscript(name: String) -> AppConfiguration? { apps.first { $0.name == name } }
 
-    /// The name of the app that also answers the routes without `/apps/NAME`: the configured one, or the only app.
+    /// The name of the app that also answers the routes without `/apps/NAME`: the configured app, or the only app. Nil
+    /// if there are several apps and none is configured.
     var unprefixedApp: String? { defaultApp ?? (apps.count == 1 ? apps.first?.name : nil) }
 
     /// The first mistake in the apps and in the name of the default app; nil if there is no mistake.

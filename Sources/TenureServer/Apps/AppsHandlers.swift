@@ -7,13 +7,14 @@ import TenureCore
 /// configuration, not a key inside its `apps` section.
 struct AppsHandlers: Sendable {
     let apps: RunningApps
+    /// The admin key at the top level of the configuration; nil if it is missing, so that all requests are rejected.
     let key: AdminKey?
     let now: @Sendable () -> Date
 
     static let listPath: RouterPath = "/v1/admin/apps"
     static let reloadPath: RouterPath = "/v1/admin/apps/reload"
 
-    /// `GET /v1/admin/apps`: the apps, and whether each one runs and can write.
+    /// `GET /v1/admin/apps`: the apps, and whether each app runs and can write to its database.
     @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
         try check(request, context)
         return try .encoded(await answer())
@@ -40,7 +41,8 @@ struct AppsHandlers: Sendable {
         return try .encoded(answer)
     }
 
-    /// Responds to these routes below `/apps/NAME`, and in a service with one app, where they don't exist.
+    /// Responds with 404 to the paths of these routes where they don't exist: below `/apps/NAME`, and in a service with
+    /// one app.
     @Sendable static func refuse(_ request: Request, _ context: ServiceContext) async throws -> Response {
         throw Problem(.notFound, "this route exists only if `apps` is configured; call it without `/apps/NAME`")
     }
@@ -61,7 +63,7 @@ struct AppsHandlers: Sendable {
     /// section.
     private func check(_ request: Request, _ context: ServiceContext) throws(Problem) {
         try apps.wrongKeys.check(
-            key, in: request, from: WrongKeyLimit.name(of: context.peer), now: now(),
+            key, in: request, from: WrongKeyLimit.countedAddress(of: context.peer), now: now(),
             else: Problem(
                 .notAuthenticated,
                 "send the admin key at the top level of the configuration, not the key of an app, as `Authorization: Bearer …`"

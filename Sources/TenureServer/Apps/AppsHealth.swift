@@ -3,12 +3,14 @@ import TenureAPI
 import TenureJSON
 import TenureStore
 
-/// `GET /health/ready` of several apps: lists all apps, and fails if no app can write to its database.
+/// `GET /health/ready` of a service with several apps: lists all apps, and fails if no app can write to its database.
 struct AppsHealth: Sendable {
     let apps: RunningApps
 
-    /// The response to requests for an app that doesn't run. The response doesn't contain the failure, because only the
-    /// operator of the process may see it, in `GET /v1/admin/apps`.
+    /// Returns the response to requests for an app that isn't running. The response doesn't contain the failure, because
+    /// only the operator of the process may see it, in `GET /v1/admin/apps`.
+    ///
+    /// - Parameter failure: Why the app isn't running; nil if it wasn't started yet.
     static func notRunning(because failure: ServiceError?) -> Problem {
         if case .otherKeys? = failure {
             return Problem(
@@ -43,7 +45,7 @@ struct AppsHealth: Sendable {
         }
     }
 
-    /// Checks all apps at the same time. Returns them in the order of the configuration.
+    /// Checks all apps at the same time, and returns their states in the order of the configuration.
     func states() async -> [AppState] {
         let configurations = apps.configuration.apps
         let reasons = await withTaskGroup(of: (String, String?).self) { group in
@@ -61,10 +63,10 @@ struct AppsHealth: Sendable {
     }
 }
 
-/// Whether an app can write to its database.
+/// Whether an app is running and can write to its database.
 struct AppState: Sendable {
     let name: String
-    /// A stable name for the reason why the app can't write; nil if the app can write.
+    /// A stable name for the reason why the app isn't running or can't write; nil if it can write.
     let reason: String?
 
     var status: String { reason == nil ? "ok" : "failing" }

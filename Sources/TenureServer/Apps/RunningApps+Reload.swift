@@ -2,13 +2,14 @@ import Logging
 import ServiceLifecycle
 import TenureCore
 
-/// Reloading the configuration of several apps while they run, on SIGHUP or at the owner's request.
+/// Reloading the configuration of several apps while they run, on SIGHUP or `POST /v1/admin/apps/reload`.
 extension RunningApps {
     /// The names of the apps that changed when the configuration was reloaded, and the warnings about the new
     /// configuration.
     struct Reload: Sendable {
         var added: [String] = []
         var removed: [String] = []
+        /// The apps that were and still are configured.
         var reloaded: [String] = []
         var warnings: [String] = []
     }
@@ -18,8 +19,8 @@ extension RunningApps {
         let mistakes: [String]
     }
 
-    /// Reloads the configuration and the files in its settings. If there is a mistake, only the TLS certificate
-    /// changes, and the call throws `ReloadRefusal`. Running apps continue with the new settings and open databases.
+    /// Reloads the configuration and the files in its settings. Running apps get the new settings, and keep their
+    /// databases open. If there is a mistake, only the TLS certificate changes, and the call throws `ReloadRefusal`.
     func reload() async throws -> Reload {
         // Only one reload runs at a time.
         while isReloading.exchange(true) { try await Task.sleep(for: .milliseconds(20)) }

@@ -13,7 +13,7 @@ final class RunningApps: Sendable {
         let service: TenureService
         /// Answers the requests for this app.
         let responder: RouterResponder<ServiceContext>
-        /// A new ID for each start and each reloaded configuration.
+        /// A new ID for each start and each reloaded configuration, to notice whether the app was replaced.
         fileprivate let id = UUID()
         /// The group that runs the app's services; nil until the services start.
         fileprivate var group: ServiceGroup?
@@ -25,6 +25,7 @@ final class RunningApps: Sendable {
         var generation = 0
         /// The routes that belong to no running app; nil until `makeRoutes`.
         var routes: AppRoutes?
+        /// The running apps, by name.
         var running: [String: RunningApp] = [:]
         /// The metrics of each app, even while it isn't running.
         var metrics: [String: ServiceMetrics] = [:]
@@ -39,6 +40,7 @@ final class RunningApps: Sendable {
     let wrongKeys = WrongKeyLimit()
     /// The metrics that belong to no app: connections, the certificate, and requests to shared routes.
     let sharedMetrics = ServiceMetrics()
+    /// The TLS certificate; nil if the service doesn't use TLS.
     let certificate: ServerCertificate?
     /// Reads the configuration again; nil if it isn't in a file.
     let reread: AppsReading.Reader?
@@ -70,7 +72,7 @@ final class RunningApps: Sendable {
     /// Returns why the app isn't running; nil if the app is running or wasn't started yet.
     func failure(of name: String) -> ServiceError? { state.withLock { $0.failures[name] } }
 
-    /// Stores why an app isn't running; nil if the app is running or isn't configured anymore.
+    /// Stores why an app isn't running. The failure is nil if the app is running or isn't configured anymore.
     func record(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
 
     /// Returns the metrics of an app. The first call for an app creates them. If the service starts the app again, it
@@ -89,7 +91,8 @@ final class RunningApps: Sendable {
         let apps = configuration.apps
         let errors = await start(apps)
         if errors.count == apps.count {
-            throw apps.lazy.compactMap { errors[$0.name] }.first ?? .apps("there is no app; add one below `apps`")
+            throw apps.lazy.compactMap { errors[$0.name] }.first
+                ?? .apps("no app is configured; add an app below `apps`")
         }
         return errors
     }
@@ -136,7 +139,8 @@ final class RunningApps: Sendable {
         return opened
     }
 
-    /// Stores the group that runs an app's services. Returns false if the app has another configuration by now.
+    /// Stores the group that runs an app's services, and returns true. If the app was replaced or removed meanwhile,
+    /// stores nothing and returns false.
     func record(group: ServiceGroup, of app: RunningApp, named name: String) -> Bool {
         state.withLock { state in
             guard state.running[name]?.id == app.id else { return false }
@@ -153,7 +157,7 @@ final class RunningApps: Sendable {
         for app in state.withLock({ $0.running.values.map(\.service) }) { try? await app.store.close() }
     }
 
-    /// Makes the routes of the configuration.
+    /// Creates the routes of the configuration. Until then, every request is rejected with the status 503.
     func makeRoutes() {
         let routes = routes(for: configuration)
         state.withLock { $0.routes = routes }

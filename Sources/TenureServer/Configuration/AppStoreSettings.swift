@@ -25,10 +25,14 @@ public struct AppStoreSettings: Sendable, Hashable {
     /// The first mistake that is visible without reading the key. Nil for valid settings.
     public var mistake: ServiceError? {
         if issuerID.isEmpty {
-            return .appStore("`issuerID` is empty; copy it from above the list of keys in App Store Connect")
+            return .appStore("`appStore.issuerID` is empty; copy it from above the list of keys in App Store Connect")
         }
-        if keyID.isEmpty { return .appStore("`keyID` is empty; copy it from beside the key in App Store Connect") }
-        if privateKeyFile.isEmpty { return .appStore("`privateKeyFile` is empty; set it to the key's .p8 file") }
+        if keyID.isEmpty {
+            return .appStore("`appStore.keyID` is empty; copy it from beside the key in App Store Connect")
+        }
+        if privateKeyFile.isEmpty {
+            return .appStore("`appStore.privateKeyFile` is empty; set it to the path of the key's .p8 file")
+        }
         return hosts.mistake
     }
 }
@@ -47,7 +51,7 @@ public struct AppStoreHosts: Sendable, Hashable {
     public var mistake: ServiceError? {
         for (name, host) in [("production", production), ("sandbox", sandbox)] {
             guard let detail = Self.mistake(in: host) else { continue }
-            return .appStore("the host of \(name), `\(host)`, \(detail)")
+            return .appStore("`appStore.hosts.\(name)` is invalid: `\(host)` \(detail)")
         }
         return nil
     }

@@ -5,7 +5,7 @@ package enum ConnectionString {
     package static let objection =
         "the database is given as a list of PostgreSQL options; write a URL such as `postgresql://…`"
 
-    /// Options of libpq. A list usually contains at least one of them.
+    /// Names of options of libpq, PostgreSQL's client library. A list usually contains at least one of them.
     private static let options: Set<String> = [
         "host", "hostaddr", "port", "dbname", "user", "passfile", "service", "sslmode", "connect_timeout",
         "application_name", "options", "target_session_attrs",

@@ -1,8 +1,9 @@
 public import Foundation
 
-/// The folder or bucket with the published asset packs, and the lifetime of download links.
+/// The folder or bucket with the published asset packs (files that a purchase unlocks), and the lifetime of download
+/// links.
 public struct ContentSettings: Sendable, Hashable {
-    /// The path of the published folder. With `s3` it needs only `catalog.jws`.
+    /// The path of the folder that `tenure content publish` writes. With `s3`, the folder needs only `catalog.jws`.
     public var folder: String
     /// How long a download link works, in seconds.
     public var linkLifetime: TimeInterval = 86_400

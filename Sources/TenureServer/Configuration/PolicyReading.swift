@@ -3,9 +3,9 @@ import TenureFiles
 import TenurePolicyFile
 
 extension ServiceConfiguration {
-    /// Reads a policy, and the release list to which it refers, from files.
+    /// Reads a policy from a file, and the list of the app's releases from the file that the policy names, if any.
     ///
-    /// Throws `unreadablePolicy`, or `brokenPolicy` with every mistake.
+    /// Throws `unreadablePolicy` if the policy can't be read, and `brokenPolicy` with every mistake in it.
     public static func readPolicy(at path: String) throws(ServiceError) -> Policy {
         let bytes: [UInt8]
         do {
@@ -23,7 +23,7 @@ extension ServiceConfiguration {
         }
     }
 
-    /// Why a file can't be read. Messages append it to the file's name.
+    /// Why a file can't be read. Error messages append the description to the file's name.
     private struct Unreadable: Error, CustomStringConvertible {
         let description: String
     }

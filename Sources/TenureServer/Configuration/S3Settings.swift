@@ -24,7 +24,7 @@ public struct S3Settings: Sendable, Hashable {
     public var accessKeyID: String
     /// The path of the file with the access key's secret. The service reads it again on SIGHUP.
     public var secretAccessKeyFile: String
-    /// The path of a file with the session token of temporary credentials.
+    /// The path of a file with the session token of temporary credentials; nil for a permanent access key.
     public var sessionTokenFile: String?
     /// The position of the bucket's name in download links.
     public var urlStyle = URLStyle.path
@@ -56,7 +56,7 @@ public struct S3Settings: Sendable, Hashable {
             ("region", region, "the bucket's region, such as `eu-central-1`"),
             ("bucket", bucket, "the name of the bucket with the published files"),
             ("accessKeyID", accessKeyID, "the ID of a key that may read the bucket"),
-            ("secretAccessKeyFile", secretAccessKeyFile, "a file with that key's secret, mode 600"),
+            ("secretAccessKeyFile", secretAccessKeyFile, "a file with the secret of the access key, mode 600"),
         ]
         var mistakes = required.filter { $0.value.isEmpty }.map {
             "`content.s3.\($0.name)` is missing; set it to \($0.meaning)"

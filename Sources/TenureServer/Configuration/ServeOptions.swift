@@ -6,29 +6,31 @@ package struct ServeOptions: Sendable {
     /// The configuration, without what is read from files.
     package var configuration: ServiceConfiguration
 
-    /// The path of the configuration file.
+    /// The path of the configuration file; nil if it isn't set.
     var config: String?
-    /// Whether to check the configuration only.
+    /// Whether to check the configuration only, and not to start the service.
     package var isCheck = false
-    /// The path of the policy.
+    /// The path of the policy; nil if it isn't set, which is a mistake.
     package var policy: String?
     /// The names of the accepted environments.
     package var environments = ["production", "sandbox"]
-    /// The paths of trusted certificates, some with the environment for which they are trusted.
+    /// The paths of trusted certificates, some as `ENVIRONMENT=PATH`, if they are trusted for that environment only.
     package var trust: [String] = []
-    /// The path of the file with the admin key.
+    /// The path of the file with the admin key; nil if it isn't set.
     package var adminKeyFile: String?
-    /// The paths of the TLS certificate and of its private key.
+    /// The path of the TLS certificate; nil for plain HTTP.
     package var certificate: String?
+    /// The path of the certificate's private key; nil for plain HTTP.
     package var tlsKey: String?
     /// The addresses and networks of proxies.
     package var proxies: [String] = []
     /// The key for the App Store Server API. If all of its properties are empty, no key is configured.
     package var appStore = AppStoreSettings(issuerID: "", keyID: "", privateKeyFile: "")
-    /// The URLs of the servers that replace Apple's servers of the App Store Server API.
+    /// The URL of the server that replaces Apple's App Store Server API for production; nil to use Apple's.
     package var productionHost: String?
+    /// The URL of the server that replaces Apple's App Store Server API for the sandbox; nil to use Apple's.
     package var sandboxHost: String?
-    /// The path of the file with the current instant, for tests.
+    /// The path of the file with the current instant, for tests; nil for the system's clock.
     package var clock: String?
     /// The asset packs. Without a folder, the service delivers no content.
     package var content = ContentSettings(folder: "")

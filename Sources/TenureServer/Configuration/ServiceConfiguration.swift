@@ -172,9 +172,11 @@ public struct ServiceConfiguration: Sendable {
         public var entitlementTokenWithoutNonce: TimeInterval = 3600
         /// The time after which a device asks again about permanent rights.
         public var refresh: TimeInterval = 14 * 86_400
-        /// The lifetime of an access token for proof that is bound to the device.
+        /// The lifetime of an access token for bound artifacts: they prove that they belong to the device that sent
+        /// them.
         public var accessToken: TimeInterval = 3600
-        /// The lifetime of an access token for unbound proof. Such a token gives access only to the data of that proof.
+        /// The lifetime of an access token for unbound artifacts, which came without such proof. The token gives access
+        /// only to the data of these artifacts.
         public var unboundAccessToken: TimeInterval = 600
 
         /// The defaults of `tenure serve`.

@@ -25,9 +25,11 @@ extension Setting {
         "appStore.issuerID", .text("UUID"), \.appStore.issuerID, isOfApp: true,
         "for calls to the App Store: the issuer ID in App Store Connect")
     package static let keyID = Setting(
-        "appStore.keyID", .text("id"), \.appStore.keyID, isOfApp: true, "the key's ID in App Store Connect")
+        "appStore.keyID", .text("id"), \.appStore.keyID, isOfApp: true,
+        "the ID of the In-App Purchase key in App Store Connect")
     package static let privateKeyFile = Setting(
-        "appStore.privateKeyFile", .path, \.appStore.privateKeyFile, isOfApp: true, "the key's `.p8` file")
+        "appStore.privateKeyFile", .path, \.appStore.privateKeyFile, isOfApp: true,
+        "the `.p8` file of the In-App Purchase key")
     package static let productionHost = Setting(
         "appStore.hosts.production", .text("URL"), \.productionHost, isOfApp: true,
         "another server in place of Apple's for production, such as a local App Store")
@@ -68,7 +70,7 @@ extension Setting {
         database,
         keys,
         Setting("host", .text("address"), \.configuration.host, "the address to listen on"),
-        Setting("port", 0...65_535, \.configuration.port, "the port to listen on; 0 takes any free one"),
+        Setting("port", 0...65_535, \.configuration.port, "the port to listen on; 0 takes any free port"),
         Setting(
             "environments", listOf: .choice(["production", "sandbox", "xcode"]), \.environments,
             flag: "environment", isOfApp: true, "the App Store environments from which the service accepts data"),
@@ -77,7 +79,7 @@ extension Setting {
         Setting(
             "tls.certificate", .path, \.certificate,
             "a PEM file with the server's certificate, then its intermediate certificates"),
-        Setting("tls.key", .path, \.tlsKey, "a PEM file with that certificate's private key"),
+        Setting("tls.key", .path, \.tlsKey, "a PEM file with the private key of `tls.certificate`"),
         Setting(
             "behindProxy", listOf: .text("address"), \.proxies,
             "addresses or networks (10.0.0.0/8) of the proxies that terminate TLS in front of the service"),
@@ -117,7 +119,7 @@ extension Setting {
             "the ID of an access key that may read the bucket"),
         Setting(
             "content.s3.secretAccessKeyFile", .path, \.s3.secretAccessKeyFile, isOfApp: true,
-            "a file with that key's secret; mode 600"),
+            "a file with the secret of the access key; mode 600"),
         Setting(
             "content.s3.sessionTokenFile", .path, \.s3.sessionTokenFile, isOfApp: true,
             "a file with the session token of temporary credentials; mode 600"),
@@ -177,7 +179,7 @@ extension Setting {
         ),
         Setting(
             "timeouts.response", 1...3600, \.configuration.timeouts.response,
-            "seconds within which a client must read some of a response"),
+            "seconds within which a client must read a part of a response"),
         Setting(
             "timeouts.idle", 1...3600, \.configuration.timeouts.idle,
             "seconds until a connection without requests is closed"),
@@ -190,7 +192,7 @@ extension Setting {
     /// The settings that a running service with several apps can't change.
     package static let fixed = all.filter { !$0.isOfApp && !$0.isForCommandOnly && $0.name != appsDefault.name }
 
-    /// The settings of a bucket that has the content files in place of the folder.
+    /// The settings of the S3 bucket that has the files of asset packs in place of `content.folder`.
     package static let s3 = all.filter { $0.name.hasPrefix("content.s3.") }
 
     /// The settings that a file may contain and, unless they are structures, the environment.

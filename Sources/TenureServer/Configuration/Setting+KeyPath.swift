@@ -36,7 +36,7 @@ extension Setting {
         }
     }
 
-    /// Creates a setting for a string. An empty property has no default.
+    /// Creates a setting for a string. If the property is initially empty, the setting has no default.
     init(_ name: String, _ kind: Kind, _ path: Path<String>, isOfApp: Bool = false, _ summary: String) {
         self.init(name, kind, fallback: Self.fallback(path), isOfApp: isOfApp, summary) {
             if let text = $0.text(named: name) { $1[keyPath: path] = text }
@@ -71,7 +71,7 @@ extension Setting {
         }
     }
 
-    /// Creates a setting for a list. An empty property has no default.
+    /// Creates a setting for a list. If the property is initially empty, the setting has no default.
     init(
         _ name: String, listOf kind: Kind, _ path: Path<[String]>, flag: String? = nil, isOfApp: Bool = false,
         _ summary: String
@@ -84,7 +84,7 @@ extension Setting {
         }
     }
 
-    /// The default as text: the property's initial value. Nil for an empty property.
+    /// Returns the default as text: the property's initial value; nil if it is empty.
     private static func fallback<Value>(_ path: Path<Value>) -> String? {
         let text = ServeOptions.defaults.map { "\($0[keyPath: path])" }
         return text == "" ? nil : text

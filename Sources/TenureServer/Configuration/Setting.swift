@@ -39,10 +39,9 @@ package struct Setting: Sendable {
     package let flag: String
     /// Whether the setting exists only on the command line, not in files and the environment.
     let isForCommandOnly: Bool
-
     /// Whether each of several apps has its own value. Other settings, such as the port, exist once for all apps.
     let isOfApp: Bool
-    /// Sets the property of the setting's key path; nil for a structure.
+    /// Sets the setting's property of `ServeOptions`; nil for a structure, which other code reads.
     let apply: (@Sendable (SettingValues, inout ServeOptions) -> Void)?
 
     init(
@@ -107,7 +106,7 @@ extension Setting.Kind {
         case .path, .trust, .text: text.isEmpty ? "is empty; remove it, or write a value" : nil
         case .number(let range):
             Int(text).map(range.contains) == true
-                ? nil : "must be a number from \(range.lowerBound) to \(range.upperBound); found `\(text)`"
+                ? nil : "must be a whole number from \(range.lowerBound) to \(range.upperBound); found `\(text)`"
         case .length(let range):
             TenurePolicyFile.Duration.seconds(text).map(range.contains) == true
                 ? nil

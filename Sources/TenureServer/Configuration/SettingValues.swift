@@ -1,11 +1,11 @@
 import Foundation
 
-/// The values of settings from a file, the environment and the command line. A later value overrides an earlier one.
+/// The values of settings from a file, the environment and the command line. A later value overrides an earlier value.
 package struct SettingValues: Sendable {
     /// The values of each setting, by its name. Only lists have several values.
     private var texts: [String: [String]] = [:]
-    /// The mistakes, one line each. A mistake in a value begins with its place, such as an option's name or the line in
-    /// the file.
+    /// The mistakes, one line each. A mistake in a value begins with where the value was set, such as an option's name
+    /// or a line of the file.
     package private(set) var mistakes: [String] = []
 
     /// The webhook endpoints.
@@ -39,13 +39,15 @@ package struct SettingValues: Sendable {
     // MARK: Reading
 
     /// Sets the values of one setting. If a value is invalid, adds to `mistakes` instead.
-    package mutating func set(_ setting: Setting, to values: [String], at place: String) {
+    ///
+    /// - Parameter source: Where the values were set, such as `--port` or a line of the file, for messages.
+    package mutating func set(_ setting: Setting, to values: [String], at source: String) {
         if values.isEmpty, !setting.kind.isList {
-            addMistake("\(place): `\(setting.name)` has no value")
+            addMistake("\(source): `\(setting.name)` has no value")
             return
         }
         let objections = values.compactMap { value in
-            setting.kind.objection(to: value).map { "\(place): `\(setting.name)` \($0)" }
+            setting.kind.objection(to: value).map { "\(source): `\(setting.name)` \($0)" }
         }
         mistakes += objections
         if objections.isEmpty { texts[setting.name] = values }
@@ -127,10 +129,10 @@ package struct SettingValues: Sendable {
 
     // MARK: Files
 
-    /// The files in the settings, and the files of the keys that the service made.
+    /// The paths of the files in the settings, and of the key files that the service made.
     ///
-    /// The list leaves out databases, the files of each of several apps, and the certificates to trust, which may be
-    /// folders.
+    /// Databases, the files of each of several apps, and the certificates to trust, which may be folders, aren't among
+    /// them.
     package var files: [String] {
         let files = Setting.all.filter { $0.kind == .path && $0.name != Setting.database.name }.compactMap { text($0) }
         let database = isSet(.database) ? text(.database) : nil

@@ -3,16 +3,20 @@ import TenureContent
 import TenureCore
 import TenureStore
 
-/// Decides which asset packs a customer may download. The rules are those of `allows`, which the client evaluates in
-/// the app, as far as the service has the same data as the app.
+/// Decides which asset packs (files that a purchase unlocks) a customer may download. The rules are those of the
+/// client's `Tenure.allows`, as far as the service has the same data as the app.
 struct ContentAccess: Sendable {
     let store: Store
     let policies: ActivePolicy
 
     /// Returns which of these entitlements and products the customer has. A running trial session of an entitlement
-    /// counts, and so does an undetermined decision while the policy allows it.
+    /// counts. A decision that is undetermined for lack of artifacts counts too, while the policy's `whileUndetermined`
+    /// allows it.
     ///
-    /// Unbound proof may belong to another person, so it unlocks nothing.
+    /// An unbound customer has nothing: their artifacts came without proof that they belong to the sender, so they may
+    /// be another person's.
+    ///
+    /// - Parameter persona: The test customer that replaces this customer in decisions; nil if there is no persona.
     func allowedUnlocks(
         _ unlocks: Set<ContentCatalog.Unlock>, for customer: Customer, as persona: Persona?, at now: Date
     ) async throws -> Set<ContentCatalog.Unlock> {
@@ -27,8 +31,7 @@ struct ContentAccess: Sendable {
             for case .product(let id) in unlocks {
                 outcomes[.product(id)] = Self.outcome(ofProduct: id, evidence, under: policy, at: now)
             }
-            // If the policy's `whileUndetermined` allows it, an undetermined decision unlocks a pack for some time.
-            // Further packs may be unlocked by a trial.
+            // Whether undetermined decisions unlock packs now. Further packs may be unlocked by a trial.
             let hasGrace = policy.allowsUndetermined(since: customer.createdAt, at: now)
             var allowed = unlocks.filter { unlock in
                 outcomes[unlock] == .granted || hasGrace && outcomes[unlock] == .undetermined
@@ -75,7 +78,7 @@ extension Policy {
 }
 
 extension Trial {
-    /// Whether one of the customer's sessions of this trial is running.
+    /// Whether the trial is running: the latest session, or the days since the first session, aren't over.
     fileprivate func isOpen(_ sessions: BegunSessions, at now: Date) -> Bool {
         switch self {
         case .sessions: now < sessions.latest.addingTimeInterval(Trial.maximumSessionDuration)

@@ -13,6 +13,8 @@ struct ContentDelivery: Sendable {
     let downloads: Downloads
 
     /// Creates the parts; nil if no content is configured.
+    ///
+    /// - Parameter databaseID: The ID of the app's database. Download links are valid only for this database.
     init?(
         _ configuration: ServiceConfiguration, databaseID: [UInt8], downloads: Downloads
     ) throws(ServiceError) {

@@ -62,8 +62,8 @@ final class ContentFolder: Sendable {
             return .failure(.content("there is no `\(file)`; publish asset packs with `tenure content publish`"))
         }
         do {
-            // Clients verify the signature. A check here would protect nothing: it runs on the machine that has the
-            // file.
+            // Clients verify the signature. Verifying it here too would protect nothing: anyone who can change the
+            // file on this machine can also change this service.
             return .success(try SignedCatalog.unverified(contents, bundleID: bundleID))
         } catch {
             return .failure(Self.failure(error))
@@ -76,9 +76,12 @@ final class ContentFolder: Sendable {
 private struct State {
     /// The catalog in use.
     private(set) var catalogInUse: SignedCatalog?
+    /// Why the catalog in the folder isn't used; nil if it is used.
     private(set) var problem: ServiceError?
-    /// The identity and date of the file that was read last, even if its catalog can't be used.
+    /// The identity and date of the file that was read last, even if its catalog can't be used. Nil before the first
+    /// check, and if the file was missing.
     private(set) var checkedFile: FileState?
+    /// When the file was last checked; nil before the first check.
     private var checkedAt: ContinuousClock.Instant?
     private var isChecking = false
 
@@ -97,7 +100,7 @@ private struct State {
     }
 
     /// Uses the catalog that was read, unless it is older than the catalog in use, or has the same counter and other
-    /// contents. Stores why a catalog isn't used.
+    /// contents. Each publication raises the counter. Stores why a catalog isn't used.
     mutating func useCatalog(_ newCatalog: Result<SignedCatalog, ServiceError>) {
         switch newCatalog {
         case .failure(let error): problem = error

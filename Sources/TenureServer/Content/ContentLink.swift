@@ -2,8 +2,8 @@ import Foundation
 import TenureContent
 import TenureStore
 
-/// The contents of a download link: the file, the customer, the entitlement or product that unlocks it, and the link's
-/// end.
+/// The contents of a download link: the file, the customer, the entitlement or product that unlocks the file, and the
+/// link's expiry.
 ///
 /// The link contains the entitlement or product, so that a customer can complete a download after a newer catalog has
 /// dropped the pack.
@@ -20,8 +20,9 @@ struct ContentLink: Sendable, Hashable {
     let pack: String
     /// The entitlement or product that the pack needs.
     let unlock: ContentCatalog.Unlock
-    /// The row ID of the customer, or of a member.
+    /// The row ID of the customer for whom the link was made. The customer may have been merged into another since.
     let customer: Int64
+    /// The authority that signed the customer's artifacts.
     let realm: Realm
     /// The row ID of the persona that replaces the customer; nil if there is no persona.
     let persona: Int64?
@@ -31,7 +32,8 @@ struct ContentLink: Sendable, Hashable {
 
 extension ContentLink {
     private static let version: UInt8 = 1
-    /// The size of the fixed-size fields: version, file, realm, customer, persona, end, digest, and the pack's length.
+    /// The size of the fixed-size fields: version, file, realm, customer, persona, expiry, digest, and the length of the
+    /// pack's name.
     private static let fixedSize = 3 + 3 * 8 + ContentDigest.size + 1
 
     /// The bytes that the authentication code covers.

@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 
 /// Makes and checks the tokens of download links: HMAC-SHA256 with a key that depends on the service's secret and the
-/// app's database. So a link of one app is invalid in another.
+/// ID of the app's database. So a link of one app is invalid for all other apps.
 struct ContentLinkKey: Sendable {
     private let code: MessageCode
 

@@ -26,7 +26,7 @@ struct ContentRoute: Sendable {
         }
         let persona = try await personas.persona(of: token, at: now)
         guard let delivery else {
-            throw Problem(.notFound, "this service delivers no content; set `content` in its configuration")
+            throw Problem(.notFound, "this service delivers no content; set `content.folder` in its configuration")
         }
         guard let signed = delivery.folder.catalog else {
             throw Problem(.notFound, "no content is published yet; publish it with `tenure content publish`")

@@ -7,9 +7,10 @@ import TenureContent
 import TenureCore
 import TenureStore
 
-/// `GET` and `HEAD /v1/content/{digest}`: a manifest or an archive, with a link from `GET /v1/content`.
+/// `GET` and `HEAD /v1/content/{digest}`: sends a published file, an asset pack's list of files (manifest) or its
+/// archive, to a client with a link from `GET /v1/content`.
 ///
-/// The customer's right is checked on each request, so a refund takes effect with the next request.
+/// Each request checks whether the customer may still use the pack, so a refund takes effect with the next request.
 struct DownloadRoute: Sendable {
     /// The content to deliver; nil if the service delivers no content.
     let delivery: ContentDelivery?

@@ -18,6 +18,7 @@ final class Downloads: Sendable {
     struct Customer: Hashable {
         /// The ID of the app's database.
         let databaseID: [UInt8]
+        /// The row ID of the customer in that database.
         let number: Int64
     }
 
@@ -45,7 +46,8 @@ final class Downloads: Sendable {
         limitPerCustomer = perCustomer
     }
 
-    /// Begins a download if the limits allow one more. The download is counted until the slot is released.
+    /// Begins a download if the limits allow it, and returns its slot, which counts the download until it is released.
+    /// Otherwise returns the limit that was reached.
     ///
     /// - Parameter metrics: The metrics of the customer's app, which count the download.
     func begin(for customer: Customer, _ metrics: ServiceMetrics) -> Result<Slot, DownloadRejection> {
@@ -83,6 +85,6 @@ extension DownloadRejection {
 }
 
 extension ServiceConfiguration {
-    /// The downloads, which may use half of the connections.
+    /// Creates the counter of downloads, which may use half of the connections.
     var downloads: Downloads { Downloads(limit: connectionLimit / 2, perCustomer: downloadsPerCustomer) }
 }

@@ -11,7 +11,7 @@ final class S3Links: Sendable {
         current = Locked(try S3Presigner(settings))
     }
 
-    /// Signs links with the current secrets.
+    /// Signs links with the secrets that were read last.
     var presigner: S3Presigner { current.withLock { $0 } }
 
     /// Reloads the secrets. If the new secrets are invalid, the previous secrets stay in use.

@@ -77,7 +77,7 @@ struct S3Presigner: Sendable {
         ]
         if let sessionToken { query.append(("X-Amz-Security-Token", sessionToken.revealed)) }
         let parameters = query.map { "\($0.0)=\($0.1.percentEncoded())" }
-        // The specification calls these values by the same names.
+        // These names are also the specification's.
         let canonicalRequest = [
             "GET", path, parameters.sorted().joined(separator: "&"), "host:\(host)", "", "host", "UNSIGNED-PAYLOAD",
         ].joined(separator: "\n")

@@ -6,7 +6,8 @@ import TenurePolicyFile
 package import TenureStore
 
 /// Checks a whole database, for `tenure database check`: its integrity, the references between rows, each artifact's
-/// signature, and whether the artifacts prove each customer's stored facts.
+/// signature, and whether the artifacts prove each customer's stored facts. The facts are what decisions need, computed
+/// from the artifacts and stored with the customer.
 package struct DatabaseCheck: Sendable {
     private let store: Store
     private let trust: TrustConfiguration
@@ -17,10 +18,13 @@ package struct DatabaseCheck: Sendable {
         self.trust = trust
     }
 
-    /// What was checked, and how many findings there are.
+    /// How many customers and artifacts were checked, and how many problems were found.
     package struct Outcome: Sendable, Hashable {
+        /// The number of checked customers, including those merged into others.
         package var customers: Int64 = 0
+        /// The number of checked artifacts.
         package var artifacts = 0
+        /// The number of problems.
         package var findings = 0
     }
 
@@ -83,6 +87,9 @@ package struct DatabaseCheck: Sendable {
 
         /// Checks one customer: the row of `customers`, and the customer's other rows. A customer who was merged into
         /// another customer (`isLiving` is false) has no facts, so only the row of `customers` is checked.
+        ///
+        /// Each finding says what the operator should do: restore a backup, rebuild the facts, or pass the right trust
+        /// anchors.
         private mutating func check(
             _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: Derivation
         ) throws(StoreError) {

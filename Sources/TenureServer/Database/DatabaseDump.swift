@@ -6,8 +6,8 @@ import TenureCore
 import TenureJSON
 package import TenureStore
 
-/// The canonical dump of a database: one line of JSON for each row, in an order that depends only on the content. Two
-/// databases with the same dump have the same content.
+/// The canonical dump of a database: one line of JSON for each row, in an order that depends only on the content (see
+/// `DatabaseWalk`). Two databases with the same dump have the same content.
 ///
 /// Each column is a field with its name. Instants are milliseconds since 1970, bytes are Base64, and customers are
 /// identified by their public IDs. SQLite and PostgreSQL with the same content give the same bytes.

@@ -3,7 +3,8 @@ package import TenureAppStore
 import TenureCore
 package import TenureStore
 
-/// Computes the facts of every customer again from their artifacts, and stores them where they differ.
+/// Computes the facts of every customer again from their artifacts, and stores them where they differ. The facts are
+/// what decisions need; see `CustomerFacts`.
 package struct DatabaseRebuild: Sendable {
     private let store: Store
     private let trust: TrustConfiguration
@@ -13,12 +14,13 @@ package struct DatabaseRebuild: Sendable {
         self.trust = trust
     }
 
-    /// The numbers of customers that a rebuild handled.
+    /// How many customers a rebuild handled.
     package struct Outcome: Sendable, Hashable {
+        /// The number of customers, without those merged into others.
         package var customers: Int64 = 0
-        /// Customers with other facts than before.
+        /// The number of customers with wrong facts, which were replaced.
         package var changed: Int64 = 0
-        /// Customers with unchanged facts, because one of their artifacts can't be verified.
+        /// The number of customers with an artifact that can't be verified. Their facts stay unchanged.
         package var stopped: Int64 = 0
     }
 

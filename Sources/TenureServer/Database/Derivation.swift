@@ -7,13 +7,13 @@ import TenureStore
 /// Derives a customer's facts from their rows in the database. The derivation verifies each artifact and notification
 /// again, as of the time at which it was received.
 ///
-/// The database also stores the facts themselves, with the customer, for fast decisions. Checks, rebuilds and undone
-/// merges compute them again in this way.
+/// The database also stores the facts themselves, with the customer, for fast decisions. `tenure database check`,
+/// `tenure database rebuild` and undone merges compute the facts again with this type.
 struct Derivation: Sendable {
     let verifier: AppStoreVerifier
 
-    /// Returns the customer's facts. Throws `damaged` if an artifact or notification can't be verified, because its bytes
-    /// were changed or its trust anchor isn't configured here.
+    /// Returns the customer's facts. Throws `damaged` if an artifact or notification can't be verified, because its
+    /// bytes were changed, or because the verifier doesn't have its trust anchor.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try facts(
             of: rows.artifacts, rows.notifications, ofCustomer: rows.customer.publicID)
@@ -62,8 +62,8 @@ struct Derivation: Sendable {
         return proven.facts
     }
 
-    /// What the entries prove. The proofs are collected first and added to the facts at once, because each addition
-    /// takes time for all existing facts.
+    /// What artifacts and notifications prove. All of it is collected first and then added to the facts at once, because
+    /// each addition to the facts processes all existing facts again.
     private struct ProvenFacts {
         var proofs: [AppProof] = []
         var purchases: [Purchase] = []
@@ -78,8 +78,11 @@ struct Derivation: Sendable {
         }
     }
 
-    /// Verifies in advance the entries of all members of a merged customer, page by page. Other requests wait for the
-    /// transaction that separates the members again, so that transaction verifies only the entries that arrive later.
+    /// Returns a `Rederivation` of a merged customer, which computes the facts of each member when they are separated
+    /// again. A member is a customer who was merged into this customer, or the customer itself.
+    ///
+    /// This function verifies the artifacts and notifications of all members in advance, page by page. Other requests
+    /// wait for the transaction that separates the members. So that transaction verifies only what arrives later.
     func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.read({ try $0.members(of: customer) }) {
@@ -99,7 +102,8 @@ struct Derivation: Sendable {
         return rederivation
     }
 
-    /// A rederivation for which no entries were verified in advance. The transaction verifies the entries that it needs.
+    /// A `Rederivation` for which nothing was verified in advance: the transaction that separates members verifies their
+    /// artifacts and notifications.
     var rederivation: Rederivation {
         Rederivation { entries throws(StoreError) in
             try facts(of: entries.artifacts, entries.notifications, ofCustomer: entries.publicID)
@@ -110,9 +114,9 @@ struct Derivation: Sendable {
     private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout ProvenFacts) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
-            // From a client, the service rejects an app transaction that was signed for a server, which has no
-            // device hash. A stored app transaction was accepted when it was received, so it's verified as if the App
-            // Store's server had sent it.
+            // The service rejects an app transaction without a device hash if a client sends it, and accepts it from the
+            // App Store's server. A stored app transaction was accepted when it was received, so it's verified as if the
+            // server had sent it.
             let verified = try verifier.verifyAppTransaction(artifact.bytes, from: .appStoreServer, now: receivedAt)
             proven.proofs.append(verified.proof)
         case .transaction:
@@ -128,8 +132,8 @@ struct Derivation: Sendable {
 }
 
 extension Derivation {
-    /// Creates the derivation for a database, under the given trust anchors. The last policy that can be read
-    /// identifies the app for which artifacts must be signed.
+    /// Creates the derivation for a database, under the given trust anchors. Artifacts must be signed for the app in the
+    /// last policy that can be read.
     init(trust: TrustConfiguration, policies: [StoredPolicy]) {
         let app = policies.reversed().lazy.compactMap { try? PolicyFile.read($0.compiled, named: "policy").app }.first
         self.init(

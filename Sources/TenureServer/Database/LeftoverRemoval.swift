@@ -7,7 +7,7 @@ import TenureStore
 /// - finishes interrupted erasures and publications
 /// - removes the rows of interrupted large updates
 /// - removes old rows about erased customers
-/// - removes the marks that a refused publication left on the promises that it would have ended
+/// - unmarks promises (rights that policy edits can't take) that a refused publication had marked to end
 struct LeftoverRemoval: Service {
     let store: Store
     let now: @Sendable () -> Date

@@ -2,18 +2,20 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// Collects the identities in verified artifacts. Only this code decides which IDs in artifacts identify customers.
+/// Collects the identities in verified artifacts: the IDs by which the database finds their customer. Only this code
+/// decides which IDs in artifacts identify customers.
 struct NamedIdentities: Sendable, Hashable {
     /// The identities that find the customer, each once, in the order of the artifacts.
     private(set) var identities: [Identity] = []
-    /// Identities by which support finds the customer. A sync never finds a customer by them; see `Identity.Kind`.
+    /// The `appAccountToken`s of purchases. Support finds the customer by them. A sync never does, because a client could
+    /// invent them.
     private var accountTokens: [Identity] = []
-    /// The order IDs of transactions, by which support finds the customer too.
+    /// The order IDs of transactions, by which only support finds the customer, too.
     private var orders: [Order] = []
-    /// All identities that were added, so that each is added once.
+    /// All identities in the three arrays above, so that each is added once.
     private var added: Set<Identity> = []
 
-    /// The identity of an order, and the ID of the transaction with this order.
+    /// The identity of an order (Apple's `webOrderLineItemId`), and the ID of the transaction with this order.
     private struct Order: Sendable, Hashable {
         let transactionID: String
         let identity: Identity
@@ -36,7 +38,7 @@ struct NamedIdentities: Sendable, Hashable {
         add(order: payload.webOrderLineItemID, of: purchase.transactionID)
     }
 
-    /// Adds the identities of renewal info. `renewal` is nil if it can't be derived.
+    /// Adds the identities of renewal info. `renewal` is nil if the renewal info has no original transaction ID.
     mutating func add(_ payload: RenewalInfoPayload, _ renewal: Renewal?) {
         add(account: payload.appTransactionID)
         guard let renewal else { return }
@@ -55,8 +57,8 @@ struct NamedIdentities: Sendable, Hashable {
 
     /// Returns the identities by which support finds the customer: account tokens, and the orders of new transactions.
     ///
-    /// - Parameter storedCustomer: The customer as stored; nil for a new one. The orders of this customer's
-    ///   transactions are stored already, so they are left out.
+    /// - Parameter storedCustomer: The customer as stored; nil for a new customer. The orders of the transactions that
+    ///   are stored with the customer are left out, because the database has them already.
     func searchableIdentities(beyond storedCustomer: Customer?) -> [Identity] {
         let transactions = orders.isEmpty ? [] : Set(storedCustomer?.facts.purchases.map(\.transactionID) ?? [])
         return accountTokens + orders.filter { !transactions.contains($0.transactionID) }.map(\.identity)

@@ -4,7 +4,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The facts that a verified notification proves, and the identities of its customer.
+/// The facts that a verified notification proves, and the identities (IDs by which the database finds customers) of its
+/// customer.
 ///
 /// The facts follow only from the signed artifacts inside the notification, so notifications of unknown types are used
 /// too.

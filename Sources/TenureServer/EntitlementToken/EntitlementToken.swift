@@ -4,16 +4,19 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The contents of an entitlement token: a signed statement of entitlements for offline use. The token is bound to a
-/// device, to an environment, and to the acquisition of the app by one Apple Account.
+/// The contents of an entitlement token: a signed statement of entitlements for offline use. The token is valid only for
+/// one device, one environment, and the acquisition of the app by one Apple Account.
 struct EntitlementToken {
+    /// The bundle ID of the app.
     let bundleID: String
     let customer: Customer
+    /// The ID of the acquisition; nil if the device's app transaction has no `appTransactionId`.
     let appTransactionID: String?
     /// The hash of the device ID, as `UUID.hashed` writes it.
     let device: String
+    /// The decisions about all entitlements. The token contains only those that grant.
     let decisions: [Decision]
-    /// The persona that replaced the customer; nil if there is no persona.
+    /// The persona (test customer) that replaced the customer in the decisions; nil if there is no persona.
     var persona: StoredPersona?
     /// The random value of the device's request; nil if the request had none.
     var nonce: String?
@@ -46,8 +49,8 @@ struct EntitlementToken {
         }
     }
 
-    /// The end of the token, no later than the end of the persona. A token without a nonce can be replayed, so it is
-    /// short-lived.
+    /// When the token expires: no later than the persona. A token without a nonce could be sent again by someone else,
+    /// so it is short-lived.
     private var end: Date {
         let term = nonce == nil ? lifetimes.entitlementTokenWithoutNonce : lifetimes.entitlementToken
         return min(now.addingTimeInterval(term), persona?.expiresAt ?? .distantFuture)
@@ -55,9 +58,9 @@ struct EntitlementToken {
 
     /// Writes the right to an entitlement.
     ///
-    /// Rights from subscriptions have an end. A refund or support can end every other right, and the device learns of
-    /// that only when it syncs. So `refreshAfter` says when the device should sync. Until the device has synced, it
-    /// keeps the right. Without a nonce, all rights end with the token.
+    /// Rights from subscriptions have an end, `until`. A refund or a revocation by support can end every other right at
+    /// any time, and the device learns of that only when it syncs. So `refreshAfter` says when the device should sync.
+    /// Until the device has synced, it keeps the right. Without a nonce, all rights end with the token.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.object(decision.entitlement) { json in
             let limit = nonce == nil ? end : nil

@@ -41,13 +41,13 @@ public enum ServiceError: Error, Sendable, Hashable {
     case webhook(name: String, detail: String)
     /// The settings for calls to the App Store are invalid.
     case appStore(String)
-    /// Content can't be delivered.
+    /// The settings or files for asset packs are invalid, so the service can't deliver them.
     case content(String)
     /// The file with the clock for tests is invalid, or the clock isn't allowed.
     case clock(String)
-    /// The apps can't run together.
+    /// Several apps can't run in one service: for example, two apps have the same name or database.
     case apps(String)
-    /// One of several apps has a mistake.
+    /// One of several apps can't run, or its settings have a mistake.
     case app(name: String, String)
     /// The database can't be used.
     case database(String)
@@ -79,12 +79,13 @@ extension ServiceError: CustomStringConvertible {
     /// The problem and its fix, for the operator.
     public var description: String {
         switch self {
-        case .invalidPort(let port): "`\(port)` isn't a valid port; use one from 1 to 65535, or 0 for any free one"
+        case .invalidPort(let port): "`\(port)` isn't a valid port; use a port from 1 to 65535, or 0 for any free port"
         case .portInUse(let host, let port):
             "port \(port) on `\(host)` is in use; stop the process that listens there, or choose another port with --port"
         case .cannotListen(let host, let port, let detail):
             "can't listen on `\(host)`, port \(port): \(detail); choose another `host` or `port`"
-        case .noEnvironment: "no App Store environment is configured; add at least one of production, sandbox and xcode"
+        case .noEnvironment:
+            "no App Store environment is configured; set `environments` to production, sandbox, xcode, or several of them"
         case .productionNeedsAppleID:
             "the app's Apple ID is missing, which production artifacts contain; add `appleID` to the policy's `app`"
         case .testAnchorsBeyondLoopback(let host):

@@ -54,7 +54,7 @@ struct AccessMiddleware: RouterMiddleware {
             ])
     }
 
-    /// The method's name if HTTP defines it. Clients may send any text.
+    /// Returns the method's name if HTTP defines it; otherwise `other`, because clients may send any text as a method.
     private static func name(of method: HTTPRequest.Method) -> String {
         HTTPRequest.Method.common.contains(method) ? method.rawValue : "other"
     }

@@ -1,6 +1,6 @@
 /// What a `Range` header asks for (RFC 9110, section 14.2).
 enum ByteRange: Sendable, Hashable {
-    /// The whole file: there is no range, several ranges, or an invalid one, or the file is empty.
+    /// The whole file: there is no range, there are several ranges, the range is invalid, or the file is empty.
     case all
     /// Some bytes of the file, which the response sends with status 206.
     case part(Range<Int64>)

@@ -7,7 +7,7 @@ import NIOHTTPTypes
 ///
 /// **Slow clients.** The handler closes the connection if the client is too slow to begin, to send a request's body, or
 /// to read the response. The server's idle timeout covers the time between requests. The handler also tells
-/// `Connections` what the connection is doing.
+/// `Connections`, which closes connections to make room for new connections, what this connection is doing.
 ///
 /// **Early responses.** If a response is sent before its request is complete, the connection is closed afterward. The
 /// rest of the request is still read for a short time and up to a limit, so that the client can read the response.
@@ -55,7 +55,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The events that arrived after a complete request, and wait for its response or for a turn.
     private var waiting = PipelinedRequests()
-    /// The turn in which the current request was passed on. Nil if the request wasn't waiting, or has its response.
+    /// The number of the turn in which the current request was passed on. Nil if the request didn't have to wait for a
+    /// turn, or its response was sent.
     private var turn: Int?
     /// Whether NIO wanted to read more while events were waiting. The read follows when no events are waiting.
     private var isReadingPaused = false
@@ -65,8 +66,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The only timer, for the earlier of `readingUntil` and `nextResponseCheck`.
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     /// The numbers of complete requests, of started responses, and of responses that the operating system has taken.
-    /// They differ while a response is made or sent, and if a response begins before its request is complete. A request
-    /// in `waiting` isn't counted yet.
+    /// They differ while the service works on a response or sends it, and if a response begins before its request is
+    /// complete. A request in `waiting` isn't counted yet.
     private var requestsRead = 0
     private var responsesBegun = 0
     private var responsesEnded = 0
@@ -168,7 +169,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if waiting.isOverLimit { context.close(promise: nil) }
     }
 
-    /// Waits until it's this connection's turn, and passes the next request on.
+    /// Waits until it's this connection's turn (see `PipeliningTurns`), and passes the next request on.
     private func waitForTurn(_ context: ChannelHandlerContext) {
         let turns = PipeliningTurns.of(context.eventLoop)
         turns.wait { [self] turn in
@@ -180,6 +181,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Ends this connection's part in the current turn, so that the next turn can begin.
     private func finishTurn(_ context: ChannelHandlerContext) {
         guard let turn else { return }
         self.turn = nil
@@ -375,6 +377,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Reports to `Connections`, which closes connections to make room for new ones
 
+    /// Reports what the connection is used for now, and the bytes of the request's body since the last report.
     private func reportPhase() {
         guard let connection else { return }
         let phase = phase
@@ -383,6 +386,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         unreportedBytes = 0
     }
 
+    /// What the connection is used for now.
     private var phase: ConnectionPhase {
         if clientReadAt != nil { return .response }
         if isRequestArriving, !closesAfterResponse { return .request }

@@ -12,9 +12,9 @@ extension Problem {
             self.init(
                 busy: "the database's file was replaced; restart the service as its log says",
                 reason: "databaseReplaced", retryAfter: 60)
-        case .moved(_, let place):
+        case .moved(_, let newDatabase):
             self.init(
-                busy: "the database was moved to `\(place)`; restart the service with that database",
+                busy: "the database was moved to `\(newDatabase)`; set `database` to that, and restart the service",
                 reason: "databaseMoved", retryAfter: 60)
         case .otherApp, .otherDatabase:
             self.init(
@@ -46,7 +46,7 @@ extension Problem {
                 busy: "the database can't be used; the service's log says why",
                 reason: "databaseUnusable", retryAfter: 5)
         case .policyChanged:
-            self.init(busy: "the database just got another policy; try again", reason: nil, retryAfter: 1)
+            self.init(busy: "another policy was just published; try again", reason: nil, retryAfter: 1)
         case .unavailable, .damaged, .failed, .notEmpty, .copyDiffers: return nil
         }
     }

@@ -7,12 +7,14 @@ struct PipelinedRequests {
     /// An event from the client that is passed on later.
     enum Event {
         case part(HTTPRequestPart)
+        /// What the client sent can't be parsed, or the connection failed.
         case error(any Error)
+        /// The client sends nothing more.
         case inputClosed
     }
 
     private var events = CircularBuffer<Event>()
-    /// The number of the requests, and the memory of all events.
+    /// The number of the requests, and the memory of all events in bytes.
     private var (requests, bytes) = (0, 0)
 
     /// The limits of a connection. No well-behaved client sends that many requests before it reads a response.

@@ -7,9 +7,9 @@ import NIOPosix
 /// next request followed each response at once, clients that have sent a thousand requests would get all of their
 /// responses before NIO reads from any other connection.
 ///
-/// So pipelined requests are passed on in turns. A turn passes on one request each of the connections that have waited
-/// longest. The next turn begins a moment after the last response of this turn, or after 50 ms if a response takes
-/// longer. In this moment, NIO reads the other sockets.
+/// So pipelined requests are passed on in turns. A turn passes on one request of each of the connections that have
+/// waited longest. The next turn begins a millisecond after the last response of this turn, or after 50 ms if a response
+/// takes longer. Between two turns, NIO reads the other sockets.
 final class PipeliningTurns: Sendable {
     /// Passes on the next request of a connection, in the turn with this number.
     typealias PassOn = (_ turn: Int) -> Void
@@ -17,7 +17,7 @@ final class PipeliningTurns: Sendable {
     private struct State {
         /// What to do in the next turns, the longest waiting connection first.
         var waiting: [PassOn] = []
-        /// The task that begins the next turn.
+        /// The task that begins the next turn; nil if no connection waits for a turn.
         var beginning: Scheduled<Void>?
         /// The number of the current turn.
         var turn = 0
@@ -55,7 +55,8 @@ final class PipeliningTurns: Sendable {
         return turns
     }
 
-    /// Lets a connection wait for a turn. When `passOn` was called, `finish` must be called with its turn.
+    /// Lets a connection wait for a turn. Calls `passOn` in that turn. After that, the connection must call `finish` with
+    /// the turn's number.
     func wait(_ passOn: @escaping PassOn) {
         state.value.waiting.append(passOn)
         if state.value.beginning == nil { beginTurn(in: state.value.unanswered == 0 ? Self.pause : Self.maximumWait) }
@@ -70,10 +71,12 @@ final class PipeliningTurns: Sendable {
         beginTurn(in: Self.pause)
     }
 
+    /// Schedules the next turn.
     private func beginTurn(in time: TimeAmount) {
         state.value.beginning = eventLoop.scheduleTask(in: time) { self.passOnRequests() }
     }
 
+    /// Begins the next turn: passes on the requests of the connections that have waited longest.
     private func passOnRequests() {
         let passOns = state.value.waiting.prefix(Self.maximumRequests)
         state.value.waiting.removeFirst(passOns.count)

@@ -65,7 +65,8 @@ extension Problem {
             case .contentTooLarge?: self.init(.tooLarge, "the body is too large")
             case let status? where status.kind == .clientError:
                 self.init(.malformedRequest, "the request isn't valid HTTP")
-            default: self.init(.internalError, "the service failed; see its log for the ID in `X-Request-Id`")
+            default:
+                self.init(.internalError, "the service failed; search its log for the ID in the header `X-Request-Id`")
             }
         }
     }

@@ -26,8 +26,7 @@ extension Request {
             throw Problem(
                 .unsupportedMediaType, "the media type isn't supported; send `Content-Type: application/json`")
         }
-        // A small compressed body can expand to a huge one, which the limit wouldn't prevent. So no compressed body is
-        // accepted.
+        // A small compressed body can expand to more bytes than the limit. So no compressed body is accepted.
         if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
             throw Problem(.unsupportedMediaType, "the body is compressed; send it without `Content-Encoding`")
         }

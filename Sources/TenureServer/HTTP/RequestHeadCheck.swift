@@ -40,7 +40,7 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// Whether the end of the body can be known: `Transfer-Encoding` ends with `chunked`, or is absent. Otherwise a
-    /// proxy could take another place for the beginning of the next request, which allows request smuggling (RFC 9112,
+    /// proxy and the service could disagree on where the next request begins, which allows request smuggling (RFC 9112,
     /// sections 6.3 and 11.2).
     private static func hasKnownEnd(_ head: HTTPRequestHead) -> Bool {
         guard let codings = head.headers["Transfer-Encoding"].last else { return true }

@@ -9,7 +9,7 @@ struct ServiceContext: RequestContext {
     let remoteAddress: NetworkAddress?
     /// The connection.
     let channel: any Channel
-    /// The client; set by `AccessMiddleware`.
+    /// The client that sent the request; nil until `AccessMiddleware` sets it.
     var peer: Peer?
     /// The part of the client's path before the app's path: `/apps/NAME`, or nothing. Paths in responses begin with it.
     var pathPrefix = ""

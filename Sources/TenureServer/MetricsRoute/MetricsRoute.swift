@@ -22,7 +22,7 @@ struct MetricsRoute: Sendable {
         case .guarded:
             guard context.peer?.isLocal != true else { break }
             try wrongKeys.check(
-                adminKey, in: request, from: WrongKeyLimit.name(of: context.peer), now: now(),
+                adminKey, in: request, from: WrongKeyLimit.countedAddress(of: context.peer), now: now(),
                 else: Problem(
                     .notAuthenticated,
                     "metrics are available from this machine, or with the admin key as a bearer token"

@@ -115,7 +115,7 @@ import Testing
         #expect(try await mistake(P521.Signing.PrivateKey().pemRepresentation).contains("P-521"))
         #expect(try await mistake(String(repeating: "k", count: 20_000)).contains("more than"))
         let cut = String(AppStoreClientTestBed.key.pemRepresentation.dropFirst(40))
-        #expect(try await mistake("-----BEGIN PRIVATE KEY-----\n" + cut).contains("something else"))
+        #expect(try await mistake("-----BEGIN PRIVATE KEY-----\n" + cut).contains("a damaged key"))
         let folder = try await mistake(nil) {
             try FileManager.default.createDirectory(at: $0, withIntermediateDirectories: false)
         }
@@ -133,9 +133,9 @@ import Testing
         var settings = AppStoreSettings(issuerID: "i", keyID: "k", privateKeyFile: "/no/such/key.p8")
         #expect(settings.mistake == nil)
         settings.keyID = ""
-        #expect(settings.mistake?.description.contains("`keyID`") == true)
+        #expect(settings.mistake?.description.contains("`appStore.keyID`") == true)
         settings.issuerID = ""
-        #expect(settings.mistake?.description.contains("`issuerID`") == true)
+        #expect(settings.mistake?.description.contains("`appStore.issuerID`") == true)
     }
 
     @Test(arguments: [

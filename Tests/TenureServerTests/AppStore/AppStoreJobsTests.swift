@@ -26,19 +26,19 @@ import Testing
                     let token = try #require(first.accessToken?.value)
 
                     let histories = try #require(jobs).histories
-                    #expect(await histories.step())
+                    #expect(await histories.performNextJob())
                     let after = try await client.customer(token)
                     #expect(after.purchasesAreComplete)
                     #expect(after.purchases.map(\.productID) == [Calculator.everything])
                     #expect(after.entitlements["everything"]?.outcome == .granted)
 
                     // The job is removed when it is done, and the next sync adds none.
-                    #expect(await !histories.step())
+                    #expect(await !histories.performNextJob())
                     _ = try await client.sync(local.sync)
-                    #expect(await !histories.step())
+                    #expect(await !histories.performNextJob())
                     // A sync from another device adds no job either, because the purchases are complete.
                     _ = try await client.sync(local.sync(from: UUID()))
-                    #expect(await !histories.step())
+                    #expect(await !histories.performNextJob())
                 }
             }
         }
@@ -49,7 +49,7 @@ import Testing
             try await withFolder { folder in
                 try await local.service(in: folder, key: local.key) { client, jobs in
                     let token = try #require(try await client.sync(local.sync).accessToken?.value)
-                    #expect(await jobs?.histories.step() == true)
+                    #expect(await jobs?.histories.performNextJob() == true)
                     let after = try await client.customer(token)
                     #expect(after.purchasesAreComplete)
                     #expect(after.purchases.isEmpty)
@@ -65,7 +65,7 @@ import Testing
                 try await local.service(in: folder, key: local.key) { client, jobs in
                     let jobs = try #require(jobs)
                     _ = try await client.sync(local.sync)
-                    #expect(await jobs.histories.step())
+                    #expect(await jobs.histories.performNextJob())
                     await jobs.notifications.fetch(in: .production)
                     #expect(
                         try await jobs.notifications.store.read {
@@ -174,7 +174,7 @@ import Testing
                 }
                 // A service without a key stores no jobs for later.
                 try await local.service(in: folder, key: local.key) { client, jobs in
-                    #expect(await jobs?.histories.step() == false)
+                    #expect(await jobs?.histories.performNextJob() == false)
                     let answer = try await client.sync(local.sync)
                     #expect(!answer.purchasesAreComplete && answer.purchases.isEmpty)
                 }
@@ -193,7 +193,7 @@ import Testing
                 try await local.service(in: folder, key: wrong, logger: log.logger(.info)) { client, jobs in
                     let jobs = try #require(jobs)
                     let token = try #require(try await client.sync(local.sync).accessToken?.value)
-                    #expect(await jobs.histories.step())
+                    #expect(await jobs.histories.performNextJob())
                     await jobs.notifications.fetch(in: .production)
                     await jobs.notifications.fetch(in: .production)
                     #expect(log.texts.filter { $0.contains("doesn't accept the key") }.count == 2, "\(log.texts)")
@@ -201,15 +201,15 @@ import Testing
                     #expect(!meanwhile.purchasesAreComplete)
                     // The job is postponed, and still exists after many failures.
                     for _ in 0..<20 {
-                        #expect(await !jobs.histories.step())
+                        #expect(await !jobs.histories.performNextJob())
                         local.clock.advance(by: 6 * 3600)
-                        #expect(await jobs.histories.step())
+                        #expect(await jobs.histories.performNextJob())
                     }
                     local.clock.advance(by: 6 * 3600)
                 }
                 try await local.pass(0)
                 try await local.service(in: folder, key: local.key) { client, jobs in
-                    #expect(await jobs?.histories.step() == true)
+                    #expect(await jobs?.histories.performNextJob() == true)
                     let token = try #require(try await client.sync(local.sync).accessToken?.value)
                     #expect(try await client.customer(token).entitlements["everything"]?.outcome == .granted)
                 }
@@ -226,9 +226,9 @@ import Testing
                     var found = try await local.sync
                     found.deviceVerificationID = nil
                     _ = try await client.sync(found, from: nil)
-                    #expect(await !histories.step())
+                    #expect(await !histories.performNextJob())
                     let token = try #require(try await client.sync(local.sync).accessToken?.value)
-                    #expect(await histories.step())
+                    #expect(await histories.performNextJob())
                     #expect(try await client.customer(token).purchasesAreComplete)
                 }
             }
@@ -256,9 +256,9 @@ import Testing
                 update.fetchesHistory = true
                 return (update, ())
             }
-            #expect(await jobs.histories.step())
+            #expect(await jobs.histories.performNextJob())
             #expect(asked.texts.isEmpty)
-            #expect(await !jobs.histories.step())
+            #expect(await !jobs.histories.performNextJob())
             try await service.store.close()
         }
     }
@@ -282,7 +282,7 @@ import Testing
                             update.fetchesHistory = true
                             return (update, ())
                         }
-                        #expect(await jobs.histories.step())
+                        #expect(await jobs.histories.performNextJob())
                         let after = try #require(try await store.lookUp(customer.id))
                         #expect(after.facts.purchases.isEmpty != isStored)
                     }
@@ -368,7 +368,7 @@ extension LocalStoreTestBed {
         try await operation(.buy)
         try await service(in: folder, key: key) { client, jobs in
             _ = try await client.sync(sync)
-            #expect(await jobs?.histories.step() == true)
+            #expect(await jobs?.histories.performNextJob() == true)
             await jobs?.notifications.fetch(in: .production)
         }
         try await pass(2 * 86_400)

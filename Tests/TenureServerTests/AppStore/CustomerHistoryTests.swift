@@ -348,7 +348,7 @@ import Testing
             for (client, purchases) in [(failing, [String]()), (working, ["1001", "2001"])] {
                 let backfill = HistoryBackfill(
                     client: client, store: service.store, policies: service.policies, now: { clock.now })
-                #expect(await backfill.runner(idle: 1, logger: Calculator.logger).step())
+                #expect(await backfill.runner(idle: 1, logger: Calculator.logger).performNextJob())
                 let rows = try #require(try await service.store.read { try $0.rows(of: customer.id) })
                 #expect(rows.artifacts.isEmpty == purchases.isEmpty)
                 #expect(rows.purchasesAreComplete == !purchases.isEmpty)

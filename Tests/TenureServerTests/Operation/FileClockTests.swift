@@ -90,7 +90,7 @@ import Testing
                     #expect(try await hasMetric("tenure_app_store_histories_waiting 0"))
                     _ = try await client.sync(local.sync)
                     #expect(try await hasMetric("tenure_app_store_histories_waiting 1"))
-                    #expect(await jobs?.histories.step() == true)
+                    #expect(await jobs?.histories.performNextJob() == true)
                     #expect(try await hasMetric("tenure_app_store_histories_waiting 0"))
                     await jobs?.notifications.fetch(in: .production)
                     let seconds = Int(local.clock.now.timeIntervalSince1970)
