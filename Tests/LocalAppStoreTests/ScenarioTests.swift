@@ -35,7 +35,7 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
     let outcomes = try await play(try example(name))
     #expect(!outcomes.isEmpty)
     for outcome in outcomes {
-        #expect(outcome.difference == nil, "\(outcome.expectation.place): \(outcome.difference ?? "")")
+        #expect(outcome.difference == nil, "\(outcome.expectation.position): \(outcome.difference ?? "")")
     }
 }
 
@@ -149,7 +149,7 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
     #expect(mistakes.allSatisfy { $0.contains("visionOS") && $0.contains("tvOS") })
 }
 
-@Test func `an impossible operation in a scenario is an error with its place`() async throws {
+@Test func `an impossible operation in a scenario is an error with its position`() async throws {
     let text = """
         scenario: Impossible
         begins: 2014-01-01
@@ -163,7 +163,7 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
     let failure = await #expect(throws: ScenarioFailure.self) {
         _ = try await play(scenario, policy: "calculator.policy.yaml")
     }
-    #expect(failure?.place == "s.yaml:7:10")
+    #expect(failure?.position == "s.yaml:7:10")
     #expect(
         failure?.detail
             == "`com.example.calculator` had no release for iOS at 2014-05-01T00:00:00Z; wait for the first one, or release one earlier"

@@ -6,12 +6,17 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// The interface that controls the local App Store: on loopback only, without a key.
-/// `GET /control/state`, `POST /control/operations` with one operation or a list, `GET /control/customers/{name}` with
-/// the artifacts of the customer's device, `POST /control/device/{kind}` for StoreKit on Linux, and
-/// `POST /control/fault` with a code and the number of requests that fail.
+/// The HTTP endpoints with which tests and `tenure local-store` control a local App Store. They need no key, so the
+/// server is reachable only from this machine.
+///
+/// - `GET /control/state` returns the time and the numbers of customers, transactions and notifications.
+/// - `POST /control/operations` performs one operation or a list.
+/// - `GET /control/customers/{name}` returns the artifacts on the customer's first device.
+/// - `POST /control/device/{kind}` answers Tenure's module `StoreKit` for Linux.
+/// - `POST /control/fault` makes the next requests to the App Store Server API fail.
 struct ControlInterface: Sendable {
     let store: LocalAppStore
+    /// The errors that the App Store Server API of the same server returns.
     let fault: Fault
 
     func add(to router: Router<BasicRequestContext>) {
@@ -39,7 +44,8 @@ struct ControlInterface: Sendable {
         ]
     }
 
-    /// Performs operations. Accepts only JSON, because any web page in the user's browser could send a form here.
+    /// Performs operations. Accepts only JSON, because any web page in the user's browser could send a form to
+    /// this endpoint.
     private func performOperations(_ request: Request) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         do {
@@ -122,7 +128,9 @@ struct ControlInterface: Sendable {
         ])
     }
 
-    /// Returns the artifacts that the customer's first device has now. `shows` selects them: see `Scenario.Showing`.
+    /// Returns the signed artifacts, such as the receipt, that the customer's first device has now.
+    ///
+    /// - Parameter shows: which artifacts: the raw value of a `Scenario.Showing`. Nil for all.
     private func customer(_ name: String, shows: String?) async -> Response {
         let showing = shows.map { Scenario.Showing(rawValue: $0) } ?? .both
         guard let showing else {
@@ -158,7 +166,7 @@ extension Request {
 }
 
 /// Rejects requests with a `Host` other than this machine. Otherwise a web page could let its own host name resolve to
-/// this machine, and send requests here (DNS rebinding).
+/// this machine, and send requests to this server (DNS rebinding).
 struct LoopbackOnly<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response

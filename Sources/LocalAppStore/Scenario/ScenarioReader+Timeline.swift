@@ -5,12 +5,19 @@ import TenurePolicyFile
 
 /// Reads the timeline of a scenario: what happens, and what is expected.
 extension ScenarioReader {
+    /// Reads all steps.
+    ///
+    /// - Parameters:
+    ///   - customers: the names that steps may use.
+    ///   - begins: the time at which the scenario begins; nil if it couldn't be read.
     mutating func timeline(_ part: Part, customers: [String], begins: Date?) -> [Scenario.Step] {
         var last = begins
         return list(part, example: "- at: 2014-05-01").compactMap { step($0, customers: customers, last: &last) }
     }
 
-    /// Reads one step. `last` is the time of the previous step, if it is known, and becomes the time of this step.
+    /// Reads one step.
+    ///
+    /// - Parameter last: the time of the previous step; nil if it isn't known. Becomes the time of this step.
     private mutating func step(_ part: Part, customers: [String], last: inout Date?) -> Scenario.Step? {
         guard Fields(part, keys: ScenarioShape.step.keys + customers, &reading) != nil else { return nil }
         var time: Scenario.Step.Time?
@@ -50,7 +57,7 @@ extension ScenarioReader {
             reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position)
         }
         guard let time else { return nil }
-        return Scenario.Step(time: time, events: events, place: part.position.description)
+        return Scenario.Step(time: time, events: events, position: part.position.description)
     }
 
     /// Reads `acquires`, `{ acquires: macOS }`, `{ buys: com.example.calculator.yearly, offer: comeback }`, or a list
@@ -108,7 +115,7 @@ extension ScenarioReader {
         } catch {
             reading.report(error.description, at: part.position)
         }
-        return [.operation(operation, place: part.position.description)]
+        return [.operation(operation, position: part.position.description)]
     }
 
     private mutating func expectations(_ part: Part, _ customers: [String], opensApp: Bool) -> [Scenario.Event] {
@@ -126,7 +133,7 @@ extension ScenarioReader {
                     .expect(
                         .init(
                             customer: name, entitlement: entitlement, outcome: outcome, opensApp: opensApp,
-                            place: part.position.description)))
+                            position: part.position.description)))
             }
         }
         return events

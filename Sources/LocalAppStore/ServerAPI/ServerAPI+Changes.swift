@@ -6,9 +6,9 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// Requests with which a developer's server changes something, and the status of a mass extension (a request to extend
-/// the renewal dates of all subscribers of a product). Each change is an `AppStoreOperation`, so that the journal has
-/// it.
+/// Requests with which a developer's server changes the state of the App Store, and the status of a mass extension (a
+/// request to extend the renewal dates of all subscribers of a product). Each change is an `AppStoreOperation`, so that
+/// the journal saves it.
 extension ServerAPI {
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
         apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .perSecond50) { try await consume($0) } }
@@ -27,6 +27,7 @@ extension ServerAPI {
         }
     }
 
+    /// Performs an operation that was checked before. Throws the error with which Apple's API would answer a failure.
     private func perform(_ operation: AppStoreOperation) async throws(ServerAPIError) {
         do {
             try await store.perform(operation)
@@ -44,7 +45,8 @@ extension ServerAPI {
         "UNDELIVERED_OTHER",
     ]
 
-    /// Checks the consumption information in the request, and stores it as the answer to a request for a refund.
+    /// Checks and stores the consumption information in the request: how the developer delivered a purchase for which
+    /// the customer wants a refund.
     private func consume(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
         let body = try Self.consumptionBody(of: request)
@@ -133,7 +135,7 @@ extension ServerAPI {
 
     // MARK: Renewal dates
 
-    /// A renewal date can be extended at most twice in 365 days.
+    /// A renewal date can be extended at most twice in 365 days (`length`, in seconds).
     private static let extensionLimit = (count: 2, length: TimeInterval(365 * 86_400))
 
     private func extend(_ request: ServerAPIRequest) async throws -> Response {

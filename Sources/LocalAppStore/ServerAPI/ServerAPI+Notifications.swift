@@ -24,7 +24,7 @@ extension ServerAPI {
 }
 
 extension AppStoreNotification {
-    /// The token for requests about the result of this test notification.
+    /// The token with which a developer's server asks for the result of this test notification.
     fileprivate var token: String {
         "\(uuid.uuidString.lowercased())_\(Int64(date.timeIntervalSince1970 * 1000))"
     }
@@ -32,9 +32,10 @@ extension AppStoreNotification {
 
 extension ServerAPIRequest {
     private static let pageSize = 20
-    /// How long notifications are kept.
-    private var keptFor: TimeInterval { (state.environment.isProduction ? 180 : 30) * 86_400 }
+    /// How long the history lists a notification, in seconds.
+    private var retentionPeriod: TimeInterval { (state.environment.isProduction ? 180 : 30) * 86_400 }
 
+    /// Returns the test notification with the token in the path, and its delivery attempts.
     func testNotification() throws -> JSONObject {
         let parts = id.split(separator: "_")
         guard parts.count == 2, UUID(uuidString: String(parts[0])) != nil, Int64(parts[1]) != nil else {
@@ -49,11 +50,11 @@ extension ServerAPIRequest {
     /// Returns a page of twenty notifications with their delivery attempts, the oldest first.
     func notificationHistory() throws -> JSONObject {
         let body = try bodyObject()
-        let oldest = state.now.addingTimeInterval(-keptFor)
+        let oldest = state.now.addingTimeInterval(-retentionPeriod)
         let filter = try NotificationFilter(body, of: self, oldest: oldest)
         // Notifications are ordered by date.
         var first = state.notifications.partitioningIndex { $0.date >= filter.begin }
-        if let token = single("paginationToken"), !token.isEmpty {
+        if let token = queryValue("paginationToken"), !token.isEmpty {
             guard let bytes = Base64.urlSafe.decode(Array(token.utf8)[...]),
                 let number = Int(String(decoding: bytes, as: UTF8.self)),
                 (0...state.notifications.count).contains(number)
@@ -83,6 +84,7 @@ extension ServerAPIRequest {
         return answer
     }
 
+    /// Returns a notification as the history lists it.
     private func item(_ notification: AppStoreNotification) throws -> JSONObject {
         [
             "signedPayload": .string(try signer.notification(notification, in: state)),
@@ -103,7 +105,7 @@ private struct NotificationFilter {
     let end: Date
     let type: String?
     let subtype: String?
-    /// The index of the customer, if the request is about one customer's notifications.
+    /// The index of the customer, if only one customer's notifications are requested; nil for all customers.
     let account: Int?
     let onlyFailures: Bool
 
@@ -133,6 +135,7 @@ private struct NotificationFilter {
         }
     }
 
+    /// Returns a notification type or subtype; nil if the field is missing or null. Throws if it isn't known.
     private static func text(
         _ value: JSONValue?, isKnown: (String) -> Bool
     ) throws(ServerAPIError) -> String? {

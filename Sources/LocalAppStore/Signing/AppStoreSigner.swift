@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 package import TenureMint
 
-/// Signs artifacts with the keys of a test authority, as the App Store would. The signing date is the current time of
+/// Signs artifacts as the App Store would, with the keys of a test authority. The signing date is the current time of
 /// the local App Store (`AppStoreState.now`). Notifications have the date of their event instead.
 package struct AppStoreSigner: Sendable {
     let authority: TestAuthority
@@ -13,7 +13,8 @@ package struct AppStoreSigner: Sendable {
         self.authority = authority
     }
 
-    /// The recipient of an artifact. An artifact for a device is bound to the device's ID.
+    /// The recipient of an artifact. An artifact for a device contains a hash of the device's ID, so that another
+    /// device can reject it.
     package enum Recipient: Sendable, Hashable {
         case device(UUID)
         case server
@@ -25,6 +26,7 @@ package struct AppStoreSigner: Sendable {
         try sign(state.appTransaction(acquisition, for: recipient), in: state)
     }
 
+    /// - Parameter date: the signing date. Nil for the current time of `state`.
     func transaction(
         _ transaction: AppStoreTransaction, in state: AppStoreState, for recipient: Recipient = .server,
         at date: Date? = nil
@@ -32,6 +34,7 @@ package struct AppStoreSigner: Sendable {
         try sign(state.payload(of: transaction, for: recipient, signedAt: date ?? state.now), in: state)
     }
 
+    /// - Parameter date: the signing date. Nil for the current time of `state`.
     func renewalInfo(
         _ subscription: Subscription, in state: AppStoreState, for recipient: Recipient = .server, at date: Date? = nil
     ) throws -> String {

@@ -9,6 +9,7 @@ struct ScheduledEvents: Sendable {
     enum Event: Sendable, Hashable {
         /// A subscription is charged shortly before its period ends.
         case renewal(subscription: Int, transaction: Int)
+        /// A subscription's period ends. If it wasn't renewed before, it is renewed now or ends.
         case periodEnd(subscription: Int, transaction: Int)
         case gracePeriodEnd(subscription: Int, transaction: Int)
         /// The App Store stops trying to charge.

@@ -157,7 +157,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             let expected = outcome.expectation
             let words =
                 outcome.difference ?? "\(expected.customer), \(expected.entitlement): \(expected.outcome.rawValue)"
-            terminal.write("  \(expected.place): \(outcome.date.rfc3339), \(Terminal.escaped(words))")
+            terminal.write("  \(expected.position): \(outcome.date.rfc3339), \(Terminal.escaped(words))")
         }
     }
 }
