@@ -118,7 +118,7 @@ struct ControlInterface: Sendable {
             let requests = body.integer("requests", in: 0...1_000_000)
         else {
             return Self.refusal(
-                "write a code of the App Store Server API and a number of requests, such as `{\"code\": 5000001, \"requests\": 3}`",
+                "`code` must be an error code of the App Store Server API, and `requests` a number up to 1000000, such as `{\"code\": 5000001, \"requests\": 3}`",
                 .badRequest)
         }
         await fault.inject(error, requests: requests)
@@ -155,7 +155,10 @@ struct ControlInterface: Sendable {
         }
     }
 
-    private static var notJSON: Response { refusal("send `application/json`", .unsupportedMediaType) }
+    private static var notJSON: Response {
+        refusal("the body must be JSON; send it with `Content-Type: application/json`", .unsupportedMediaType)
+    }
+
     private static func refusal(_ detail: String, _ status: HTTPResponse.Status) -> Response {
         .json(["error": .string(detail)], status: status)
     }

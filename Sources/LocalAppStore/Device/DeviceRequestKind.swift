@@ -21,7 +21,7 @@ package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     case finish
     /// The root certificates of the store's test authority, in Base64 of DER.
     case roots
-    /// The time of the local clock.
+    /// The time of the local App Store's clock.
     case now
     /// Performs `operations`, in the form of the control interface. If an operation needs a customer and names none, it
     /// is performed for the request's `customer`.

@@ -102,7 +102,8 @@ extension AppStoreState {
         switch operation.kind {
         case .extend:
             guard extend(transaction, by: try operation.number(.days, in: 1...90) ?? 1) != nil else {
-                throw OperationMistake("`extend` needs an active subscription; name a transaction of one")
+                throw OperationMistake(
+                    "`extend` needs an active subscription; name the ID of its transaction in `transaction`")
             }
         case .setAppAccountToken:
             let token = try operation.uuid(.appAccountToken)

@@ -32,7 +32,7 @@ extension ScenarioReader {
                 guard let date = part.dayOrInstant(&reading) else { continue }
                 if let last, date < last {
                     reading.report(
-                        "this is before the step above, or before `begins`; write a later instant",
+                        "`at` is before the time of the step above, or before `begins`; write a later instant",
                         at: part.position)
                 }
                 last = date
@@ -41,7 +41,7 @@ extension ScenarioReader {
                 times += 1
                 guard let seconds = part.duration(&reading, example: "31d") else { continue }
                 if seconds < 0 {
-                    reading.report("a negative length isn't possible; write one such as `31d`", at: part.position)
+                    reading.report("`after` can't be negative; write a length of time such as `31d`", at: part.position)
                 }
                 last = last?.addingTimeInterval(max(0, seconds))
                 time = .after(max(0, seconds))
@@ -68,7 +68,7 @@ extension ScenarioReader {
         }
         let words = AppStoreOperation.Kind.words(byCustomer: customer != nil)
         func unknown(_ word: String) -> String {
-            "`\(word.shortened)` isn't something that \(customer == nil ? "the store" : "a customer") does; \(Spelling.advice(for: word, among: words))"
+            "`\(word.shortened)` isn't an operation of \(customer == nil ? "the store" : "a customer"); \(Spelling.advice(for: word, among: words))"
         }
         var operation: AppStoreOperation
         if let word = part.node.text {

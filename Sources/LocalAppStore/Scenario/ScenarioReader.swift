@@ -65,7 +65,7 @@ package struct ScenarioReader {
         func length(_ name: String, atLeast shortest: TimeInterval, _ example: String) -> TimeInterval? {
             guard let part = fields[name], let seconds = part.duration(&reading, example: example) else { return nil }
             if seconds < shortest {
-                reading.report("this length is too short; write `\(example)`, or anything longer", at: part.position)
+                reading.report("`\(name)` is too short; write `\(example)` or a longer time", at: part.position)
             }
             return max(seconds, shortest)
         }
