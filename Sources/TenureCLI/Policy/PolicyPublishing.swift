@@ -12,7 +12,7 @@ struct PublishingOptions: ParsableArguments {
     @Option(help: "The author of the policy, if it isn't the person with the key.")
     var author: String?
 
-    @Flag(help: "Customers keep promised rights that the new policy doesn't give.")
+    @Flag(help: "Customers keep rights that an earlier policy promised them and the new policy doesn't give.")
     var keepPromises = false
 
     @Option(

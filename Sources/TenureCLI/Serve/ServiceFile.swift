@@ -76,8 +76,8 @@ struct ServiceFile {
                 }
             } else {
                 let names = settings.map(\.name).joined(separator: ", ")
-                let here = settings.count == Setting.configurable.count ? "" : " here"
-                values.addMistake("\(place(key)): there is no setting `\(name)`\(here); the settings are \(names)")
+                let scope = settings.count == Setting.configurable.count ? "" : " for an app"
+                values.addMistake("\(place(key)): there is no setting `\(name)`\(scope); the settings are \(names)")
             }
         }
     }

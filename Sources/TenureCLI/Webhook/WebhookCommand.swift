@@ -57,7 +57,7 @@ struct WebhookCommand: AsyncParsableCommand {
                     Terminal.standardError.write(
                         chosen == nil
                             ? "no message in the last 24 hours; pass `--since` with an earlier date"
-                            : "no message matches")
+                            : "no message matches `--event` or `--since`")
                 }
                 for (message, deliveries) in messages {
                     Terminal.standardOutput.write(
