@@ -6,15 +6,15 @@ import TenureCore
 import TenureMint
 import TenureServer
 
-/// A service in this process, on a port of this machine. It is the same as the service of `tenure serve`: only its
-/// settings make it use the local App Store. Its database is deleted when the scenario ends.
+/// A Tenure service in this process, on a port of this machine, for a scenario. It is the same as the service of
+/// `tenure serve`: only its settings make it use the local App Store. Its database is deleted when the scenario ends.
 actor InProcessService: EntitlementService {
     private let policy: String
     private let authority: TestAuthority
     private let logger: Logger
     /// The share of Apple's hourly request limits that the service may use.
     private let rateLimitShare: Double
-    /// Changes the configuration that the settings give, for example to shorten a pause.
+    /// Changes the service's configuration before the first start, for example to shorten a pause.
     private let change: @Sendable (inout ServiceConfiguration) -> Void
     /// The runs of the service. `serveRuns` serves each run that `start` adds.
     private let (runs, addedRuns) = AsyncStream.makeStream(of: Run.self)
@@ -22,7 +22,7 @@ actor InProcessService: EntitlementService {
     /// The port of the local App Store; 0 before the local App Store runs.
     private(set) var localStorePort = 0
     /// The client of the current run.
-    private var client = ServiceUnderTest(url: "", adminKey: nil)
+    private(set) var client = ServiceUnderTest(url: "", adminKey: nil)
 
     /// One run of the service, from its start to its end.
     private struct Run {
@@ -33,7 +33,8 @@ actor InProcessService: EntitlementService {
 
     /// - Parameters:
     ///   - policy: the path of the policy file.
-    ///   - change: changes the configuration before the first start.
+    ///   - authority: the test authority that signs in place of Apple, and that the service trusts.
+    ///   - change: changes the service's configuration before the first start.
     init(
         policy: String, authority: TestAuthority, logger: Logger, rateLimitShare: Double = 1,
         change: @escaping @Sendable (inout ServiceConfiguration) -> Void = { _ in }
@@ -146,14 +147,11 @@ actor InProcessService: EntitlementService {
 
     private func setLocalStorePort(_ port: Int) { localStorePort = port }
 
-    /// The client of the running service.
-    var running: ServiceUnderTest { client }
-
     // MARK: Requests of scenarios
 
     func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
         let outcomes = try await client.openApp(device)
-        try await client.settle()
+        try await client.waitForHistories()
         return outcomes
     }
 
@@ -167,7 +165,7 @@ actor InProcessService: EntitlementService {
         let state = await store.state
         await stop()
         try await start()
-        try await client.caughtUp(to: state.now, in: state.environment)
+        try await client.waitForNotifications(upTo: state.now, in: state.environment)
     }
 }
 

@@ -125,7 +125,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
                 clock: folder?.clock)
             return try await ScenarioRun(scenario, signer: signer, service: outside).play()
         }
-        guard let path = policy ?? scenario.policy.map(disk.neighbor) else {
+        guard let path = policy ?? scenario.policy.map(disk.resolvedPath) else {
             throw CommandError("`\(disk.path)` doesn't name a policy; pass a policy with --policy")
         }
         // Reports mistakes in the policy before anything runs.

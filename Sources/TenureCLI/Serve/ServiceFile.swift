@@ -15,7 +15,7 @@ struct ServiceFile {
         folder = (path as NSString).deletingLastPathComponent
     }
 
-    /// Adds the file's settings to `values`, and its mistakes, one line each with its place.
+    /// Adds the file's settings to `values`, and its mistakes, one line each with its position in the file.
     mutating func read(into values: inout SettingValues) {
         let node: Node?
         do {
@@ -35,7 +35,7 @@ struct ServiceFile {
             return
         } catch let error as YamlError {
             // The parser's own message quotes the line, which may contain a password.
-            values.addMistake("`\(path)` isn't valid YAML: \(Self.words(for: error))")
+            values.addMistake("`\(path)` isn't valid YAML: \(Self.problem(in: error))")
             return
         } catch {
             values.addMistake("`\(path)` isn't valid YAML; check its syntax")
@@ -50,13 +50,15 @@ struct ServiceFile {
     }
 
     /// Reads the settings in a mapping. For example, `key` under the prefix `tls.` is the setting `tls.key`.
+    ///
+    /// - Parameter settings: the settings that the mapping may have.
     private func read(
         _ mapping: Node.Mapping, under prefix: String, as settings: [Setting], into values: inout SettingValues
     ) {
         for (key, node) in mapping {
             let name = prefix + (key.string ?? "")
             if name == Setting.webhooks.name {
-                let reading = WebhookReading(node, place: place, beside: beside)
+                let reading = WebhookReading(node, position: position, resolvedPath: resolvedPath)
                 values.webhooks = reading.webhooks
                 values.secretFilesOfWebhooks = reading.secretFiles
                 reading.mistakes.forEach { values.addMistake($0) }
@@ -71,13 +73,13 @@ struct ServiceFile {
                 } else {
                     let names = settings.map(\.name).filter { $0.hasPrefix(name + ".") }
                     values.addMistake(
-                        "\(place(node)): `\(name)` must be a mapping with these settings: \(names.joined(separator: ", "))"
+                        "\(position(node)): `\(name)` must be a mapping with these settings: \(names.joined(separator: ", "))"
                     )
                 }
             } else {
                 let names = settings.map(\.name).joined(separator: ", ")
                 let scope = settings.count == Setting.configurable.count ? "" : " for an app"
-                values.addMistake("\(place(key)): there is no setting `\(name)`\(scope); the settings are \(names)")
+                values.addMistake("\(position(key)): there is no setting `\(name)`\(scope); the settings are \(names)")
             }
         }
     }
@@ -87,12 +89,12 @@ struct ServiceFile {
         guard let node = mapping["apps"] else { return }
         guard let apps = node.mapping, !apps.isEmpty else {
             let problem = node.mapping == nil ? "isn't a mapping" : "is empty"
-            values.addMistake("\(place(node)): `apps` \(problem); write each app's name, with its settings below it")
+            values.addMistake("\(position(node)): `apps` \(problem); write each app's name, with its settings below it")
             return
         }
         for name in ["policy", "database", "keys", "webhooks"] {
             if let node = mapping[Node(name)] {
-                values.addMistake("\(place(node)): each app of `apps` has its own `\(name)`; move it there")
+                values.addMistake("\(position(node)): each app of `apps` has its own `\(name)`; move it there")
             }
         }
         for (key, node) in apps {
@@ -102,16 +104,17 @@ struct ServiceFile {
                 continue
             }
             guard let mapping = node.mapping else {
-                values.addMistake("\(place(key)): the app `\(name)` has no settings; it needs `policy` and `database`")
+                values.addMistake(
+                    "\(position(key)): the app `\(name)` has no settings; it needs `policy` and `database`")
                 continue
             }
             for needed in ["policy", "database"] where mapping[Node(needed)] == nil {
-                values.addMistake("\(place(key)): the app `\(name)` needs `\(needed)`")
+                values.addMistake("\(position(key)): the app `\(name)` needs `\(needed)`")
             }
             var appValues = SettingValues()
             read(mapping, under: "", as: Setting.ofApp, into: &appValues)
             appValues.mistakes.forEach { values.addMistake($0) }
-            if !appValues.isSet(.keys) { appValues.set(.keys, to: [beside("keys/\(name)")], at: place(key)) }
+            if !appValues.isSet(.keys) { appValues.set(.keys, to: [resolvedPath("keys/\(name)")], at: position(key)) }
             values.apps.append((name, appValues))
         }
     }
@@ -125,22 +128,23 @@ struct ServiceFile {
         }
         guard let words else {
             let wanted = if case .list = setting.kind { "a value or a list of values" } else { "a single value" }
-            values.addMistake("\(place(node)): `\(setting.name)` isn't \(wanted); see `tenure serve --help`")
+            values.addMistake("\(position(node)): `\(setting.name)` isn't \(wanted); see `tenure serve --help`")
             return
         }
         // `port:` without a value.
         if node.null != nil, words == [""] {
-            values.addMistake("\(place(node)): `\(setting.name)` has no value; write one, or remove the setting")
+            values.addMistake("\(position(node)): `\(setting.name)` has no value; write one, or remove the setting")
             return
         }
         if isOpenToOthers, words.contains(where: PostgresAddress.holdsPassword) {
-            values.addMistake("\(place(node)): `\(setting.name)` contains a password, and \(SecretFile.openToOthers)")
+            values.addMistake(
+                "\(position(node)): `\(setting.name)` contains a password, and \(SecretFile.openToOthers)")
         }
-        values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: place(node))
+        values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: position(node))
     }
 
     /// Returns what is wrong with the YAML, without quoting the file.
-    private static func words(for error: YamlError) -> String {
+    private static func problem(in error: YamlError) -> String {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
@@ -152,8 +156,8 @@ struct ServiceFile {
     }
 
     /// Resolves a path in the file, which is relative to the file's folder.
-    func beside(_ path: String) -> String { Setting.Kind.path.resolved(path, in: folder) }
+    func resolvedPath(_ path: String) -> String { Setting.Kind.path.resolved(path, in: folder) }
 
-    /// `tenure.yaml:3:7`
-    func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
+    /// Returns a node's file, line and column, such as `tenure.yaml:3:7`.
+    func position(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
 }

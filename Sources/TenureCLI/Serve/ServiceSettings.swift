@@ -14,7 +14,9 @@ struct ServiceSettings {
     /// The apps of a service with several apps. Nil for a service with a single app.
     let apps: AppsConfiguration?
     let logLevel: Logger.Level
+    /// Whether the log is JSON, not text.
     let logsJSON: Bool
+    /// Whether the user passed `--check`: the settings are checked, and the service doesn't start.
     let isCheck: Bool
     /// The mistakes, one line each.
     private(set) var mistakes: [String]
@@ -197,6 +199,7 @@ struct ServiceSettings {
 }
 
 extension ServeOptions {
+    /// Whether a setting of the key for the App Store Server API is present.
     fileprivate var hasAppStoreKey: Bool {
         ![appStore.issuerID, appStore.keyID, appStore.privateKeyFile].allSatisfy(\.isEmpty)
     }
@@ -212,7 +215,8 @@ extension ServeOptions {
 }
 
 extension TrustOptions {
-    /// Throws the mistake in these settings.
+    /// Takes the trusted certificates and the accepted environments from a service's settings. Throws a mistake in
+    /// them.
     init(_ options: ServeOptions) throws {
         self.init()
         trust = options.trust

@@ -19,6 +19,7 @@ final class StreamedFile {
 
     private static let suffix = ".partial"
 
+    /// Creates the temporary file. Throws if the final file exists and may not be replaced.
     init(path: String, replacing: Bool, permissions: mode_t = 0o666) throws {
         self.path = path
         replaces = replacing

@@ -22,6 +22,7 @@ struct KeysFolderOption: ParsableArguments {
     @Option(help: "The service's folder of keys, which contains `signing-key.json`.")
     var keys = "."
 
+    /// The keys in the folder.
     var signingKeys: SigningKeyAdministration { SigningKeyAdministration(folder: keys) }
 }
 

@@ -68,6 +68,7 @@ struct WebhookCommand: AsyncParsableCommand {
             }
         }
 
+        /// Prints the state of a message's delivery to one endpoint, and all attempts.
         private func write(_ delivery: StoredDelivery) {
             let end: String
             if let date = delivery.deliveredAt {

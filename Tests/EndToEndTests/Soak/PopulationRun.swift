@@ -115,7 +115,7 @@ struct PopulationRun {
             let opening = try await happen(in: store) { $0.live(day, in: &$1) }
             if isUp {
                 try await open(opening, in: store, with: service)
-                try await service.running.settle()
+                try await service.client.waitForHistories()
             }
             if day % 30 == 29 { try await reportProgress(day + 1, store) }
         }
@@ -139,8 +139,8 @@ struct PopulationRun {
     private func begin(_ service: InProcessService, in store: LocalAppStore) async throws {
         try await service.start()
         let state = await store.state
-        try await service.running.caughtUp(to: state.now, in: state.environment)
-        try await service.running.settle()
+        try await service.client.waitForNotifications(upTo: state.now, in: state.environment)
+        try await service.client.waitForHistories()
     }
 
     /// Makes the App Store's servers reject the next requests with retryable errors.
@@ -154,7 +154,7 @@ struct PopulationRun {
 
     private mutating func open(_ customers: [Int], in store: LocalAppStore, with service: InProcessService) async throws
     {
-        let (client, population) = (await service.running, population)
+        let (client, population) = (await service.client, population)
         _ = try await concurrently(customers) { customer in
             _ = try await client.openApp(try await store.artifacts(of: population.name(customer)))
         }
@@ -171,7 +171,7 @@ struct PopulationRun {
         let all = Array(0..<population.size)
         try await compare(all.filter { !population.unseen.contains($0) }, as: "knows", in: store, service)
         try await compare(all, as: "answers the device", in: store, service, opening: true)
-        try await service.running.settle()
+        try await service.client.waitForHistories()
         try await compare(all, as: "knows at the end", in: store, service)
         report("\(compared) answers were compared, \(differences.count) differ")
     }
@@ -179,7 +179,7 @@ struct PopulationRun {
     private mutating func compare(
         _ customers: [Int], as verb: String, in store: LocalAppStore, _ service: InProcessService, opening: Bool = false
     ) async throws {
-        let (client, state, policy, population) = (await service.running, await store.state, policy, population)
+        let (client, state, policy, population) = (await service.client, await store.state, policy, population)
         let found = try await concurrently(customers) { customer -> (count: Int, differences: [String]) in
             let name = population.name(customer)
             guard let acquisition = state.acquisition(of: try state.accountIndex(name), app: 0) else { return (0, []) }
