@@ -11,7 +11,7 @@ import TenureMint
 ///
 /// - `GET /control/state` returns the time and the numbers of customers, transactions and notifications.
 /// - `POST /control/operations` performs one operation or a list.
-/// - `GET /control/customers/{name}` returns the artifacts on the customer's first device.
+/// - `GET /control/customers/{name}` returns the signed artifacts on the customer's first device, such as the receipt.
 /// - `POST /control/device/{kind}` answers Tenure's module `StoreKit` for Linux.
 /// - `POST /control/fault` makes the next requests to the App Store Server API fail.
 struct ControlInterface: Sendable {
@@ -128,7 +128,7 @@ struct ControlInterface: Sendable {
         ])
     }
 
-    /// Returns the signed artifacts, such as the receipt, that the customer's first device has now.
+    /// Returns the signed artifacts that the customer's first device has now.
     ///
     /// - Parameter shows: which artifacts: the raw value of a `Scenario.Showing`. Nil for all.
     private func customer(_ name: String, shows: String?) async -> Response {

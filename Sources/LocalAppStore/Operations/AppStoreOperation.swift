@@ -4,8 +4,8 @@ package import TenureJSON
 /// One operation of the local App Store: something that happens, such as a purchase or a refund, with its parameters as
 /// text.
 ///
-/// The command line, the control interface, scenario files and the journal all use this form. `Kind` lists the
-/// operations with their parameters.
+/// The command line, the control interface, scenario files and the journal (the file that saves all operations) use
+/// this form. `Kind` lists the operations with their parameters.
 package struct AppStoreOperation: Sendable, Hashable {
     let kind: Kind
     var parameters: [Parameter: String]

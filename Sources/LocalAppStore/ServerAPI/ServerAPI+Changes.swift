@@ -8,7 +8,7 @@ import TenureMint
 
 /// Requests with which a developer's server changes the state of the App Store, and the status of a mass extension (a
 /// request to extend the renewal dates of all subscribers of a product). Each change is an `AppStoreOperation`, so that
-/// the journal saves it.
+/// the journal, the file of all operations, saves it.
 extension ServerAPI {
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
         apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .perSecond50) { try await consume($0) } }

@@ -4,8 +4,9 @@ import TenureCore
 import TenureJSON
 package import TenureMint
 
-/// Signs artifacts as the App Store would, with the keys of a test authority. The signing date is the current time of
-/// the local App Store (`AppStoreState.now`). Notifications have the date of their event instead.
+/// Signs artifacts as the App Store would, with the keys of a test authority (keys and certificates in place of
+/// Apple's). The signing date is the current time of the local App Store (`AppStoreState.now`). Notifications have the
+/// date of their event instead.
 package struct AppStoreSigner: Sendable {
     let authority: TestAuthority
 

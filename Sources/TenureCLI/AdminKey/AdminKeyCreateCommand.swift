@@ -7,7 +7,7 @@ import TenureStore
 struct AdminKeyCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a key and print it once, or write it to a file. The database keeps only its hash.",
+        abstract: "Make an admin key. Print it once, or write it to a file. The database keeps only its hash.",
         discussion: """
             The audit trail shows which key made each change, by the key's name. So make one key for each person and \
             each server. The database must exist: the first start of `tenure serve` creates it.

@@ -8,7 +8,7 @@ import TenureStore
 struct AdminKeyListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List all keys, also revoked ones. Their secrets aren't stored.",
+        abstract: "List all admin keys, also revoked keys. Their secrets aren't stored.",
         discussion: """
             Example:
               tenure admin-key list --database var/tenure.sqlite

@@ -23,7 +23,7 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The ID, as the receipt shows it.")
+    @Argument(help: "The order ID in the App Store receipt.")
     var order: String
 
     @OptionGroup var service: ServiceOptions

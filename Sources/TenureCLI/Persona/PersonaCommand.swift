@@ -8,8 +8,9 @@ struct PersonaCommand: AsyncParsableCommand {
         commandName: "persona",
         abstract: "Create, list and revoke test customers for sandbox builds.",
         discussion: """
-            A sandbox build sends a persona's token with its sync. The service then responds as if the build's user were \
-            that customer. With production evidence, the token has no effect. Docs/personas.md explains personas.
+            A persona is an invented customer with a token. A sandbox build sends the token when it syncs. The service then \
+            responds as if the build's user were that customer. The token has no effect if the app sends artifacts from \
+            production. Docs/personas.md explains personas.
             """,
         subcommands: [
             PersonaCreateCommand.self, PersonaReadyMadeCommand.self, PersonaListCommand.self,
