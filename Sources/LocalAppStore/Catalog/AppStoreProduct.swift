@@ -16,6 +16,7 @@ package struct AppStoreProduct: Codable, Sendable, Hashable {
     var level: Int
     /// How long one payment for a subscription lasts. Nil for other products.
     var period: CalendarPeriod?
+    /// Whether the purchaser may share the product with the family.
     var isFamilyShareable: Bool
     /// The offers for a subscription, with the introductory offer.
     var offers: [SubscriptionOffer]
@@ -42,6 +43,7 @@ package struct AppStoreProduct: Codable, Sendable, Hashable {
 
     /// Returns the price in milliunits of the storefront's currency.
     func price(in storefront: Storefront) -> Int64 { prices[storefront.code] ?? price }
+    /// The offer for customers who never had a subscription of the group; nil if the product has no such offer.
     var introductoryOffer: SubscriptionOffer? { offers.first { $0.type == .introductory } }
 }
 

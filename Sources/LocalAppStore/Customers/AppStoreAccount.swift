@@ -2,6 +2,7 @@ package import Foundation
 
 /// A customer of the local App Store: an Apple Account with its devices.
 package struct AppStoreAccount: Sendable, Hashable {
+    /// The name by which operations select the customer.
     let name: String
     var storefront: Storefront
     /// The name of the account's family in Family Sharing; nil without a family.

@@ -22,6 +22,7 @@ package struct AppStoreTransaction: Sendable, Hashable {
     let reason: TransactionReason
     /// The offer that set the price; nil for the regular price.
     let offer: SubscriptionOffer?
+    /// The customer's storefront at the purchase.
     let storefront: Storefront
     /// The amount that was charged, in milliunits of the storefront's currency.
     let price: Int64
@@ -38,6 +39,7 @@ package struct AppStoreTransaction: Sendable, Hashable {
     /// The value of `AppStoreState.revision` at the last change of this transaction. The history is sorted by these
     /// values.
     var revision: Int
+    /// When this transaction last changed.
     var modifiedAt: Date
 
     /// A refund, or the end of Family Sharing.

@@ -25,6 +25,7 @@ struct Subscription: Sendable, Hashable {
     let index: Int
     let account: Int
     let app: Int
+    /// The name of the subscription group.
     let group: String
     /// The indexes of the first transaction, and of the transaction for the current period.
     let originalTransaction: Int
@@ -32,6 +33,7 @@ struct Subscription: Sendable, Hashable {
     /// The indexes of the current product, and of the product from the next renewal on.
     var product: Int
     var renewsAs: Int
+    /// Whether the customer has automatic renewal switched on.
     var autoRenews = true
     var state = State.active
     /// The price of the next renewal, in milliunits.
@@ -56,6 +58,7 @@ struct Subscription: Sendable, Hashable {
     /// Whether the purchaser shares the subscription with the family.
     var isShared = false
 
+    /// The state as App Store artifacts report it.
     var status: SubscriptionStatus {
         switch state {
         case .active: .active

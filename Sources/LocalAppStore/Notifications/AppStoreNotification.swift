@@ -9,6 +9,7 @@ package struct AppStoreNotification: Sendable, Hashable {
     let uuid: UUID
     package let type: NotificationType
     let subtype: NotificationSubtype?
+    /// The time of the event.
     let date: Date
     /// The number of earlier notifications about the same purchase at the same instant.
     let rank: Int

@@ -5,6 +5,7 @@ import TenureJSON
 
 /// Requests for a customer's transaction history and refunds, which are answered in pages.
 extension ServerAPIRequest {
+    /// The maximum number of transactions in a response.
     private static let pageSize = 20
 
     /// Returns a page of the customer's transactions, in the order of their last change.
@@ -65,6 +66,7 @@ private struct Revision: Equatable {
     /// When that transaction last changed, in milliseconds since 1970.
     private let milliseconds: Int64
 
+    /// The beginning of the history.
     static let none = Revision(number: 0, milliseconds: 0)
 
     var text: String { "\(milliseconds)_\(number)" }

@@ -22,8 +22,9 @@ actor RateLimit {
 
     /// The share of Apple's limits in production that is allowed.
     private let share: Double
+    /// The number of requests in the current hour.
     private var counts: [Key: Int] = [:]
-    /// The hour since 1970 in which `counts` were counted.
+    /// The current hour: the number of hours since 1970.
     private var hour = 0
 
     init(share: Double) {

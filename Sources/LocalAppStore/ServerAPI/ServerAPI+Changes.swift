@@ -10,6 +10,7 @@ import TenureMint
 /// request to extend the renewal dates of all subscribers of a product). Each change is an `AppStoreOperation`, so that
 /// the journal, the file of all operations, saves it.
 extension ServerAPI {
+    /// Adds the endpoints of these requests.
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
         apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .perSecond50) { try await consume($0) } }
         apps.put("v1/transactions/consumption/{id}") {
@@ -112,6 +113,7 @@ extension ServerAPI {
 
     // MARK: Transactions
 
+    /// Answers Apple's “Set App Account Token”.
     private func setAppAccountToken(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
         guard transaction.originalTransaction == transaction.index else {
@@ -138,6 +140,7 @@ extension ServerAPI {
     /// A renewal date can be extended at most twice in 365 days (`length`, in seconds).
     private static let extensionLimit = (count: 2, length: TimeInterval(365 * 86_400))
 
+    /// Answers Apple's “Extend a Subscription Renewal Date”.
     private func extend(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.original(request.id)
         let body = try request.bodyObject()
@@ -166,6 +169,7 @@ extension ServerAPI {
         return .json(answer)
     }
 
+    /// Answers Apple's “Extend Subscription Renewal Dates for All Active Subscribers”.
     private func extendAll(_ request: ServerAPIRequest) async throws -> Response {
         let body = try request.bodyObject()
         let days = try Self.days(in: body)
@@ -211,6 +215,7 @@ extension ServerAPI {
         ]
     }
 
+    /// Returns the number of days in a request to extend renewal dates, and checks the reason.
     private static func days(in body: JSONObject) throws(ServerAPIError) -> Int {
         guard let days = body.integer("extendByDays", in: 1...90) else { throw .invalidExtendByDays }
         guard body.integer("extendReasonCode", in: 0...3) != nil else { throw .invalidExtendReasonCode }

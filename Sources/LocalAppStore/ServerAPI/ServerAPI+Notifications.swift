@@ -8,12 +8,14 @@ import TenureMint
 
 /// Requests for the notification history and for test notifications.
 extension ServerAPI {
+    /// Adds the endpoints of these requests.
     func addNotifications(to apps: RouterGroup<BasicRequestContext>) {
         apps.post("v1/notifications/history") { await answer($0, $1, .perSecond50) { try $0.notificationHistory() } }
         apps.post("v1/notifications/test") { await respond($0, $1, .perSecond1) { try await test($0) } }
         apps.get("v1/notifications/test/{id}") { await answer($0, $1, .perSecond1) { try $0.testNotification() } }
     }
 
+    /// Sends a test notification, and returns the token to ask for the result.
     private func test(_ request: ServerAPIRequest) async throws -> Response {
         let app = request.state.apps[request.app]
         guard app.notificationURL != nil else { throw ServerAPIError.notificationURLNotFound }
@@ -31,6 +33,7 @@ extension AppStoreNotification {
 }
 
 extension ServerAPIRequest {
+    /// The maximum number of notifications in a response.
     private static let pageSize = 20
     /// How long the history lists a notification, in seconds.
     private var retentionPeriod: TimeInterval { (state.environment.isProduction ? 180 : 30) * 86_400 }
@@ -107,6 +110,7 @@ private struct NotificationFilter {
     let subtype: String?
     /// The index of the customer, if only one customer's notifications are requested; nil for all customers.
     let account: Int?
+    /// Whether only notifications without a successful last attempt are requested.
     let onlyFailures: Bool
 
     init(_ body: JSONObject, of request: ServerAPIRequest, oldest: Date) throws(ServerAPIError) {
@@ -154,7 +158,7 @@ private struct NotificationFilter {
         if let type, notification.type.rawValue != type { return false }
         if let subtype, notification.subtype?.rawValue != subtype { return false }
         if let account, notification.transaction?.account != account { return false }
-        // A notification of an app without a URL was never sent. It has no attempts, and is listed as a failure.
+        // Notifications of an app without a URL were never sent. They have no attempts, and are listed as failures.
         return !onlyFailures || notification.attempts.last?.result != .success
     }
 }

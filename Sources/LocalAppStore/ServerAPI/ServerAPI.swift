@@ -42,6 +42,7 @@ package struct ServerAPI: Sendable {
         addNotifications(to: apps)
     }
 
+    /// Answers Apple's “Get Transaction Info”.
     private func transactionInfo(_ request: ServerAPIRequest) throws -> JSONObject {
         let id = request.id
         guard request.state.acquisition(id) == nil else { throw ServerAPIError.appTransactionIDNotSupported }
@@ -49,6 +50,7 @@ package struct ServerAPI: Sendable {
         return ["signedTransactionInfo": .string(try request.signed(transaction))]
     }
 
+    /// Answers Apple's “Get App Transaction Info”.
     private func appTransactionInfo(_ request: ServerAPIRequest) throws -> JSONObject {
         let account = try request.account(request.id)
         guard let acquisition = request.state.acquisition(of: account, app: request.app) else {
@@ -60,6 +62,7 @@ package struct ServerAPI: Sendable {
         ]
     }
 
+    /// Answers Apple's “Get All Subscription Statuses”.
     private func statuses(_ request: ServerAPIRequest) throws -> JSONObject {
         let account = try request.account(request.id)
         var requestedStatuses: Set<Int64> = []
@@ -99,6 +102,7 @@ package struct ServerAPI: Sendable {
         return answer
     }
 
+    /// Answers Apple's “Look Up Order ID”. The status 1 means that the order ID is invalid.
     private func order(_ request: ServerAPIRequest) throws -> JSONObject {
         guard request.state.environment.isProduction,
             let transaction = request.state.transaction(order: request.id), transaction.app == request.app

@@ -76,6 +76,7 @@ package struct AppStoreSigner: Sendable {
         return try sign(payload, in: state)
     }
 
+    /// Returns the payload as a JWS.
     private func sign(_ payload: JSONObject, in state: AppStoreState) throws -> String {
         let minter = JWSMinter(
             authority: authority, app: MintedApp(environment: state.environment), signedAt: state.now)

@@ -11,6 +11,7 @@ extension AppStoreState {
     /// The original version of the app that the sandbox reports for every customer.
     static let sandboxVersion = "1.0"
 
+    /// Returns the payload of an app transaction that is signed now.
     func appTransaction(_ acquisition: AppStoreAcquisition, for recipient: AppStoreSigner.Recipient) -> JSONObject {
         let app = apps[acquisition.app]
         let installed = acquisition.installedRelease
@@ -40,6 +41,7 @@ extension AppStoreState {
         return payload
     }
 
+    /// Returns the payload of a transaction.
     func payload(of transaction: AppStoreTransaction, for recipient: AppStoreSigner.Recipient, signedAt date: Date)
         -> JSONObject
     {
@@ -83,6 +85,7 @@ extension AppStoreState {
         return payload
     }
 
+    /// Returns the payload of the renewal info of a subscription.
     func renewalInfo(of subscription: Subscription, for recipient: AppStoreSigner.Recipient, signedAt date: Date)
         -> JSONObject
     {

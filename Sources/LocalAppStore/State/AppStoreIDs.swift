@@ -39,6 +39,7 @@ struct AppStoreIDs: Sendable {
     func transactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstTransaction) }
     func appTransactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstAppTransaction) }
 
+    /// Returns the index of the transaction with this order ID. Nil if the text can't be an order ID.
     func transactionIndex(order id: some StringProtocol) -> Int? {
         // Accepts only the canonical spelling, without lowercase letters or a sign.
         guard id.utf8.count == 10, let index = Int(id.dropFirst(), radix: 36), index >= 0, order(index) == id else {
@@ -47,6 +48,7 @@ struct AppStoreIDs: Sendable {
         return index
     }
 
+    /// Returns how far an ID is after the first ID of its kind. Nil if the text can't be such an ID.
     private static func index(_ id: some StringProtocol, from first: Int) -> Int? {
         guard id.utf8.count <= 18, id.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = Int(id), number >= first, number - first < 1_000_000_000

@@ -64,6 +64,7 @@ package struct AppStoreState: Sendable {
 
     // MARK: Catalog
 
+    /// Adds an app with its products. A product ID that another app has already is ignored.
     mutating func add(_ app: AppStoreApp) {
         let index = apps.count
         for product in app.products where productIndexes[product.id] == nil {
@@ -74,12 +75,18 @@ package struct AppStoreState: Sendable {
         apps.append(app)
     }
 
+    /// Adds a release of an app.
+    ///
+    /// - Parameter bundleID: the app. Nil for the only app.
     mutating func release(_ release: AppStoreRelease, of bundleID: String?) throws(AppStoreStateError) {
         let app = try appIndex(bundleID)
         apps[app].releases.append(release)
         apps[app].releases.sort { $0.releasedAt < $1.releasedAt }
     }
 
+    /// Adds a price of an app.
+    ///
+    /// - Parameter bundleID: the app. Nil for the only app.
     mutating func setPrice(_ price: AppPrice, of bundleID: String?) throws(AppStoreStateError) {
         let app = try appIndex(bundleID)
         apps[app].prices.append(price)
@@ -91,12 +98,16 @@ package struct AppStoreState: Sendable {
         products[try productIndex(id)].isOnSale = isOnSale
     }
 
+    /// Sets the URL to which notifications of an app are posted. Without a URL, they aren't posted.
+    ///
+    /// - Parameter bundleID: the app. Nil for the only app.
     mutating func setNotificationURL(_ url: String?, of bundleID: String?) throws(AppStoreStateError) {
         apps[try appIndex(bundleID)].notificationURL = url
     }
 
     // MARK: Customers
 
+    /// Creates an Apple Account, with 1 to 10 devices.
     package mutating func addCustomer(
         _ name: String, storefront code: String = "USA", family: String? = nil, devices: Int = 1
     ) throws(AppStoreStateError) {
@@ -109,6 +120,7 @@ package struct AppStoreState: Sendable {
         if let family { families[family, default: []].append(index) }
     }
 
+    /// Moves a customer to another storefront. Later purchases have its currency and prices.
     mutating func move(_ customer: String, to code: String) throws(AppStoreStateError) {
         let account = try accountIndex(customer)
         guard let storefront = Storefront(code: code) else { throw .noStorefront(code) }
@@ -147,6 +159,7 @@ package struct AppStoreState: Sendable {
         return index
     }
 
+    /// Returns the index of a product's app.
     func app(ofProduct index: Int) -> Int { appOfProduct[index] }
 
     /// Returns the account's acquisition of an app, which may be refunded; nil if the account never got the app.

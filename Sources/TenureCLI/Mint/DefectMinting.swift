@@ -7,6 +7,7 @@ import TenureMint
 /// `rootExpiredAtSigning` isn't offered: a verifier that trusts the authority's own root accepts the artifact, because
 /// it ignores the root in the artifact.
 enum DefectMinting {
+    /// Creates a JWS with the defect of this name.
     static func jws(_ name: String, of kind: JWSKind, by minter: JWSMinter) throws -> [UInt8] {
         if let defect = JWSDefect(rawValue: name), defect.kinds.contains(kind) {
             return try minter.mint(kind, with: defect)
@@ -15,6 +16,7 @@ enum DefectMinting {
         throw unknown(name, known: JWSDefect.allCases.filter { $0.kinds.contains(kind) }.map(\.rawValue))
     }
 
+    /// Creates a receipt with the defect of this name.
     static func receipt(_ name: String, by minter: ReceiptMinter) throws -> [UInt8] {
         if let defect = ReceiptDefect(rawValue: name) { return try minter.mint(with: defect) }
         if let defect = try chainDefect(name) { return try minter.mint(with: defect).receipt }

@@ -241,6 +241,7 @@ struct MintReceiptCommand: AsyncParsableCommand {
             """
     )
 
+    /// The encoding of the receipt.
     enum Form: String, ExpressibleByArgument, CaseIterable {
         case der, ber, base64
     }

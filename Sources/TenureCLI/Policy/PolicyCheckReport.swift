@@ -6,6 +6,7 @@ import TenurePolicyLint
 
 /// The findings of `tenure policy check`, and how the command prints them.
 struct PolicyCheckReport {
+    /// The checked policy.
     let source: PolicyOnDisk
     /// The path of the release list from `--releases`; nil without this option.
     let releases: String?

@@ -5,12 +5,13 @@ import TenureJSON
 import TenureRehearsal
 
 /// Writes a list of a rehearsal's bad lines to a file. A line of evidence is bad if it can't be read, or has a rejected
-/// artifact. The list has one JSON object for each, with the number of the line and the reason. The file is created when
-/// the first object is added, and gets its name when it is complete.
+/// artifact. The list has one JSON object for each, with the number of the line and the reason. The file is created
+/// when the first object is added, and gets its name when it is complete.
 ///
 /// A small compressed file can have millions of bad lines. So only the first bad lines are listed. The report counts
 /// all of them.
 final class BadLineFile {
+    /// The path of the list. `close(orAs:)` may choose another path.
     private(set) var path: String
     private var file: StreamedFile?
     /// Lines of the list that aren't in the file yet.

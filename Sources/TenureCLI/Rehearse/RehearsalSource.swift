@@ -15,6 +15,7 @@ struct RehearsalSource {
         let problem: RehearsalError?
     }
 
+    /// The options of the command.
     let command: RehearseCommand
     /// The new policy, the old policy if there is one, and the date of all decisions.
     let comparison: Comparison

@@ -9,6 +9,7 @@ import TenureServer
 /// A Tenure service in this process, on a port of this machine, for a scenario. It is the same as the service of
 /// `tenure serve`: only its settings make it use the local App Store. Its database is deleted when the scenario ends.
 actor InProcessService: EntitlementService {
+    /// The path of the policy file.
     private let policy: String
     private let authority: TestAuthority
     private let logger: Logger
@@ -18,6 +19,7 @@ actor InProcessService: EntitlementService {
     private let change: @Sendable (inout ServiceConfiguration) -> Void
     /// The runs of the service. `serveRuns` serves each run that `start` adds.
     private let (runs, addedRuns) = AsyncStream.makeStream(of: Run.self)
+    /// The run that was started last; nil while the service is stopped.
     private var currentRun: Run?
     /// The port of the local App Store; 0 before the local App Store runs.
     private(set) var localStorePort = 0
@@ -92,6 +94,7 @@ actor InProcessService: EntitlementService {
         }
     }
 
+    /// Returns the configuration of a service that uses the local App Store on a port.
     private func configuration(_ folder: ScenarioFolder, localStorePort: Int) throws -> ServiceConfiguration {
         var configuration = try ServiceSettings(
             arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/tenure.sqlite"]
@@ -143,6 +146,7 @@ actor InProcessService: EntitlementService {
         currentRun = nil
     }
 
+    /// Ends `serveRuns`.
     private func endRuns() { addedRuns.finish() }
 
     private func setLocalStorePort(_ port: Int) { localStorePort = port }

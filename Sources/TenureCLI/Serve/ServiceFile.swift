@@ -3,9 +3,10 @@ import TenurePostgres
 import TenureServer
 import Yams
 
-/// The configuration file of `tenure serve`. Paths in it are relative to its folder.
+/// The configuration file of `tenure serve`.
 struct ServiceFile {
     private let path: String
+    /// The folder of the file, to which paths in the file are relative.
     private let folder: String
     /// Whether other users can read the file. Set by `read`.
     private var isOpenToOthers = false
