@@ -85,7 +85,7 @@ extension AppStoreState {
         updateRenewalPrice(of: index)
         schedulePeriodEnd(of: index)
         notify(.subscribed, former == nil ? .initialBuy : .resubscribe, about: index)
-        if subscriptions[index].isShared { share(index) }
+        if subscriptions[index].isShared { shareSubscription(index) }
         return transactions[transaction.index]
     }
 

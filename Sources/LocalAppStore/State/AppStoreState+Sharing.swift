@@ -17,7 +17,7 @@ extension AppStoreState {
                 throw .wrongState(customer: customer, product: id, must: "not have ended")
             }
             subscriptions[subscription.index].isShared = true
-            share(subscription.index)
+            shareSubscription(subscription.index)
         } else {
             sharedPurchases.insert(transaction.index)
             for member in family(of: transaction.account) { sharePurchase(transaction.index, with: member) }
@@ -67,7 +67,7 @@ extension AppStoreState {
         for other in families[family] ?? [] where other != account {
             for index in accounts[other].subscriptions
             where subscriptions[index].isShared && subscriptions[index].app == app && subscriptions[index].isRunning {
-                share(index, with: account)
+                shareSubscription(index, with: account)
             }
             for index in accounts[other].transactions
             where sharedPurchases.contains(index) && transactions[index].app == app {
@@ -100,7 +100,7 @@ extension AppStoreState {
     /// - Parameters:
     ///   - purchaser: the index of the purchaser's subscription.
     ///   - account: the index of the only member to share with. Nil shares with all members.
-    mutating func share(_ purchaser: Int, with account: Int? = nil) {
+    mutating func shareSubscription(_ purchaser: Int, with account: Int? = nil) {
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.currentTransaction]
         for member in account.map({ [$0] }) ?? family(of: shared.account)
