@@ -176,7 +176,7 @@ import Testing
         try folder.write(Self.policy(until: "+480h"), to: "wide.yaml")
         let result = try await check(["--config", idle] + database)
         #expect(result.status == 1 && result.output.isEmpty)
-        let advice = "has no effect without content; set its folder with `content.folder`"
+        let advice = "has no effect without asset packs; set their folder with `content.folder`"
         #expect(result.errors == "error: `content.linkLifetime` \(advice)\nerror: `content.s3.bucket` \(advice)\n")
 
         let alone = try folder.write("apps: { default: notes }\n", to: "alone.yaml")

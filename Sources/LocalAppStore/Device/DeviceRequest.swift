@@ -22,7 +22,7 @@ struct DeviceRequest: Sendable {
             guard state.accounts.count == 1 else {
                 throw DeviceRefusal(
                     .badRequest,
-                    "the local App Store doesn't have exactly one customer; name one with `customer`, or in the environment variable TENURE_LOCAL_STORE_CUSTOMER"
+                    "the local App Store doesn't have exactly one customer; name a customer with `customer`, or in the environment variable TENURE_LOCAL_STORE_CUSTOMER"
                 )
             }
             account = 0

@@ -43,7 +43,7 @@ struct ServiceFile {
             return
         }
         guard let mapping = node?.mapping else {
-            values.addMistake("`\(path)` has no settings; write one per line, such as `port: 8081`")
+            values.addMistake("`\(path)` has no settings; write a setting on each line, such as `port: 8081`")
             return
         }
         read(mapping, under: "", as: Setting.configurable, into: &values)
@@ -95,7 +95,8 @@ struct ServiceFile {
         }
         for name in ["policy", "database", "keys", "webhooks"] {
             if let node = mapping[Node(name)] {
-                values.addMistake("\(position(node)): each app of `apps` has its own `\(name)`; move it there")
+                values.addMistake(
+                    "\(position(node)): each app of `apps` has its own `\(name)`; move it below an app's name")
             }
         }
         for (key, node) in apps {

@@ -117,7 +117,7 @@ struct ServiceSettings {
     private static func hostWarnings(_ values: SettingValues) -> [String] {
         guard ServeOptions(values)?.hasAppStoreKey != true else { return [] }
         return [Setting.productionHost, .sandboxHost].filter { values.isSet($0) }.map {
-            "`\($0.name)` has no effect without a key; set one with `\(Setting.keyID.name)`, or leave it out"
+            "`\($0.name)` has no effect without a key; set a key with `\(Setting.keyID.name)`, or leave out `\($0.name)`"
         }
     }
 
@@ -125,7 +125,7 @@ struct ServiceSettings {
     private static func contentWarnings(_ values: SettingValues, _ configuration: ServiceConfiguration?) -> [String] {
         guard values.isSet(.contentFolder) else {
             return ([.linkLifetime] + Setting.s3).filter { values.isSet($0) }.map {
-                "`\($0.name)` has no effect without content; set its folder with `\(Setting.contentFolder.name)`"
+                "`\($0.name)` has no effect without asset packs; set their folder with `\(Setting.contentFolder.name)`"
             }
         }
         return configuration?.content?.catalogProblem(of: configuration?.policy.app.bundleID ?? "").map { ["\($0)"] }
