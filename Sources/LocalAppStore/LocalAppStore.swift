@@ -3,12 +3,12 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// The running local App Store: its state, the signer, and the sender of notifications.
+/// A running local App Store: its state, the signer of its artifacts, and the sender of its notifications.
 ///
 /// Operations run one after the other. An operation ends when its notifications were sent. Until then, the local clock
 /// (the clock of the local App Store) doesn't advance.
 package actor LocalAppStore {
-    /// Sends one signed notification to the app's URL.
+    /// Sends one signed notification to the app's URL, and returns the outcome.
     package typealias NotificationSender =
         @Sendable (_ signedPayload: String, _ url: String, _ notification: AppStoreNotification) async ->
         SendAttemptResult
@@ -21,12 +21,13 @@ package actor LocalAppStore {
     package nonisolated let signer: AppStoreSigner
     private let sender: NotificationSender
     private let setClocks: ClockSetter
+    /// The file that saves every operation; nil if the state is only in memory.
     private let journal: Journal?
     /// The entries of the running operations that the journal doesn't have yet.
     private var unwrittenEntries: [Journal.Entry] = []
-    /// The number of changes so far. Time that passes without an event isn't a change.
+    /// The number of changes of the state so far. Time that passes without an event isn't a change.
     private(set) var changeCount = 0
-    /// The callers of `change(after:)` that wait. Each gets the number of changes.
+    /// The callers of `change(after:)` that wait. After each change, each gets the number of changes.
     private var watchers: [AsyncStream<Int>.Continuation] = []
     /// Whether an operation runs.
     private var isBusy = false
@@ -35,7 +36,9 @@ package actor LocalAppStore {
 
     /// Creates a local App Store. Without a journal, the state is lost when the process ends.
     ///
-    /// - Parameter journal: a journal of operations that lead to this state.
+    /// - Parameters:
+    ///   - journal: a journal of operations that lead to this state.
+    ///   - clock: sets other clocks to the time of the local clock.
     package init(
         _ state: AppStoreState, signer: AppStoreSigner, journal: Journal? = nil,
         clock: @escaping ClockSetter = { _ in }, sender: @escaping NotificationSender
@@ -50,8 +53,8 @@ package actor LocalAppStore {
 
     /// Performs one operation, and returns the notifications that the operation caused. When this method returns, these
     /// notifications are sent and everything is saved. If the operation isn't possible, throws an `AppStoreStateError`
-    /// or an `OperationMistake`, and nothing has changed. Throws a `JournalError` if the change couldn't be saved. Then,
-    /// too, the state is as before, but the app's URL may already have the notifications.
+    /// or an `OperationMistake`, and nothing has changed. Throws a `JournalError` if the change couldn't be saved.
+    /// Then, too, the state is as before, but the notifications may have been sent.
     @discardableResult
     package func perform(_ operation: AppStoreOperation) async throws -> [AppStoreNotification] {
         try await perform([operation])
@@ -86,14 +89,16 @@ package actor LocalAppStore {
         return Array(state.notifications[first...])
     }
 
-    /// Undoes operations that couldn't be saved. Later operations must not depend on an operation that the journal lacks.
+    /// Undoes operations that couldn't be saved. Later operations must not depend on an operation that the journal
+    /// lacks.
     private func restore(_ saved: AppStoreState) {
         state = saved
         changeCount += 1
         setClocks(state.now)
     }
 
-    /// Performs one operation, sends its notifications, and records both for the journal.
+    /// Performs one operation and sends its notifications. Records the operation and the outcomes of the deliveries for
+    /// the journal.
     private func performOne(_ operation: AppStoreOperation) async throws {
         if let instant = try operation.targetTime(in: state) {
             while state.step(to: instant) {
@@ -115,19 +120,19 @@ package actor LocalAppStore {
 
     /// Sends the notifications that are due now, and records the outcomes.
     private func deliverOutbox() async {
-        for number in state.takeOutbox() {
-            guard let result = await deliver(number, in: state) else { continue }
+        for index in state.takeOutbox() {
+            guard let result = await deliver(index, in: state) else { continue }
             // The date of an attempt is the time of the local clock, so the journal needs this time first.
             record(.operation(AppStoreOperation(.advance, [.to: state.now.rfc3339])))
-            state.recordAttempt(result, of: number)
-            record(.attempt(notification: number, result))
+            state.recordAttempt(result, of: index)
+            record(.attempt(notification: index, result))
         }
     }
 
-    /// Sends a notification, and returns the outcome; nil if the app has no URL for notifications. If the notification
-    /// can't be signed, the history lists a failed attempt, and the notification is sent again later.
-    nonisolated func deliver(_ number: Int, in state: AppStoreState) async -> SendAttemptResult? {
-        let notification = state.notifications[number]
+    /// Sends the notification with this index, and returns the outcome; nil if the app has no URL for notifications. A
+    /// notification that can't be signed counts as a failed attempt, so it is sent again later.
+    nonisolated func deliver(_ index: Int, in state: AppStoreState) async -> SendAttemptResult? {
+        let notification = state.notifications[index]
         guard let url = state.apps[notification.app].notificationURL else { return nil }
         switch state.network {
         case .down: return .noResponse
@@ -138,8 +143,8 @@ package actor LocalAppStore {
         }
     }
 
-    /// Changes the state with `body`, outside of the journal and without sending notifications. For tests with large
-    /// populations, which perform no other operation meanwhile.
+    /// Changes the state with `body`, without the journal and without sending notifications. Tests with many customers
+    /// use it, and perform no operation meanwhile.
     func changeState<Result>(_ body: (inout AppStoreState) throws -> Result) rethrows -> Result {
         let result = try body(&state)
         changeCount += 1

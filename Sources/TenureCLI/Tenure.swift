@@ -42,11 +42,11 @@ import TenureCore
                 && argument.firstIndex(of: "=") == argument.indices.last
             guard argument.isEmpty || isOptionWithoutValue else { continue }
             let previous = index > 0 ? arguments[index - 1] : ""
-            let place =
+            let emptyPart =
                 isOptionWithoutValue
                 ? "the value of `\(argument.dropLast())`"
                 : previous.hasPrefix("--") ? "the argument after `\(previous)`" : "an argument"
-            throw ValidationError("\(place) is empty; pass a value, such as a path, or leave it out")
+            throw ValidationError("\(emptyPart) is empty; pass a value, such as a path, or leave it out")
         }
     }
 

@@ -59,7 +59,7 @@ import Testing
             ("apps: { notes: { policy: notes.yaml } }", "tenure.yaml:1:9: the app `notes` needs `database`"),
             (
                 "apps: { notes: { policy: n, database: d, port: 1 } }",
-                "tenure.yaml:1:42: there is no setting `port` here"
+                "tenure.yaml:1:42: there is no setting `port` for an app"
             ),
             (
                 "policy: a.yaml\napps: { notes: { policy: n, database: d } }",

@@ -28,14 +28,14 @@ import Testing
         let testBed = try await filled()
         let (database, copy) = (testBed.database, testBed.folder.url("copy.sqlite").path)
         let check = try await Command.run(["database", "check", "--database", database] + testBed.trust)
-        #expect(check.output == "1 customers, 2 artifacts: nothing is wrong\n" && check.errors.isEmpty)
+        #expect(check.output == "1 customer, 2 artifacts: nothing is wrong\n" && check.errors.isEmpty)
         let rebuild = try await Command.run(["database", "rebuild", "--database", database] + testBed.trust)
-        #expect(rebuild.output == "1 customers: 0 changed\n" && rebuild.errors.isEmpty)
+        #expect(rebuild.output == "1 customer: 0 changed\n" && rebuild.errors.isEmpty)
         let backup = try await testBed.databaseCommand("backup", copy)
         #expect(
-            backup.output == "copied 1 customers and 2 artifacts to \(copy) (\(try size(copy)) bytes)\n",
+            backup.output == "copied 1 customer and 2 artifacts to \(copy) (\(try size(copy)) bytes)\n",
             "\(backup.errors)")
-        let restored = "restored 1 customers and 2 artifacts to \(database)"
+        let restored = "restored 1 customer and 2 artifacts to \(database)"
         let first = try await testBed.databaseCommand("restore", copy)
         #expect(first.output == "\(restored); the replaced database is `\(database).replaced`\n", "\(first.errors)")
         // A missing database has nothing to keep.
@@ -79,7 +79,7 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("customers: 1, ") } && lines.contains { $0.hasPrefix("artifacts: 2, ") })
         let reopened = try await testBed.databaseCommand("reopen")
         #expect(reopened.status == 0 && reopened.errors.isEmpty)
-        #expect(reopened.output == "services can write to \(database) again; don't start one on \(target)\n")
+        #expect(reopened.output == "services can write to \(database) again; don't start a service on \(target)\n")
         for (options, words) in [
             ([], "the target is missing; pass either `--to` or `--to-config`"),
             (["--to", target, "--to-config", "x"], "`--to` and `--to-config` exclude each other; pass one of them"),
@@ -125,7 +125,7 @@ import Testing
         let longest = String(repeating: "n", count: 62) + "!~"
         for (name, scope) in [("ada", "support"), (longest, "link")] {
             let made = try await Command.run(["admin-key", "create", "--scope", scope, "--name", name] + database)
-            #expect(made.status == 0 && made.errors == "save it now: it isn't shown again\n", "\(made.errors)")
+            #expect(made.status == 0 && made.errors == "save this key now: it isn't shown again\n", "\(made.errors)")
         }
         #expect(try await Command.run(["admin-key", "revoke", longest] + database).status == 0)
         let listed = try await Command.run(["admin-key", "list"] + database)
@@ -182,7 +182,7 @@ import Testing
         for (options, output, errors) in [
             (["--since", "2026-01-01"], published + granted, ""),
             (["--since", "2026-01-01", "--limit", "0"], published, ""), (["--event", "evt_1"], granted, ""),
-            (["--since", "2026-01-01T00:00:01Z"], "", "no message matches\n"),
+            (["--since", "2026-01-01T00:00:01Z"], "", "no message matches `--event` or `--since`\n"),
             ([], "", "no message in the last 24 hours; pass `--since` with an earlier date\n"),
         ] as [([String], String, String)] {
             let result = try await Command.run(["webhook", "log", "--database", path] + options)

@@ -82,7 +82,7 @@ import Testing
         let (command, url) = try await start()
         let lines = command.output.split(separator: "\n").map(String.init)
         try #require(lines.count == 5, "\(command.output)")
-        #expect(lines[0] == "it is 2026-01-10T00:00:00Z in Production; 1 customers")
+        #expect(lines[0] == "it is 2026-01-10T00:00:00Z in Production; 1 customer")
         #expect(lines[1] == "trust \(store)/authority/roots.pem" && lines[2] == "clock \(store)/clock")
         #expect(lines[3].hasPrefix("server API key \(store)/SubscriptionKey.p8, issuer "))
         #expect(lines[3].contains(/, issuer \S+, key ID \S+$/))

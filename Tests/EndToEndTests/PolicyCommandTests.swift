@@ -65,7 +65,7 @@ import Testing
         let listed = try await Command.run(["policy", "versions"] + options)
         let lines = listed.output.split(separator: "\n")
         #expect(listed.status == 0 && lines.count == 3, "\(listed.output)")
-        #expect(lines.count { $0.contains("  0 gained, 1 lost, 1 promises ended  “r”") } == 1)
+        #expect(lines.count { $0.contains("  0 gained, 1 lost, 1 promise ended  “r”") } == 1)
         #expect(lines.count { $0.contains("version 1  start") && !$0.contains("gained") } == 1)
         #expect(lines.last == "version 2 is in effect")
         let json = try await Command.run(["policy", "versions", "--json"] + options).json()

@@ -45,7 +45,7 @@ import Testing
         let result = try await check(["--policy", policy, "--database", database])
         #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
         let expected = [
-            "would serve com.example.calculator on http://127.0.0.1:8080", "  policy: 2 eras, 1 entitlements",
+            "would serve com.example.calculator on http://127.0.0.1:8080", "  policy: 2 eras, 1 entitlement",
             "  database: \(database) (would be created)",
             "  signing key: would be created; a database with customers needs the one that their apps trust",
             "  environments: Production, Sandbox", "  trusted in addition to Apple: none", "  webhooks: none",
@@ -124,7 +124,7 @@ import Testing
         let names = try #require(lines(result).first { $0.hasPrefix(trusted) })
         #expect(names != trusted + "none")
         let expected = [
-            "would serve com.example.calculator on http://[::1]:4711", "  policy: 2 eras, 1 entitlements",
+            "would serve com.example.calculator on http://[::1]:4711", "  policy: 2 eras, 1 entitlement",
             "  database: \(database)", "  signing key: found", "  environments: Sandbox", names,
             "  webhooks: shop, books", "  content: \(published), links for 3600 s to the bucket packs",
             "  TLS: by the proxy", "  proxies: 10.0.0.0/8, 127.0.0.1/32", "  admin key: set", "  metrics: open",
@@ -176,7 +176,7 @@ import Testing
         try folder.write(Self.policy(until: "+480h"), to: "wide.yaml")
         let result = try await check(["--config", idle] + database)
         #expect(result.status == 1 && result.output.isEmpty)
-        let advice = "has no effect without content; set its folder with `content.folder`"
+        let advice = "has no effect without asset packs; set their folder with `content.folder`"
         #expect(result.errors == "error: `content.linkLifetime` \(advice)\nerror: `content.s3.bucket` \(advice)\n")
 
         let alone = try folder.write("apps: { default: notes }\n", to: "alone.yaml")

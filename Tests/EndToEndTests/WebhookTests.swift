@@ -99,7 +99,7 @@ import Testing
         #expect(try await messages("--event", event) == [all[1]])
         #expect(try await messages("--since", "2020-01-01") == all)
         let none = try await Command.run(["webhook", "log", "--since", "2999-01-01"] + database)
-        #expect(none.status == 0 && none.output.isEmpty && none.errors == "no message matches\n")
+        #expect(none.status == 0 && none.output.isEmpty && none.errors == "no message matches `--event` or `--since`\n")
         let replayed = try await Command.run(["webhook", "replay", "--since", "2020-01-01"] + database)
         #expect(replayed.status == 0 && replayed.output == "2 deliveries are queued\n", "\(replayed.errors)")
         let unselected = try await Command.run(["webhook", "replay"] + database)

@@ -44,9 +44,9 @@ private func withControl(
             (.post, "operations", "1", 400, "the body must be one operation, or a list of operations"),
             (.post, "device/flights", "{}", 404, "there is no device request `flights`"),
             (.post, "device/contents", "[]", 400, "the body must be a JSON object"),
-            (.post, "fault", #"{"code": 1, "requests": 3}"#, 400, "write a code of the App Store Server API"),
-            (.post, "fault", #"{"code": 5000001, "requests": -1}"#, 400, "write a code of the App Store Server API"),
-            (.post, "fault", #"{"code": 5000001}"#, 400, "write a code of the App Store Server API"),
+            (.post, "fault", #"{"code": 1, "requests": 3}"#, 400, "`code` must be an error code"),
+            (.post, "fault", #"{"code": 5000001, "requests": -1}"#, 400, "`code` must be an error code"),
+            (.post, "fault", #"{"code": 5000001}"#, 400, "`code` must be an error code"),
             (.get, "customers/Ada?shows=all", "", 400, "`shows` must be appTransaction, receipt, both or nothing"),
             (.get, "customers/Zoe", "", 404, "there is no customer `Zoe`"),
         ]

@@ -210,7 +210,7 @@ private func open(_ file: String) throws -> LocalAppStore {
         #expect(bought.1.contains(#""type":"SUBSCRIBED","subtype":"INITIAL_BUY""#))
         #expect(
             try await operation(#"{"operation":"acquire","customer":"Eve"}"#) == (
-                409, #"{"error":"there is no customer `Eve`; add one first"}"#
+                409, #"{"error":"there is no customer `Eve`; create the customer with the operation `customer`"}"#
             ))
         #expect(
             try await operation(#"{"operation":"buy","customer":"Ada"}"#) == (

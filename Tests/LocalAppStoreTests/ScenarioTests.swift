@@ -35,7 +35,7 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
     let outcomes = try await play(try example(name))
     #expect(!outcomes.isEmpty)
     for outcome in outcomes {
-        #expect(outcome.difference == nil, "\(outcome.expectation.place): \(outcome.difference ?? "")")
+        #expect(outcome.difference == nil, "\(outcome.expectation.position): \(outcome.difference ?? "")")
     }
 }
 
@@ -123,9 +123,9 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
     let mistakes = error?.mistakes.map { $0.description.prefix { $0 != ";" } } ?? []
     #expect(
         mistakes == [
-            "s.yaml:4:29: this length is too short", "s.yaml:4:46: this length is too short",
+            "s.yaml:4:29: `days` is too short", "s.yaml:4:46: `waitingDay` is too short",
             "s.yaml:13:37: `Germany` isn't a storefront of the local App Store",
-            "s.yaml:17:11: an offer needs `id` and `type`", "s.yaml:23:14: a negative length isn't possible",
+            "s.yaml:17:11: an offer needs `id` and `type`", "s.yaml:23:14: `after` can't be negative",
             "s.yaml:24:5: a step needs one of `at: 2014-05-01` and `after: 31d`",
         ])
 }
@@ -149,7 +149,7 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
     #expect(mistakes.allSatisfy { $0.contains("visionOS") && $0.contains("tvOS") })
 }
 
-@Test func `an impossible operation in a scenario is an error with its place`() async throws {
+@Test func `an impossible operation in a scenario is an error with its position`() async throws {
     let text = """
         scenario: Impossible
         begins: 2014-01-01
@@ -163,10 +163,10 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
     let failure = await #expect(throws: ScenarioFailure.self) {
         _ = try await play(scenario, policy: "calculator.policy.yaml")
     }
-    #expect(failure?.place == "s.yaml:7:10")
+    #expect(failure?.position == "s.yaml:7:10")
     #expect(
         failure?.detail
-            == "`com.example.calculator` had no release for iOS at 2014-05-01T00:00:00Z; wait for the first one, or release one earlier"
+            == "`com.example.calculator` had no release for iOS at 2014-05-01T00:00:00Z; wait for the first release, or release a build earlier"
     )
 }
 
@@ -272,7 +272,7 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
         ("  - { at: 2014-05-01, Ada: acquires }\n  - { at: 2014-04-30, Ada: updates }", "s.yaml:10:11"),
     ] {
         #expect { try read(steps) } throws: {
-            "\($0)".contains("\(place): this is before the step above, or before `begins`")
+            "\($0)".contains("\(place): `at` is before the time of the step above, or before `begins`")
         }
     }
 }

@@ -386,7 +386,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(try scenario("environment: Sandbox").header.sandboxPeriods == nil)
     for (lines, mistake) in [
         ("sandbox: { month: 1h }", "story.yaml:3:1: `sandbox` needs `environment: Sandbox`"),
-        ("environment: Sandbox\nsandbox: { days: 59s }", "story.yaml:4:18: this length is too short"),
+        ("environment: Sandbox\nsandbox: { days: 59s }", "story.yaml:4:18: `days` is too short"),
         ("environment: Sandbox\nsandbox: { renewals: 1001 }", "story.yaml:4:22: a subscription renews"),
     ] {
         #expect { try scenario(lines) } throws: { "\($0)".contains(mistake) }

@@ -131,7 +131,7 @@ import Testing
         } throws: {
             if case StoreKitError.systemError(let failure)? = $0 as? StoreKitError {
                 "\(failure)"
-                    == "the local App Store has no product `com.example.unknown`; name one that its scenario defines"
+                    == "the local App Store has no product `com.example.unknown`; name a product that its scenario defines"
             } else {
                 false
             }

@@ -134,7 +134,7 @@ import Testing
             _ = try await kiosk.device("Quinn")
         } throws: {
             if case StoreKitError.systemError(let failure)? = $0 as? StoreKitError {
-                "\(failure)" == "there is no customer `Quinn`; add one first"
+                "\(failure)" == "there is no customer `Quinn`; create the customer with the operation `customer`"
             } else {
                 false
             }

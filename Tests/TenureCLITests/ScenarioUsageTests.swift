@@ -42,7 +42,7 @@ import Testing
         let missing = try await Command.run("scenario", "run", file)
         #expect(missing.status == 1 && missing.output.isEmpty)
         #expect(
-            missing.errors.contains("`\(file)` doesn't name a policy; pass one with --policy"),
+            missing.errors.contains("`\(file)` doesn't name a policy; pass a policy with --policy"),
             "\(missing.errors)")
         let wrong = try folder.write("app: { bundleID: com.example.calculator }\n", to: "policy.yaml")
         let unsound = try await Command.run("scenario", "run", "--policy", wrong, file)

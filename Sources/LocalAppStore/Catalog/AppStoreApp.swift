@@ -1,18 +1,21 @@
 package import Foundation
 package import TenureCore
 
-/// An app in the catalog, with all releases and prices.
+/// An app that the local App Store sells, with its releases, prices and in-app purchases.
 package struct AppStoreApp: Codable, Sendable, Hashable {
     package var bundleID: String
+    /// Apple's numeric ID of the app, which artifacts contain as `appAppleId`.
     var appAppleID: Int64
     /// The releases, in the order in which they went on sale.
     var releases: [AppStoreRelease]
-    /// The prices, in the order in which they take effect.
+    /// The prices of the app itself, in the order in which they take effect. Empty for a free app.
     var prices: [AppPrice]
+    /// The app's in-app purchases.
     var products: [AppStoreProduct]
-    /// How many days a customer keeps a subscription that can't be charged; nil if the app has no Billing Grace Period.
+    /// How many days a customer keeps access after a renewal couldn't be charged. Nil if the app has no Billing Grace
+    /// Period.
     var gracePeriodDays: Int?
-    /// The URL to which notifications are posted; nil if they aren't posted.
+    /// The URL to which App Store Server Notifications of this app are posted. Nil posts none.
     package var notificationURL: String?
 
     package init(
@@ -28,7 +31,8 @@ package struct AppStoreApp: Codable, Sendable, Hashable {
         self.notificationURL = notificationURL
     }
 
-    /// The release on sale for a platform. tvOS and visionOS use iOS releases if they have none.
+    /// Returns the latest release for a platform; nil if nothing is on sale yet. A platform that runs iOS apps gets iOS
+    /// releases, unless the app has separate releases for the platform.
     func release(for platform: Platform, at date: Date) -> AppStoreRelease? {
         func latest(_ platform: Platform) -> AppStoreRelease? {
             releases.last { $0.platform == platform && $0.releasedAt <= date }
@@ -37,11 +41,12 @@ package struct AppStoreApp: Codable, Sendable, Hashable {
         return latest(platform) ?? (!hasOwn && platform.inheritsFromIOS ? latest(.iOS) : nil)
     }
 
-    /// Returns the price in milliunits. The app is free if it has no price.
+    /// Returns the app's price at a date, in milliunits (thousandths of the currency's unit). 0 if the app had no price
+    /// yet.
     func price(at date: Date) -> Int64 { prices.last { $0.from <= date }?.price ?? 0 }
 }
 
-/// One build that customers could get.
+/// One build of an app, which customers can get from `releasedAt` on.
 package struct AppStoreRelease: Codable, Sendable, Hashable {
     var platform: Platform
     /// CFBundleVersion.
@@ -56,10 +61,10 @@ package struct AppStoreRelease: Codable, Sendable, Hashable {
     }
 }
 
-/// The app's price from an instant on.
+/// An app's price, from `from` until the next price.
 package struct AppPrice: Codable, Sendable, Hashable {
     var from: Date
-    /// The price in milliunits of the storefront's currency; 0 is free.
+    /// The price in milliunits (thousandths) of the storefront's currency; 0 is free.
     var price: Int64
 }
 

@@ -21,8 +21,10 @@ struct Storefront: Sendable, Hashable {
         Storefront("TUR", 143480, "TRY"), Storefront("BRA", 143503, "BRL"),
     ]
 
+    /// The storefront of customers for whom no other is named.
     static let usa = Storefront("USA", 143441, "USD")
 
+    /// Finds a storefront by its code; nil if the local App Store doesn't have it.
     init?(code: String) {
         guard let storefront = Self.all.first(where: { $0.code == code }) else { return nil }
         self = storefront

@@ -6,13 +6,17 @@ import ServiceLifecycle
 import TenureCore
 import TenureJSON
 
-/// The local App Store on a port of this machine: the App Store Server API, the control interface, and the local clock.
+/// Serves a local App Store on a port of this machine: its App Store Server API, and the endpoints that control it
+/// (`ControlInterface`). It can also let the store's clock, the local clock, run.
 package struct AppStoreServer: Sendable {
     private let store: LocalAppStore
+    /// The key with which clients must sign their tokens for the App Store Server API.
     private let key: ServerAPIKey
+    /// The port to listen on; 0 for any free port.
     private let port: Int
     /// The number of seconds by which the local clock advances in each real second. If 0, only operations advance it.
     private let speed: Double
+    /// The share of Apple's hourly limits of requests that this server allows.
     private let rateLimitShare: Double
 
     /// - Parameter rateLimitShare: the share of Apple's hourly limits of requests that this server allows. 0.01 allows
@@ -36,7 +40,7 @@ package struct AppStoreServer: Sendable {
         }
     }
 
-    /// The error if another process listens on the port.
+    /// The error if another process already listens on the port.
     struct PortInUse: Error, Sendable, CustomStringConvertible {
         let port: Int
 
@@ -66,6 +70,7 @@ package struct AppStoreServer: Sendable {
         return logger
     }
 
+    /// Creates the HTTP server, which the caller runs.
     func application(
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async -> some ApplicationProtocol {
@@ -82,7 +87,7 @@ package struct AppStoreServer: Sendable {
     }
 }
 
-/// Advances the local clock once in each real second.
+/// Advances the local clock by `speed` seconds in each real second.
 private struct RunningClock: Service {
     let store: LocalAppStore
     let speed: Double

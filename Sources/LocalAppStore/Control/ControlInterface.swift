@@ -6,13 +6,17 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// The interface that controls the local App Store: on loopback only, without a key.
+/// The HTTP endpoints with which tests and `tenure local-store` control a local App Store. They need no key, so the
+/// server is reachable only from this machine.
 ///
-/// `GET /control/state`, `POST /control/operations` with one operation or a list, `GET /control/customers/{name}` with
-/// the artifacts of the customer's device, `POST /control/device/{kind}` for StoreKit on Linux, and
-/// `POST /control/fault` with a code and the number of requests that fail.
+/// - `GET /control/state` returns the time and the numbers of customers, transactions and notifications.
+/// - `POST /control/operations` performs one operation or a list.
+/// - `GET /control/customers/{name}` returns the signed artifacts on the customer's first device, such as the receipt.
+/// - `POST /control/device/{kind}` answers Tenure's module `StoreKit` for Linux.
+/// - `POST /control/fault` makes the next requests to the App Store Server API fail.
 struct ControlInterface: Sendable {
     let store: LocalAppStore
+    /// The errors that the App Store Server API of the same server returns.
     let fault: Fault
 
     func add(to router: Router<BasicRequestContext>) {
@@ -40,7 +44,8 @@ struct ControlInterface: Sendable {
         ]
     }
 
-    /// Performs operations. Accepts only JSON, because any web page in the user's browser could send a form here.
+    /// Performs operations. Accepts only JSON, because any web page in the user's browser could send a form to
+    /// this endpoint.
     private func performOperations(_ request: Request) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         do {
@@ -113,7 +118,7 @@ struct ControlInterface: Sendable {
             let requests = body.integer("requests", in: 0...1_000_000)
         else {
             return Self.refusal(
-                "write a code of the App Store Server API and a number of requests, such as `{\"code\": 5000001, \"requests\": 3}`",
+                "`code` must be an error code of the App Store Server API, and `requests` a number up to 1000000, such as `{\"code\": 5000001, \"requests\": 3}`",
                 .badRequest)
         }
         await fault.inject(error, requests: requests)
@@ -123,7 +128,9 @@ struct ControlInterface: Sendable {
         ])
     }
 
-    /// Returns the artifacts that the customer's first device has now. `shows` selects them: see `Scenario.Showing`.
+    /// Returns the signed artifacts that the customer's first device has now.
+    ///
+    /// - Parameter shows: which artifacts: the raw value of a `Scenario.Showing`. Nil for all.
     private func customer(_ name: String, shows: String?) async -> Response {
         let showing = shows.map { Scenario.Showing(rawValue: $0) } ?? .both
         guard let showing else {
@@ -148,7 +155,10 @@ struct ControlInterface: Sendable {
         }
     }
 
-    private static var notJSON: Response { refusal("send `application/json`", .unsupportedMediaType) }
+    private static var notJSON: Response {
+        refusal("the body must be JSON; send it with `Content-Type: application/json`", .unsupportedMediaType)
+    }
+
     private static func refusal(_ detail: String, _ status: HTTPResponse.Status) -> Response {
         .json(["error": .string(detail)], status: status)
     }
@@ -159,7 +169,7 @@ extension Request {
 }
 
 /// Rejects requests with a `Host` other than this machine. Otherwise a web page could let its own host name resolve to
-/// this machine, and send requests here (DNS rebinding).
+/// this machine, and send requests to this server (DNS rebinding).
 struct LoopbackOnly<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response

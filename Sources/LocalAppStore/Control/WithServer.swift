@@ -9,8 +9,8 @@ import ServiceLifecycle
 ///
 /// - Parameters:
 ///   - application: Makes the server, which must call the closure with its port once clients can connect.
-///   - shutdownTimeout: how many seconds the server may take to end. Clients that keep a request open don't keep the
-///     server from ending.
+///   - shutdownTimeout: how many seconds the server may take to shut down. Then it ends, even if clients keep requests
+///     open.
 ///   - body: Gets the port.
 /// - Throws: What the server or `body` throws, or `CancellationError` if the server ends before `body` returns.
 package func withServer<Result: Sendable>(

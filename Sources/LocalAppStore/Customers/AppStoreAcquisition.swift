@@ -13,21 +13,22 @@ package struct AppStoreAcquisition: Sendable, Hashable {
     package let index: Int
     let account: Int
     let app: Int
-    /// The platform and release when the account first got the app.
+    /// The platform, the release and the date with which the account first got the app.
     let platform: Platform
     let release: AppStoreRelease
     let date: Date
     var way: Way
-    /// The price in milliunits. No artifact of the App Store contains it.
+    /// What the account paid, in milliunits (thousandths of the currency's unit). No artifact contains it.
     var price: Int64
+    /// The date of the preorder; nil if the app wasn't preordered.
     let preorderDate: Date?
-    /// The end of the license, if the license came from a volume purchase.
+    /// The end of the license from a volume purchase. Nil for other acquisitions, and for a license without an end.
     let licenseEnds: Date?
-    /// The date of the refund, while the app is refunded.
+    /// The date of the refund. Nil if the app wasn't refunded, or was acquired again afterward.
     var refundedAt: Date?
-    /// The date at which the app was acquired again after the last refund.
+    /// The date at which the app was acquired again after the last refund; nil if that never happened.
     var gotAgainAt: Date?
-    /// The platform and release that the device runs.
+    /// The platform and release that run on the account's devices.
     var installedPlatform: Platform
     var installedRelease: AppStoreRelease
 }

@@ -33,6 +33,7 @@ package struct DeviceInterface: Sendable {
         }
     }
 
+    /// Returns bytes as a JSON string in Base64.
     static func base64(_ bytes: [UInt8]) -> JSONValue {
         .string(Base64.standard.text(bytes))
     }
@@ -42,8 +43,8 @@ package struct DeviceInterface: Sendable {
         return try request.contents(of: state, at: change, signer: store.signer)
     }
 
-    /// Waits until there are more changes than `after`, or until `seconds` have passed. Without `seconds`,
-    /// there is no time limit.
+    /// Waits until the store has changed more than `after` times, or until `seconds` have passed, and returns the
+    /// number of changes. Both are fields of `body`. Without `seconds`, there is no time limit.
     private func changes(_ body: JSONObject) async throws -> JSONObject {
         let last = body.integer("after") ?? 0
         guard let seconds = body.integer("seconds") else {
@@ -96,7 +97,7 @@ package struct DeviceInterface: Sendable {
             guard case .object(let object) = element else {
                 throw OperationMistake("an operation must be a JSON object")
             }
-            operations.append(try AppStoreOperation(object.naming(body["customer"])))
+            operations.append(try AppStoreOperation(object.withDefaultCustomer(body["customer"])))
         }
         try await store.perform(operations)
         return ["now": .string(await store.state.now.rfc3339)]
@@ -104,9 +105,11 @@ package struct DeviceInterface: Sendable {
 }
 
 extension JSONObject {
-    /// Returns this operation with `customer` as its customer, if the operation needs a customer and names none.
-    fileprivate func naming(_ customer: JSONValue?) -> JSONObject {
-        guard self["customer"] == nil, AppStoreOperation.Kind(rawValue: text("operation") ?? "")?.isOfCustomer == true
+    /// Returns this operation for `customer`, if the operation needs a customer and names none. Returns any other
+    /// operation unchanged.
+    fileprivate func withDefaultCustomer(_ customer: JSONValue?) -> JSONObject {
+        guard self["customer"] == nil,
+            AppStoreOperation.Kind(rawValue: text("operation") ?? "")?.concernsCustomer == true
         else { return self }
         var object = self
         object["customer"] = customer

@@ -82,13 +82,12 @@ extension DeviceInterface {
         return try await answer(product, request)
     }
 
-    /// Performs the operation that changes the running subscription to this product: `keepPlan`, `upgrade` or
-    /// `downgrade`.
+    /// Performs the operation that changes the running subscription to `product`: `keepPlan`, `upgrade` or `downgrade`.
+    /// If the subscription already renews as `product` and no offer is named, does nothing.
     private func changePlan(
         _ running: Subscription, to product: Int, _ parameters: [AppStoreOperation.Parameter: String],
         in state: AppStoreState
     ) async throws {
-        // The customer already has the running subscription.
         if running.product == product, running.renewsAs == product, parameters[.offer] == nil { return }
         if running.product == product {
             try await store.perform(AppStoreOperation(.keepPlan, parameters))
@@ -102,8 +101,8 @@ extension DeviceInterface {
         }
     }
 
-    /// Returns the customer's current transaction of a product. For a subscription, this is the transaction of the
-    /// current period, which a downgrade doesn't change.
+    /// Returns the response with the customer's current transaction of a product. For a subscription, that is the
+    /// transaction of the current period: a downgrade begins only at the next renewal.
     private func answer(_ product: String, _ request: DeviceRequest) async throws -> JSONObject {
         let state = await store.state
         let index = try state.productIndex(product)
@@ -120,7 +119,7 @@ extension DeviceInterface {
         return try answer(state.transactions[bought], in: state, request)
     }
 
-    /// Returns the response of a purchase: the signed transaction.
+    /// Returns the response with a signed transaction.
     private func answer(_ transaction: AppStoreTransaction, in state: AppStoreState, _ request: DeviceRequest) throws
         -> JSONObject
     {

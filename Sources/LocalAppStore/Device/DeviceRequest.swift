@@ -4,13 +4,15 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// A request of Tenure's module `StoreKit` for Linux, with the customer and the app that it is about.
+/// A request of Tenure's module `StoreKit` for Linux, with the customer and the app that the request is about.
 struct DeviceRequest: Sendable {
     let body: JSONObject
     /// The indexes of the customer and the app in the lists of `AppStoreState`.
     let account: Int
     let app: Int
 
+    /// Finds the customer and the app that `body` names, or else the only customer and the only app. Throws if there is
+    /// no such customer or app.
     init(_ body: JSONObject, _ store: LocalAppStore) async throws {
         let state = await store.state
         self.body = body
@@ -20,7 +22,7 @@ struct DeviceRequest: Sendable {
             guard state.accounts.count == 1 else {
                 throw DeviceRefusal(
                     .badRequest,
-                    "the local App Store doesn't have exactly one customer; name one with `customer` (TENURE_LOCAL_STORE_CUSTOMER)"
+                    "the local App Store doesn't have exactly one customer; name a customer with `customer`, or in the environment variable TENURE_LOCAL_STORE_CUSTOMER"
                 )
             }
             account = 0
@@ -28,7 +30,7 @@ struct DeviceRequest: Sendable {
         app = try state.appIndex(body.text("app"))
     }
 
-    /// The device for which artifacts are signed. Throws if the request has no valid `device`.
+    /// The ID of the device for which artifacts are signed. Throws if the request has no valid `device`.
     var device: UUID {
         get throws {
             guard let device = body.text("device").flatMap(UUID.init(uuidString:)) else {
@@ -46,9 +48,10 @@ struct DeviceRequest: Sendable {
         return acquisition
     }
 
-    /// Returns the response to `DeviceRequestKind.contents`.
+    /// Returns the response to a request `contents`: everything that the App Store knows about the customer in this
+    /// app.
     ///
-    /// - Parameter change: the number of changes that led to this state.
+    /// - Parameter change: how often the store has changed until `state`. The device waits for the next change with it.
     func contents(of state: AppStoreState, at change: Int, signer: AppStoreSigner) throws -> JSONObject {
         let device = AppStoreSigner.Recipient.device(try device)
         let customer = state.accounts[account]

@@ -1,25 +1,27 @@
-/// The requests of a customer's device. StoreKit on Linux uses these names, in process and over HTTP
+/// The requests of a customer's device. Tenure's module `StoreKit` for Linux sends them, in process or over HTTP
 /// (`POST /control/device/NAME`).
+///
 /// Each request has the `customer` (by default the only customer) and the `app` (by default the only app). Artifacts in
 /// the response are signed for the `device`, a UUID.
 package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     /// Everything that the App Store knows about the customer in this app: transactions, subscriptions, storefront.
     case contents
-    /// The number of changes so far, as soon as it is greater than `after`. The response comes after `seconds` at the
-    /// latest, if the request has this parameter.
+    /// The number of changes of the store so far. The response comes as soon as the number is greater than `after`, or
+    /// after `seconds` at the latest, if the request has this parameter.
     case changes
+    /// The signed app transaction.
     case appTransaction
-    /// The legacy receipt, in Base64.
+    /// The app receipt, in Base64.
     case receipt
     /// The products of `ids` that are on sale, at the prices of the customer's storefront.
     case products
-    /// Buys a `product`: `quantity`, `offer`, `appAccountToken`.
+    /// Buys a `product`. Optional: `quantity`, `offer`, `appAccountToken`.
     case purchase
     /// Records that the app has finished a `transaction`.
     case finish
-    /// The certificates under which the store signs, in Base64 of DER.
+    /// The root certificates of the store's test authority, in Base64 of DER.
     case roots
-    /// The time of the local clock.
+    /// The time of the local App Store's clock.
     case now
     /// Performs `operations`, in the form of the control interface. If an operation needs a customer and names none, it
     /// is performed for the request's `customer`.
@@ -34,8 +36,11 @@ package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
         case badRequest
         /// There is no such product, or the customer never got the app.
         case unknown
+        /// The product was removed from sale.
         case notForSale
+        /// The customer may not use the offer.
         case notEligible
+        /// The product has no such offer.
         case noOffer
         /// The payment fails.
         case notPayable
@@ -53,6 +58,7 @@ package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
         self.description = description
     }
 
+    /// Creates the refusal for an error that occurred while a request was answered.
     init(_ error: any Error) {
         switch error {
         case let error as DeviceRefusal: self = error

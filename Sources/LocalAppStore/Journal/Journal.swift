@@ -6,13 +6,14 @@ import TenureStore
 
 /// Stores the state of a local App Store in one SQLite file, as a journal of operations.
 ///
-/// The first row is the header; each further row is an operation or the outcome of a delivery. Opening the file repeats
-/// all rows: the same seed and operations give the same state in every run.
+/// The first row is the header with the initial state. Each further row is an operation, or the outcome of an attempt
+/// to deliver a notification. `state()` repeats all rows: the same seed and operations give the same state in every
+/// run.
 package struct Journal: Sendable {
     /// The contents of a row after the header.
     enum Entry: Sendable {
         case operation(AppStoreOperation)
-        /// The outcome of an attempt to deliver the notification with this index.
+        /// The outcome of an attempt to deliver the notification with this index in `AppStoreState.notifications`.
         case attempt(notification: Int, SendAttemptResult)
     }
 
@@ -20,7 +21,7 @@ package struct Journal: Sendable {
     /// The open database; nil after `close`.
     private let database: Locked<SQLiteConnection?>
 
-    /// The format of this release, in SQLite's `user_version`.
+    /// The version of the file's format that this release writes, in SQLite's `user_version`.
     private static let version = 1
 
     /// Opens a journal. If the file is new, begins the journal with `header`, which isn't evaluated otherwise. Throws a
@@ -46,9 +47,9 @@ package struct Journal: Sendable {
         }
     }
 
-    /// The state at the last entry. Throws a `JournalError`.
+    /// Repeats all entries on the initial state, and returns the result. Throws a `JournalError`.
     package func state() throws -> AppStoreState {
-        let rows = try use { connection throws(StoreError) in
+        let rows = try withConnection { connection throws(StoreError) in
             try connection.rows("SELECT entry FROM journal ORDER BY id").map { row throws(StoreError) in try row.text(0)
             }
         }
@@ -65,10 +66,10 @@ package struct Journal: Sendable {
         return state
     }
 
-    /// Writes all entries or none.
+    /// Appends all entries or none.
     func append(_ entries: [Entry]) throws {
         guard !entries.isEmpty else { return }
-        try use { connection throws(StoreError) in
+        try withConnection { connection throws(StoreError) in
             try connection.transaction { () throws(StoreError) in
                 // A running clock replaces its last entry instead of adding an entry each second.
                 if entries.count == 1, case .operation(let operation) = entries[0], operation.kind == .advance {
@@ -86,10 +87,11 @@ package struct Journal: Sendable {
         }
     }
 
+    /// Closes the file. Every later use throws a `JournalError`.
     package func close() { database.withLock { $0 = nil } }
 
     /// Runs `body` with the open database. Throws a `JournalError`.
-    private func use<Value: Sendable>(
+    private func withConnection<Value: Sendable>(
         _ body: (SQLiteConnection) throws(StoreError) -> Value
     ) throws -> Value {
         do {
@@ -103,7 +105,7 @@ package struct Journal: Sendable {
     }
 }
 
-/// The header of a journal: the initial state.
+/// The header of a journal: everything that the initial state is made from.
 package struct JournalHeader: Codable, Sendable {
     /// The seed of the IDs: the same seed gives the same IDs.
     var seed: String
@@ -113,6 +115,7 @@ package struct JournalHeader: Codable, Sendable {
     /// The lengths of periods in the sandbox; nil for Apple's lengths.
     var sandboxPeriods: SandboxPeriods?
 
+    /// The initial state.
     package var state: AppStoreState {
         AppStoreState(
             seed: seed, environment: environment, startingAt: now, apps: apps,

@@ -9,19 +9,24 @@ package struct AppStoreNotification: Sendable, Hashable {
     let uuid: UUID
     package let type: NotificationType
     let subtype: NotificationSubtype?
+    /// The time of the event.
     let date: Date
     /// The number of earlier notifications about the same purchase at the same instant.
     let rank: Int
     /// The index in `AppStoreState.apps`.
     let app: Int
     let subject: Subject
+    /// The attempts to deliver the notification, the oldest first.
     package var attempts: [SendAttempt] = []
 
     /// What the notification is about.
     enum Subject: Sendable, Hashable {
+        /// A transaction and its subscription, if it has one. If the customer asks for a refund, also the customer's
+        /// reason.
         case transaction(AppStoreTransaction, Subscription?, ConsumptionRequestReason?)
+        /// The result of extending the renewal dates of all subscribers of a product.
         case extensionSummary(ExtensionSummary)
-        /// An acquisition, by its index in `AppStoreState.acquisitions`.
+        /// An acquisition of the app, by its index in `AppStoreState.acquisitions`.
         case acquisition(Int)
         /// Nothing: it is a test notification.
         case nothing
@@ -31,6 +36,7 @@ package struct AppStoreNotification: Sendable, Hashable {
     /// millisecond after the previous one, so that a receiver can order them.
     var signingDate: Date { date.addingTimeInterval(Double(rank) / 1000) }
 
+    /// The transaction that the notification is about; nil for another subject.
     var transaction: AppStoreTransaction? {
         if case .transaction(let transaction, _, _) = subject { transaction } else { nil }
     }
@@ -38,11 +44,14 @@ package struct AppStoreNotification: Sendable, Hashable {
 
 /// The result of extending the renewal dates of all subscribers of a product.
 struct ExtensionSummary: Sendable, Hashable {
+    /// The ID that the developer gave the request.
     let requestIdentifier: String
     /// The index in `AppStoreState.products`.
     let product: Int
+    /// The codes of the storefronts in which subscriptions were extended. Empty for all storefronts.
     let storefronts: [String]
     let completedAt: Date
+    /// The number of subscriptions that were extended, and the number that couldn't be.
     let succeeded: Int
     let failed: Int
 }
@@ -53,7 +62,7 @@ package struct SendAttempt: Sendable, Hashable {
     let result: SendAttemptResult
 }
 
-/// The outcome of a delivery, in Apple's terms.
+/// The outcome of an attempt to deliver a notification, with Apple's names (`sendAttemptResult`).
 package enum SendAttemptResult: String, CaseIterable, Sendable, Hashable {
     case success = "SUCCESS"
     case timedOut = "TIMED_OUT"

@@ -17,7 +17,7 @@ package enum HTTPNotificationSender {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    /// Posts one notification, and returns the outcome. If there is no response after ten seconds, gives up.
+    /// Posts one notification, and returns the outcome: a timeout if there is no response after ten seconds.
     package static var send: LocalAppStore.NotificationSender {
         { payload, url, _ in await post(payload, to: url) }
     }

@@ -1,6 +1,6 @@
 extension AppStoreOperation {
-    /// The operations and their parameters. `tenure local-store do`, the control interface, scenarios and the journal
-    /// share this table.
+    /// The operations, such as a purchase or a refund, with their parameters. `tenure local-store do`, the control
+    /// interface, scenario files and the journal share this table.
     package enum Kind: String, CaseIterable, Sendable, Hashable {
         case advance
         // Operations of the App Store and the developer.
@@ -11,7 +11,7 @@ extension AppStoreOperation {
         case buy, cancel, resume, upgrade, downgrade, keepPlan, failBilling, recover, consent
         case requestRefund, declineRefund, refund, reverseRefund
         case share, unshare, leaveFamily
-        // What the App Store Server API changes.
+        // Operations that a developer's server can request with the App Store Server API.
         case extend, extendAll, setAppAccountToken, answerConsumption, finish, testNotification
 
         /// A parameter that an operation accepts.
@@ -20,17 +20,18 @@ extension AppStoreOperation {
             package let isRequired: Bool
         }
 
-        package var parameters: [AcceptedParameter] { entry.parameters }
+        /// The parameters that the operation accepts, the required ones first.
+        package var parameters: [AcceptedParameter] { tableRow.parameters }
 
         /// One line for help texts.
-        package var summary: String { entry.summary }
+        package var summary: String { tableRow.summary }
 
-        /// The word in a scenario, such as `buys` in `Ada: { buys: … }`. The subject is a customer or the store. Nil if
-        /// scenarios don't have the operation.
-        var scenarioWord: String? { entry.scenarioWord }
+        /// The operation's verb in a scenario file, such as `buys` in `Ada: { buys: … }`. Nil if scenario files can't
+        /// contain the operation.
+        var scenarioWord: String? { tableRow.scenarioWord }
 
-        /// What the table says about one operation.
-        private struct Entry {
+        /// What the table below says about one operation.
+        private struct Row {
             let summary: String
             let scenarioWord: String?
             let parameters: [AcceptedParameter]
@@ -44,89 +45,89 @@ extension AppStoreOperation {
             }
         }
 
-        private var entry: Entry {
+        private var tableRow: Row {
             switch self {
-            case .advance: Entry("time passes: by a length, or to an instant", optional: [.by, .to])
+            case .advance: Row("time passes: by a length, or to an instant", optional: [.by, .to])
             case .release:
-                Entry("a build goes on sale", word: "releases", .platform, .build, .version, optional: [.app])
-            case .setPrice: Entry("the app has another price from now on", word: "setsPrice", .price, optional: [.app])
+                Row("a build goes on sale", word: "releases", .platform, .build, .version, optional: [.app])
+            case .setPrice: Row("the app has another price from now on", word: "setsPrice", .price, optional: [.app])
             case .raisePrice:
-                Entry(
+                Row(
                     "the price of a subscription rises, and subscribers are notified or asked", word: "raisesPrice",
                     .product, .price, optional: [.needsConsent])
-            case .withdraw: Entry("a product is removed from sale and no longer renews", word: "withdraws", .product)
-            case .offerAgain: Entry("a product is on sale again", word: "offersAgain", .product)
+            case .withdraw: Row("a product is removed from sale and no longer renews", word: "withdraws", .product)
+            case .offerAgain: Row("a product is on sale again", word: "offersAgain", .product)
             case .notifyAt:
-                Entry("notifications are posted to a URL; without a URL, they aren't posted", optional: [.url, .app])
+                Row("notifications are posted to a URL; without a URL, they aren't posted", optional: [.url, .app])
             case .network:
-                Entry(
+                Row(
                     "notifications arrive (up), fail (down), or are answered and lost (swallowing)", word: "network",
                     .state)
-            case .customer: Entry("an Apple Account is created", .customer, optional: [.storefront, .family, .devices])
-            case .move: Entry("a customer moves to another storefront", word: "moves", .customer, .storefront)
+            case .customer: Row("an Apple Account is created", .customer, optional: [.storefront, .family, .devices])
+            case .move: Row("a customer moves to another storefront", word: "moves", .customer, .storefront)
             case .acquire:
-                Entry(
+                Row(
                     "a customer gets the app, or gets it again after a refund", word: "acquires", .customer,
                     optional: [.app, .platform, .release, .price, .way, .preordered, .licenseEnds])
             case .update:
-                Entry(
+                Row(
                     "the device gets the release that is on sale", word: "updates", .customer,
                     optional: [.app, .platform])
-            case .refundApp: Entry("the App Store refunds the app", word: "returnsApp", .customer, optional: [.app])
+            case .refundApp: Row("the App Store refunds the app", word: "returnsApp", .customer, optional: [.app])
             case .rescindConsent:
-                Entry("a parent withdraws the consent for the app", word: "losesConsent", .customer, optional: [.app])
+                Row("a parent withdraws the consent for the app", word: "losesConsent", .customer, optional: [.app])
             case .buy:
-                Entry(
+                Row(
                     "a purchase; a subscription that ended begins again", word: "buys", .customer, .product,
                     optional: [.quantity, .offer, .appAccountToken])
-            case .cancel: Entry("automatic renewal is switched off", word: "cancels", .customer, .product)
-            case .resume: Entry("automatic renewal is switched on again", word: "resumes", .customer, .product)
+            case .cancel: Row("automatic renewal is switched off", word: "cancels", .customer, .product)
+            case .resume: Row("automatic renewal is switched on again", word: "resumes", .customer, .product)
             case .upgrade:
-                Entry(
+                Row(
                     "a subscription changes to a higher level at once", word: "upgrades", .customer, .product,
                     optional: [.offer])
             case .downgrade:
-                Entry(
+                Row(
                     "a subscription changes to a lower level at the next renewal", word: "downgrades", .customer,
                     .product, optional: [.offer])
             case .keepPlan:
-                Entry(
+                Row(
                     "a downgrade that waits for the renewal is canceled", word: "keepsPlan", .customer, .product,
                     optional: [.offer])
-            case .failBilling: Entry("every charge fails from now on", word: "cannotPay", .customer)
+            case .failBilling: Row("every charge fails from now on", word: "cannotPay", .customer)
             case .recover:
-                Entry("payment works again, and due amounts are charged", word: "paysAgain", .customer, .product)
-            case .consent: Entry("the customer agrees to a higher price", word: "consents", .customer, .product)
+                Row("payment works again, and due amounts are charged", word: "paysAgain", .customer, .product)
+            case .consent: Row("the customer agrees to a higher price", word: "consents", .customer, .product)
             case .requestRefund:
-                Entry(
+                Row(
                     "the customer asks for a refund, and Apple asks the developer about consumption",
                     word: "asksForRefund", .customer, .product, optional: [.reason, .periodsAgo])
             case .declineRefund:
-                Entry(
+                Row(
                     "the App Store declines the refund", word: "isDeniedRefund", .customer, .product,
                     optional: [.periodsAgo])
             case .refund:
-                Entry(
+                Row(
                     "a payment is refunded, in full or a percentage", word: "isRefunded", .customer, .product,
                     optional: [.percent, .reason, .periodsAgo])
             case .reverseRefund:
-                Entry("a refund is reversed", word: "losesRefund", .customer, .product, optional: [.periodsAgo])
-            case .share: Entry("the purchaser shares a product with the family", word: "shares", .customer, .product)
-            case .unshare: Entry("the purchaser stops sharing", word: "unshares", .customer, .product)
-            case .leaveFamily: Entry("a customer leaves the family", word: "leavesFamily", .customer)
-            case .extend: Entry("the developer extends a renewal date", .transaction, .days)
+                Row("a refund is reversed", word: "losesRefund", .customer, .product, optional: [.periodsAgo])
+            case .share: Row("the purchaser shares a product with the family", word: "shares", .customer, .product)
+            case .unshare: Row("the purchaser stops sharing", word: "unshares", .customer, .product)
+            case .leaveFamily: Row("a customer leaves the family", word: "leavesFamily", .customer)
+            case .extend: Row("the developer extends a renewal date", .transaction, .days)
             case .extendAll:
-                Entry(
+                Row(
                     "the developer extends the renewal dates of a product", .product, .days, .request,
                     optional: [.storefronts])
             case .setAppAccountToken:
-                Entry("the developer sets the account token of a purchase", .transaction, .appAccountToken)
+                Row("the developer sets the account token of a purchase", .transaction, .appAccountToken)
             case .answerConsumption:
-                Entry(
+                Row(
                     "the developer reports the consumption of a purchase", .transaction, .deliveryStatus,
                     optional: [.refundPreference])
-            case .finish: Entry("the app finishes a transaction", .transaction)
-            case .testNotification: Entry("a test notification is sent", optional: [.app])
+            case .finish: Row("the app finishes a transaction", .transaction)
+            case .testNotification: Row("a test notification is sent", optional: [.app])
             }
         }
     }

@@ -1,5 +1,5 @@
 extension AppStoreOperation {
-    /// The names of all parameters of operations. `Kind` says which operation takes which.
+    /// The names of all parameters of operations. `Kind.parameters` lists the ones of each operation.
     package enum Parameter: String, CaseIterable, Sendable, Hashable {
         case app, customer, product, platform, build, version, release, price, storefront, storefronts, family, devices
         case by, to, days

@@ -3,8 +3,8 @@ import TenureAppStore
 import TenureCore
 import TenurePolicyFile
 
-/// Reads parameters as values. `text` throws an `OperationMistake` if the parameter is missing. For a missing
-/// parameter, the methods for other types return nil. They throw an `OperationMistake` if the text has another form.
+/// Reads the texts of parameters as values, such as numbers and dates. Each method throws an `OperationMistake` if the
+/// text has another form. For a missing parameter, `text` throws too, and the other methods return nil.
 extension AppStoreOperation {
     func text(_ name: Parameter) throws(OperationMistake) -> String {
         guard let text = self[name] else { throw OperationMistake("`\(kind.rawValue)` needs `\(name.rawValue)`") }
@@ -44,6 +44,7 @@ extension AppStoreOperation {
         try word(.platform, among: Platform.ofAcquisitions) { $0.rawValue }
     }
 
+    /// Returns the price in milliunits (thousandths of the currency's unit).
     func price() throws(OperationMistake) -> Int64? {
         guard let text = self[.price] else { return nil }
         guard let price = Money.milliunits(text) else {
@@ -52,7 +53,7 @@ extension AppStoreOperation {
         return price
     }
 
-    /// Returns the value that the parameter's text spells.
+    /// Returns the value among `values` for which `spelled` returns the parameter's text.
     func word<Value>(
         _ name: Parameter, among values: [Value], spelled: (Value) -> String
     ) throws(OperationMistake) -> Value? {
@@ -63,7 +64,7 @@ extension AppStoreOperation {
         return value
     }
 
-    /// Throws if a parameter's text is invalid whatever the state of the store is, such as the quantity `many`.
+    /// Throws if a parameter's text is invalid in every state of the store, such as the quantity `many`.
     package func checkValues() throws(OperationMistake) {
         _ = try platform()
         _ = try price()
@@ -78,7 +79,7 @@ extension AppStoreOperation {
         _ = try word(.state, among: Network.allCases) { $0.rawValue }
     }
 
-    /// The instant that `advance` leads to; nil for any other operation.
+    /// Returns the time that the store's clock has after an operation `advance`; nil for any other operation.
     func targetTime(in state: AppStoreState) throws(OperationMistake) -> Date? {
         guard kind == .advance else { return nil }
         switch (self[.by], try date(.to)) {
@@ -95,7 +96,8 @@ extension AppStoreOperation {
 
 /// Reads amounts of money as people write them.
 enum Money {
-    /// Returns an amount in thousandths. Nil unless the text is an amount, such as `4.99`, `5` or `free`.
+    /// Returns an amount such as `4.99`, `5` or `free` in thousandths of the currency's unit. Nil if the text isn't an
+    /// amount.
     static func milliunits(_ text: String) -> Int64? {
         if text == "free" { return 0 }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -105,6 +107,7 @@ enum Money {
         return whole * 1000 + fraction * [1, 100, 10, 1][parts[1].utf8.count]
     }
 
+    /// Returns the number that 1 to `count` digits spell; nil for any other text.
     private static func digits(_ text: Substring, upTo count: Int) -> Int64? {
         guard (1...count).contains(text.utf8.count),
             text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })

@@ -1,14 +1,16 @@
 import TenureAppStore
 package import TenureJSON
 
-/// One operation: what happens, with its parameters as text.
+/// One operation of the local App Store: something that happens, such as a purchase or a refund, with its parameters as
+/// text.
 ///
-/// The command line, the control interface, scenario files and the journal all use this form. One table has the
-/// parameters of each operation.
+/// The command line, the control interface, scenario files and the journal (the file that saves all operations) use
+/// this form. `Kind` lists the operations with their parameters.
 package struct AppStoreOperation: Sendable, Hashable {
     let kind: Kind
     var parameters: [Parameter: String]
 
+    /// Creates an operation without checking its parameters.
     package init(_ kind: Kind, _ parameters: [Parameter: String] = [:]) {
         self.kind = kind
         self.parameters = parameters
@@ -35,7 +37,7 @@ package struct AppStoreOperation: Sendable, Hashable {
         try checkCompleteness()
     }
 
-    /// Throws if this operation has no such parameter, or has it already.
+    /// Sets a parameter. Throws if this kind of operation has no parameter `name`, or if it is set already.
     package mutating func set(_ name: String, to text: String) throws(OperationMistake) {
         guard let parameter = Parameter(rawValue: name), kind.parameters.contains(where: { $0.name == parameter })
         else { throw OperationMistake(unknown: name, of: kind) }
@@ -51,6 +53,7 @@ package struct AppStoreOperation: Sendable, Hashable {
         }
     }
 
+    /// The operation in the form that `init(_:)` reads.
     package var json: JSONObject {
         var object = JSONObject()
         object["operation"] = .string(kind.rawValue)
@@ -61,7 +64,7 @@ package struct AppStoreOperation: Sendable, Hashable {
     }
 }
 
-/// An operation that can't be understood.
+/// The error for an unknown operation, or for an operation with an unknown, missing or invalid parameter.
 package struct OperationMistake: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 

@@ -76,6 +76,7 @@ extension AppStoreState {
         }
     }
 
+    /// Returns the parameter `periodsAgo`: how many payments before the latest one the operation is about.
     private func periodsAgo(_ operation: AppStoreOperation) throws(OperationMistake) -> Int {
         try operation.number(.periodsAgo, in: 0...1000) ?? 0
     }
@@ -101,7 +102,8 @@ extension AppStoreState {
         switch operation.kind {
         case .extend:
             guard extend(transaction, by: try operation.number(.days, in: 1...90) ?? 1) != nil else {
-                throw OperationMistake("`extend` needs an active subscription; name a transaction of one")
+                throw OperationMistake(
+                    "`extend` needs an active subscription; name the ID of its transaction in `transaction`")
             }
         case .setAppAccountToken:
             let token = try operation.uuid(.appAccountToken)
@@ -119,11 +121,12 @@ extension AppStoreState {
     }
 }
 
-/// What happens to notifications on their way.
+/// What happens to notifications on their way to the app's URL.
 package enum Network: String, CaseIterable, Sendable, Hashable {
+    /// Notifications are sent.
     case up
     /// Notifications don't arrive, and the App Store tries again later.
     case down
-    /// Notifications get a successful response, but the service never gets them.
+    /// Notifications don't arrive, but the App Store sees a successful response and doesn't try again.
     case swallowing
 }

@@ -1,20 +1,21 @@
 package import Foundation
 package import TenureCore
 
-/// The service that a scenario tests. The service gets customers' artifacts as a developer's service does, and reports
-/// what these customers may use.
+/// The service that a scenario tests, such as Tenure's own. It gets customers' signed artifacts from their apps and
+/// from the App Store, and decides which entitlements these customers have.
 package protocol EntitlementService: Sendable {
-    /// Runs `body` with a local App Store that begins in the state of the header. Meanwhile, the service gets the
-    /// store's notifications, uses its clock, and can call its App Store Server API.
+    /// Runs `body` with a local App Store that begins in the state of `header`. Meanwhile, the service gets the store's
+    /// notifications, and can call the store's App Store Server API.
     func withLocalStore(
         _ header: JournalHeader, signer: AppStoreSigner,
         _ body: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome]
 
-    /// Opens the customer's app, which sends its artifacts. Returns the service's decisions.
+    /// Opens the customer's app, which sends its artifacts. Returns the service's decisions by entitlement.
     func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome]
 
-    /// Returns the service's decisions without new artifacts; nil for an unknown customer.
+    /// Returns the service's decisions by entitlement, without sending artifacts. Nil if the service doesn't know the
+    /// customer.
     func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]?
 
     /// Makes the service fetch and apply every notification that it may have missed.
@@ -23,6 +24,7 @@ package protocol EntitlementService: Sendable {
 
 /// A customer, by the scenario's name and by Apple's ID.
 package struct KnownCustomer: Sendable, Hashable {
+    /// The customer's name in the scenario.
     let name: String
     /// The ID of the customer's app transaction; nil if they don't have the app.
     package let appTransactionID: String?
@@ -30,28 +32,33 @@ package struct KnownCustomer: Sendable, Hashable {
 
 /// What the app on a customer's device sends to the service.
 package struct DeviceArtifacts: Sendable {
+    /// The customer's name in the scenario.
     package let customer: String
     /// The ID of the customer's app transaction; nil if they don't have the app.
     let appTransactionID: String?
+    /// The device's `AppStore.deviceVerificationID`.
     package let deviceVerificationID: UUID
+    /// The signed app transaction. Nil if the customer doesn't have the app, or if the app can't send it.
     package let appTransaction: String?
-    /// The receipt, in DER.
+    /// The receipt, in DER. Nil under the same conditions.
     package let receipt: [UInt8]?
-    /// All transactions that StoreKit lists. Nil means that StoreKit wasn't asked.
+    /// All signed transactions that StoreKit lists. Nil if the app didn't ask StoreKit.
     package let transactions: [String]?
+    /// The signed renewal info of each subscription.
     package let renewalInfos: [String]
 
+    /// Whether there is an artifact to send.
     package var showsAnything: Bool { appTransaction != nil || receipt != nil || transactions?.isEmpty == false }
 }
 
 extension LocalAppStore {
-    /// Returns the customer with this name, with Apple's ID of the customer in the app.
+    /// Returns the customer with this name, with the ID of their app transaction. Without `app`, uses the only app.
     func customer(_ name: String, app bundleID: String? = nil) throws -> KnownCustomer {
         let acquisition = state.acquisition(of: try state.accountIndex(name), app: try state.appIndex(bundleID))
         return KnownCustomer(name: name, appTransactionID: acquisition.map { state.id(of: $0) })
     }
 
-    /// Returns the artifacts that the customer's first device has now.
+    /// Returns the artifacts that the customer's first device has now. Without `app`, uses the only app.
     package func artifacts(
         of customer: String, showing: Scenario.Showing = .appTransaction, app bundleID: String? = nil
     ) throws -> DeviceArtifacts {

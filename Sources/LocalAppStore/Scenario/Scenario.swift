@@ -4,8 +4,8 @@ package import TenureCore
 /// A scenario: an app, its customers, what happens to them, and what they must be able to use.
 package struct Scenario: Sendable {
     package let name: String
-    /// The path of the policy file, relative to the scenario's file; nil if the scenario has no policy and the command
-    /// selects it.
+    /// The path of the policy file, relative to the scenario's file. Nil if the scenario names no policy: then the user
+    /// must, with `tenure scenario run --policy`.
     package let policy: String?
     /// The initial state of the local App Store.
     package let header: JournalHeader
@@ -16,15 +16,17 @@ package struct Scenario: Sendable {
         package let name: String
         package let storefront: String
         package let family: String?
+        /// Which artifacts the customer's app sends.
         package let shows: Showing
     }
 
-    /// What a customer's app can send.
+    /// Which artifacts a customer's app can send.
     package enum Showing: String, CaseIterable, Sendable, Hashable {
         /// The app transaction and all transactions, as apps with StoreKit 2 send them.
         case appTransaction
         /// Only the receipt, as older apps send it.
         case receipt
+        /// The artifacts of both.
         case both
         /// StoreKit doesn't answer, and there is no receipt.
         case nothing
@@ -41,14 +43,16 @@ package struct Scenario: Sendable {
         package let time: Time
         /// The events, in the order of the file.
         package let events: [Event]
-        /// The place of the step in the file, such as `scenario.yaml:12:7`.
-        let place: String
+        /// The step's file, line and column, such as `scenario.yaml:12:7`.
+        let position: String
     }
 
     package enum Event: Sendable {
-        case operation(AppStoreOperation, place: String)
+        /// An operation of the local App Store, with its file, line and column.
+        case operation(AppStoreOperation, position: String)
         /// The service fetches every notification that it may have missed.
         case catchUp
+        /// The service must decide as expected.
         case expect(Expectation)
     }
 
@@ -60,7 +64,7 @@ package struct Scenario: Sendable {
         /// Whether the app is opened and sends its artifacts (`expect`), or the service decides from what it knows
         /// (`known`).
         package let opensApp: Bool
-        /// The place of the expectation in the file, such as `scenario.yaml:12:7`.
-        package let place: String
+        /// The expectation's file, line and column, such as `scenario.yaml:12:7`.
+        package let position: String
     }
 }

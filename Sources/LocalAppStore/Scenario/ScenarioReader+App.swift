@@ -90,18 +90,20 @@ extension ScenarioReader {
         }
     }
 
-    /// Reads an offer. If `fixed` is nil, the file says the type of the offer.
-    private mutating func offer(_ part: Part, type fixed: OfferType?) -> SubscriptionOffer? {
+    /// Reads an offer.
+    ///
+    /// - Parameter knownType: the offer's type. Nil if the offer's key `type` has it.
+    private mutating func offer(_ part: Part, type knownType: OfferType?) -> SubscriptionOffer? {
         guard let fields = fields(part, .offer) else { return nil }
-        let type =
-            fixed ?? fields["type"].flatMap { $0.word(&reading, among: [OfferType.promotional, .offerCode, .winBack]) }
+        let types: [OfferType] = [.promotional, .offerCode, .winBack]
+        let type = knownType ?? fields["type"].flatMap { $0.word(&reading, among: types) }
         let id = fields["id"].flatMap { $0.name(&reading, example: "comeback") }
         let discounts: [OfferDiscountType] = [.freeTrial, .payAsYouGo, .payUpFront]
         let discount = fields["discount"].flatMap { $0.word(&reading, among: discounts) }
         let period = fields["period"].flatMap { $0.period(&reading) }
         let count = fields["count"].flatMap { $0.integer(&reading, example: "1") } ?? 1
         let price = fields["price"].flatMap { amount($0) } ?? 0
-        if fixed == nil, id == nil || type == nil {
+        if knownType == nil, id == nil || type == nil {
             reading.report("an offer needs `id` and `type`; write `id: comeback, type: winBack`", at: part.position)
         }
         guard let type, let discount, let period else { return nil }

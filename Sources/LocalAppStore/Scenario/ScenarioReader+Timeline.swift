@@ -5,12 +5,19 @@ import TenurePolicyFile
 
 /// Reads the timeline of a scenario: what happens, and what is expected.
 extension ScenarioReader {
+    /// Reads all steps.
+    ///
+    /// - Parameters:
+    ///   - customers: the names that steps may use.
+    ///   - begins: the time at which the scenario begins; nil if it couldn't be read.
     mutating func timeline(_ part: Part, customers: [String], begins: Date?) -> [Scenario.Step] {
         var last = begins
         return list(part, example: "- at: 2014-05-01").compactMap { step($0, customers: customers, last: &last) }
     }
 
-    /// Reads one step. `last` is the time of the previous step, if it is known, and becomes the time of this step.
+    /// Reads one step.
+    ///
+    /// - Parameter last: the time of the previous step; nil if it isn't known. Becomes the time of this step.
     private mutating func step(_ part: Part, customers: [String], last: inout Date?) -> Scenario.Step? {
         guard Fields(part, keys: ScenarioShape.step.keys + customers, &reading) != nil else { return nil }
         var time: Scenario.Step.Time?
@@ -25,7 +32,7 @@ extension ScenarioReader {
                 guard let date = part.dayOrInstant(&reading) else { continue }
                 if let last, date < last {
                     reading.report(
-                        "this is before the step above, or before `begins`; write a later instant",
+                        "`at` is before the time of the step above, or before `begins`; write a later instant",
                         at: part.position)
                 }
                 last = date
@@ -34,7 +41,7 @@ extension ScenarioReader {
                 times += 1
                 guard let seconds = part.duration(&reading, example: "31d") else { continue }
                 if seconds < 0 {
-                    reading.report("a negative length isn't possible; write one such as `31d`", at: part.position)
+                    reading.report("`after` can't be negative; write a length of time such as `31d`", at: part.position)
                 }
                 last = last?.addingTimeInterval(max(0, seconds))
                 time = .after(max(0, seconds))
@@ -50,7 +57,7 @@ extension ScenarioReader {
             reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position)
         }
         guard let time else { return nil }
-        return Scenario.Step(time: time, events: events, place: part.position.description)
+        return Scenario.Step(time: time, events: events, position: part.position.description)
     }
 
     /// Reads `acquires`, `{ acquires: macOS }`, `{ buys: com.example.calculator.yearly, offer: comeback }`, or a list
@@ -61,7 +68,7 @@ extension ScenarioReader {
         }
         let words = AppStoreOperation.Kind.words(byCustomer: customer != nil)
         func unknown(_ word: String) -> String {
-            "`\(word.shortened)` isn't something that \(customer == nil ? "the store" : "a customer") does; \(Spelling.advice(for: word, among: words))"
+            "`\(word.shortened)` isn't an operation of \(customer == nil ? "the store" : "a customer"); \(Spelling.advice(for: word, among: words))"
         }
         var operation: AppStoreOperation
         if let word = part.node.text {
@@ -108,7 +115,7 @@ extension ScenarioReader {
         } catch {
             reading.report(error.description, at: part.position)
         }
-        return [.operation(operation, place: part.position.description)]
+        return [.operation(operation, position: part.position.description)]
     }
 
     private mutating func expectations(_ part: Part, _ customers: [String], opensApp: Bool) -> [Scenario.Event] {
@@ -126,7 +133,7 @@ extension ScenarioReader {
                     .expect(
                         .init(
                             customer: name, entitlement: entitlement, outcome: outcome, opensApp: opensApp,
-                            place: part.position.description)))
+                            position: part.position.description)))
             }
         }
         return events

@@ -7,7 +7,10 @@ package import TenurePolicyFile
 package struct ScenarioReader {
     var reading: Reading
 
-    /// - Throws: every mistake, in the order of the text.
+    /// Reads a scenario.
+    ///
+    /// - Parameter fileName: the file's name in messages.
+    /// - Throws: a `PolicyFileError` with every mistake, in the order of the text.
     package static func read(
         _ bytes: some Collection<UInt8>, named fileName: String
     ) throws(PolicyFileError) -> Scenario {
@@ -20,7 +23,8 @@ package struct ScenarioReader {
         return scenario
     }
 
-    /// Reads a mapping that may have only the keys of this shape, and must have its required keys.
+    /// Reads a mapping that may have only the keys of `shape`, and must have its required keys. Returns nil if the part
+    /// isn't a mapping.
     mutating func fields(_ part: Part, _ shape: ScenarioShape) -> Fields? {
         Fields(part, keys: shape.keys, required: shape.required, &reading)
     }
@@ -54,13 +58,14 @@ package struct ScenarioReader {
             customers: customers, timeline: timeline)
     }
 
+    /// Reads the lengths of periods in the sandbox. A missing length has its default.
     private mutating func sandboxPeriods(_ part: Part) -> SandboxPeriods {
         var periods = SandboxPeriods()
         guard let fields = fields(part, .sandbox) else { return periods }
         func length(_ name: String, atLeast shortest: TimeInterval, _ example: String) -> TimeInterval? {
             guard let part = fields[name], let seconds = part.duration(&reading, example: example) else { return nil }
             if seconds < shortest {
-                reading.report("this length is too short; write `\(example)`, or anything longer", at: part.position)
+                reading.report("`\(name)` is too short; write `\(example)` or a longer time", at: part.position)
             }
             return max(seconds, shortest)
         }
@@ -123,7 +128,7 @@ package struct ScenarioReader {
         return nil
     }
 
-    /// The members of a mapping with names as keys.
+    /// Reads a mapping with keys that the author chooses, such as the names of customers.
     mutating func entries(_ part: Part, example: String) -> [(key: String, part: Part)] {
         guard case .mapping(let entries) = part.node.content else {
             reading.report("\(part.node.kindInWords) isn't possible here; write `\(example)`", at: part.position)

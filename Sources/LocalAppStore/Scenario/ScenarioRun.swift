@@ -15,14 +15,17 @@ package struct ScenarioRun: Sendable {
         self.service = service
     }
 
-    /// An expectation, and the service's answer if it differs.
+    /// An expectation, and whether the service met it.
     package struct Outcome: Sendable {
         package let expectation: Scenario.Expectation
+        /// The time of the local App Store when the service decided.
         package let date: Date
+        /// How the service's decision differs; nil if it is as expected.
         package let difference: String?
     }
 
-    /// Throws a `ScenarioFailure` if an operation isn't possible.
+    /// Plays the scenario, and returns the outcome of each expectation. Throws a `ScenarioFailure` if an operation
+    /// isn't possible.
     package func play() async throws -> [Outcome] {
         try await service.withLocalStore(scenario.header, signer: signer) { try await play(in: $0) }
     }
@@ -36,7 +39,7 @@ package struct ScenarioRun: Sendable {
             try await store.perform(AppStoreOperation(.advance, [.to: time.rfc3339]))
             for event in step.events {
                 switch event {
-                case .operation(let operation, let place): try await operation.perform(in: store, at: place)
+                case .operation(let operation, let position): try await operation.perform(in: store, at: position)
                 case .catchUp: try await service.catchUp(from: store)
                 case .expect(let expectation): outcomes.append(try await check(expectation, store))
                 }
@@ -49,43 +52,42 @@ package struct ScenarioRun: Sendable {
     /// or the service doesn't answer.
     private func check(_ expectation: Scenario.Expectation, _ store: LocalAppStore) async throws -> Outcome {
         let now = await store.state.now
-        let answers: [String: Decision.Outcome]?
+        let decisions: [String: Decision.Outcome]?
         do {
             if expectation.opensApp {
                 let shows = scenario.customers.first { $0.name == expectation.customer }?.shows ?? .appTransaction
-                answers = try await service.openApp(
+                decisions = try await service.openApp(
                     try await store.artifacts(of: expectation.customer, showing: shows), at: now)
             } else {
-                answers = try await service.outcomes(of: try await store.customer(expectation.customer), at: now)
+                decisions = try await service.outcomes(of: try await store.customer(expectation.customer), at: now)
             }
         } catch {
-            throw ScenarioFailure(place: expectation.place, detail: "\(error)")
+            throw ScenarioFailure(position: expectation.position, detail: "\(error)")
         }
         func outcome(_ difference: String?) -> Outcome {
             Outcome(expectation: expectation, date: now, difference: difference)
         }
-        guard let answers else { return outcome("the service doesn't know `\(expectation.customer)`") }
-        guard let answer = answers[expectation.entitlement] else {
+        guard let decisions else { return outcome("the service doesn't know `\(expectation.customer)`") }
+        guard let decision = decisions[expectation.entitlement] else {
             return outcome("there is no entitlement `\(expectation.entitlement)`")
         }
         return outcome(
-            answer == expectation.outcome
+            decision == expectation.outcome
                 ? nil
-                : "\(expectation.customer), \(expectation.entitlement): expected \(expectation.outcome.rawValue), got \(answer.rawValue)"
+                : "\(expectation.customer), \(expectation.entitlement): expected \(expectation.outcome.rawValue), got \(decision.rawValue)"
         )
     }
 }
 
 extension Scenario {
-    /// Plays the operations in a store, without comparing anything.
-    ///
-    /// Throws a `ScenarioFailure` if an operation isn't possible.
+    /// Performs the scenario's operations in a store, and ignores its expectations. Throws a `ScenarioFailure` if an
+    /// operation isn't possible.
     package func perform(in store: LocalAppStore) async throws {
         try await addCustomers(to: store)
         for step in timeline {
             try await store.perform(AppStoreOperation(.advance, [.to: step.date(after: store.state.now).rfc3339]))
-            for case .operation(let operation, let place) in step.events {
-                try await operation.perform(in: store, at: place)
+            for case .operation(let operation, let position) in step.events {
+                try await operation.perform(in: store, at: position)
             }
         }
     }
@@ -113,20 +115,22 @@ extension Scenario.Step {
 }
 
 extension AppStoreOperation {
-    /// Performs the operation. Throws a `ScenarioFailure` with the place in the file if the operation isn't possible.
-    fileprivate func perform(in store: LocalAppStore, at place: String) async throws {
+    /// Performs the operation. Throws a `ScenarioFailure` with the position in the file if that isn't possible.
+    fileprivate func perform(in store: LocalAppStore, at position: String) async throws {
         do {
             try await store.perform(self)
         } catch {
-            throw ScenarioFailure(place: place, detail: "\(error)")
+            throw ScenarioFailure(position: position, detail: "\(error)")
         }
     }
 }
 
-/// An operation that isn't possible, or an artifact that can't be verified.
+/// Why a scenario can't be played to its end: an operation isn't possible, artifacts can't be signed, or the service
+/// fails.
 struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
-    let place: String
+    /// The file, line and column of the operation or the expectation.
+    let position: String
     let detail: String
 
-    var description: String { "\(place): \(detail)" }
+    var description: String { "\(position): \(detail)" }
 }

@@ -2,6 +2,7 @@
 enum ScenarioShape: String, CaseIterable, Sendable {
     case file, app, release, price, product, offer, sandbox, customer, step
 
+    /// The keys that the mapping may have.
     var keys: [String] {
         switch self {
         case .file:
@@ -22,6 +23,7 @@ enum ScenarioShape: String, CaseIterable, Sendable {
         }
     }
 
+    /// The keys that the mapping must have, each with an example for the message about a missing key.
     var required: [(key: String, example: String)] {
         switch self {
         case .file:

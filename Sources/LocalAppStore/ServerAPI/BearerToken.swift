@@ -9,11 +9,15 @@ struct BearerToken {
     /// The bundle ID of the app that the request is about.
     let bundleID: String
 
+    /// The value that Apple requires in the field `aud`.
     static let audience = "appstoreconnect-v1"
+    /// The maximum time from `iat` to `exp`, in seconds.
     private static let maximumLifetime: Int64 = 60 * 60
+    /// How far in the future `iat` may be, in seconds.
     private static let clockTolerance: Int64 = 60
 
-    /// Verifies a token; nil if it is invalid in any way. The App Store answers 401 without a reason.
+    /// Verifies the token in the header `Authorization`. Nil if the token is missing or invalid in any way: the App
+    /// Store answers 401 without a reason.
     init?(_ header: String?, key: ServerAPIKey, now: Date) {
         guard let header, header.hasPrefix("Bearer "), header.utf8.count < 8192 else { return nil }
         let parts = header.dropFirst("Bearer ".count).split(separator: ".", omittingEmptySubsequences: false)

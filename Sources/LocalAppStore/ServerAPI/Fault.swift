@@ -1,7 +1,7 @@
-/// Injected errors of the App Store Server API, for testing a server. The error of a rate limit tells the server to try
-/// again in a second.
+/// An error with which the App Store Server API answers the next requests, so that a developer can test how a server
+/// handles it. The control interface injects it (`POST /control/fault`).
 actor Fault {
-    /// The injected error.
+    /// The injected error; nil before the first.
     private var error: ServerAPIError?
     /// The number of requests that will still fail.
     private var requests = 0

@@ -5,14 +5,17 @@ import TenureJSON
 
 /// Requests for a customer's transaction history and refunds, which are answered in pages.
 extension ServerAPIRequest {
+    /// The maximum number of transactions in a response.
     private static let pageSize = 20
 
     /// Returns a page of the customer's transactions, in the order of their last change.
+    ///
+    /// - Parameter isVersion1: whether the request is to `v1/history`, which leaves out finished consumables.
     func history(isVersion1: Bool = false) throws -> JSONObject {
         let account = try account(id)
         let filter = try HistoryFilter(self)
         let isDescending: Bool
-        switch single("sort") {
+        switch queryValue("sort") {
         case nil, "ASCENDING": isDescending = false
         case "DESCENDING": isDescending = true
         default: throw ServerAPIError.invalidSort
@@ -20,7 +23,6 @@ extension ServerAPIRequest {
         var transactions = state.accounts[account].transactions.map { state.transactions[$0] }
             .filter { $0.app == app && filter.admits($0, in: state) }
         if isVersion1 {
-            // Version 1 of the history leaves out finished consumables.
             transactions.removeAll { $0.isFinished && state.products[$0.product].type == .consumable }
         }
         transactions.sort { isDescending ? $0.revision > $1.revision : $0.revision < $1.revision }
@@ -37,11 +39,11 @@ extension ServerAPIRequest {
         return try page(of: refunded.sorted { $0.revision < $1.revision }, isDescending: false)
     }
 
-    /// Returns the twenty transactions after the revision in the request. The response's revision is the position of
-    /// the last of these transactions. A later request with this revision gets every transaction that changed since.
+    /// Returns the next twenty transactions after the position in the request (`revision`). The response contains the
+    /// position of the last of these transactions: a later request with it gets every transaction that changed since.
     private func page(of transactions: [AppStoreTransaction], isDescending: Bool) throws -> JSONObject {
         var remaining = transactions[...]
-        let revision = single("revision")
+        let revision = queryValue("revision")
         if let revision {
             guard let last = Revision(revision), last.isKnown(in: state) else {
                 throw ServerAPIError.invalidRequestRevision
@@ -59,9 +61,12 @@ extension ServerAPIRequest {
 
 /// A position in a transaction history. Clients send the position back without reading it.
 private struct Revision: Equatable {
+    /// The `revision` of the last transaction in the response; 0 for the beginning of the history.
     let number: Int
+    /// When that transaction last changed, in milliseconds since 1970.
     private let milliseconds: Int64
 
+    /// The beginning of the history.
     static let none = Revision(number: 0, milliseconds: 0)
 
     var text: String { "\(milliseconds)_\(number)" }
@@ -88,7 +93,7 @@ extension Revision {
     }
 }
 
-/// The filters in a request for the history.
+/// The filters in a request for the history. A filter that is nil or empty admits every transaction.
 private struct HistoryFilter {
     let begin: Date?
     let end: Date?
@@ -96,18 +101,19 @@ private struct HistoryFilter {
     let groups: Set<String>
     let types: Set<ProductType>
     let ownership: OwnershipType?
+    /// True admits only refunded and no longer shared transactions, false only the others.
     let isRevoked: Bool?
 
     init(_ request: ServerAPIRequest) throws(ServerAPIError) {
-        begin = try request.milliseconds(request.single("startDate"), .invalidStartDate)
-        end = try request.milliseconds(request.single("endDate"), .invalidEndDate)
+        begin = try request.milliseconds(request.queryValue("startDate"), .invalidStartDate)
+        end = try request.milliseconds(request.queryValue("endDate"), .invalidEndDate)
         if let begin, let end, begin >= end { throw .startDateAfterEndDate }
-        products = Set(request.query("productId"))
+        products = Set(request.queryValues("productId"))
         guard !products.contains("") else { throw .invalidProductID }
-        groups = Set(request.query("subscriptionGroupIdentifier"))
+        groups = Set(request.queryValues("subscriptionGroupIdentifier"))
         guard !groups.contains("") else { throw .invalidSubscriptionGroup }
         var types: Set<ProductType> = []
-        for name in request.query("productType") {
+        for name in request.queryValues("productType") {
             switch name {
             case "AUTO_RENEWABLE": types.insert(.autoRenewable)
             case "NON_RENEWABLE": types.insert(.nonRenewing)
@@ -117,13 +123,13 @@ private struct HistoryFilter {
             }
         }
         self.types = types
-        ownership = try request.single("inAppOwnershipType").map { name throws(ServerAPIError) in
+        ownership = try request.queryValue("inAppOwnershipType").map { name throws(ServerAPIError) in
             guard let ownership = OwnershipType(rawValue: name) else { throw .invalidInAppOwnershipType }
             return ownership
         }
-        let isRevoked = try Self.flag(request.single("revoked"), .invalidRevoked)
+        let isRevoked = try Self.flag(request.queryValue("revoked"), .invalidRevoked)
         // Version 1 of the history has this parameter instead of `revoked`.
-        let excludesRevoked = try Self.flag(request.single("excludeRevoked"), .invalidExcludeRevoked) ?? false
+        let excludesRevoked = try Self.flag(request.queryValue("excludeRevoked"), .invalidExcludeRevoked) ?? false
         self.isRevoked = isRevoked ?? (excludesRevoked ? false : nil)
     }
 
@@ -134,6 +140,7 @@ private struct HistoryFilter {
         return flag
     }
 
+    /// Whether all filters admit a transaction.
     func admits(_ transaction: AppStoreTransaction, in state: AppStoreState) -> Bool {
         let product = state.products[transaction.product]
         if let begin, transaction.purchaseDate < begin { return false }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The rate limit of an endpoint (Apple, “Identifying rate limits”). The raw value is the number of requests per second
-/// in production; Apple counts by the hour. The sandbox allows a tenth. All endpoints with the same rate share the
-/// limit.
+/// How many requests an app may send to an endpoint (Apple, “Identifying rate limits”). The raw value is the number of
+/// requests per second in production; Apple counts by the hour. The sandbox allows a tenth. The requests to all
+/// endpoints with the same rate count together.
 enum RequestRate: Int, Sendable, Hashable, CaseIterable {
     case perSecond50 = 50
     case perSecond20 = 20
@@ -20,12 +20,13 @@ actor RateLimit {
         let rate: RequestRate
     }
 
+    /// The share of Apple's limits in production that is allowed.
     private let share: Double
+    /// The number of requests in the current hour.
     private var counts: [Key: Int] = [:]
-    /// The hour since 1970 in which `counts` were counted.
+    /// The current hour: the number of hours since 1970.
     private var hour = 0
 
-    /// - Parameter share: the share of Apple's limits in production that is allowed.
     init(share: Double) {
         self.share = share
     }

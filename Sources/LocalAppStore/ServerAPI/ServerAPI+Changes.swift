@@ -6,10 +6,11 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// Requests with which a developer's server changes something, and the status of a mass extension (a request to extend
-/// the renewal dates of all subscribers of a product). Each change is an `AppStoreOperation`, so that the journal has
-/// it.
+/// Requests with which a developer's server changes the state of the App Store, and the status of a mass extension (a
+/// request to extend the renewal dates of all subscribers of a product). Each change is an `AppStoreOperation`, so that
+/// the journal, the file of all operations, saves it.
 extension ServerAPI {
+    /// Adds the endpoints of these requests.
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
         apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .perSecond50) { try await consume($0) } }
         apps.put("v1/transactions/consumption/{id}") {
@@ -27,6 +28,7 @@ extension ServerAPI {
         }
     }
 
+    /// Performs an operation that was checked before. Throws the error with which Apple's API would answer a failure.
     private func perform(_ operation: AppStoreOperation) async throws(ServerAPIError) {
         do {
             try await store.perform(operation)
@@ -44,7 +46,8 @@ extension ServerAPI {
         "UNDELIVERED_OTHER",
     ]
 
-    /// Checks the consumption information in the request, and stores it as the answer to a request for a refund.
+    /// Checks and stores the consumption information in the request: how the developer delivered a purchase for which
+    /// the customer wants a refund.
     private func consume(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
         let body = try Self.consumptionBody(of: request)
@@ -110,6 +113,7 @@ extension ServerAPI {
 
     // MARK: Transactions
 
+    /// Answers Apple's “Set App Account Token”.
     private func setAppAccountToken(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
         guard transaction.originalTransaction == transaction.index else {
@@ -133,9 +137,10 @@ extension ServerAPI {
 
     // MARK: Renewal dates
 
-    /// A renewal date can be extended at most twice in 365 days.
+    /// A renewal date can be extended at most twice in 365 days (`length`, in seconds).
     private static let extensionLimit = (count: 2, length: TimeInterval(365 * 86_400))
 
+    /// Answers Apple's “Extend a Subscription Renewal Date”.
     private func extend(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.original(request.id)
         let body = try request.bodyObject()
@@ -164,6 +169,7 @@ extension ServerAPI {
         return .json(answer)
     }
 
+    /// Answers Apple's “Extend Subscription Renewal Dates for All Active Subscribers”.
     private func extendAll(_ request: ServerAPIRequest) async throws -> Response {
         let body = try request.bodyObject()
         let days = try Self.days(in: body)
@@ -209,6 +215,7 @@ extension ServerAPI {
         ]
     }
 
+    /// Returns the number of days in a request to extend renewal dates, and checks the reason.
     private static func days(in body: JSONObject) throws(ServerAPIError) -> Int {
         guard let days = body.integer("extendByDays", in: 1...90) else { throw .invalidExtendByDays }
         guard body.integer("extendReasonCode", in: 0...3) != nil else { throw .invalidExtendReasonCode }

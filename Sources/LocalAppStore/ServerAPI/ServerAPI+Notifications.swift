@@ -8,12 +8,14 @@ import TenureMint
 
 /// Requests for the notification history and for test notifications.
 extension ServerAPI {
+    /// Adds the endpoints of these requests.
     func addNotifications(to apps: RouterGroup<BasicRequestContext>) {
         apps.post("v1/notifications/history") { await answer($0, $1, .perSecond50) { try $0.notificationHistory() } }
         apps.post("v1/notifications/test") { await respond($0, $1, .perSecond1) { try await test($0) } }
         apps.get("v1/notifications/test/{id}") { await answer($0, $1, .perSecond1) { try $0.testNotification() } }
     }
 
+    /// Sends a test notification, and returns the token to ask for the result.
     private func test(_ request: ServerAPIRequest) async throws -> Response {
         let app = request.state.apps[request.app]
         guard app.notificationURL != nil else { throw ServerAPIError.notificationURLNotFound }
@@ -24,17 +26,19 @@ extension ServerAPI {
 }
 
 extension AppStoreNotification {
-    /// The token for requests about the result of this test notification.
+    /// The token with which a developer's server asks for the result of this test notification.
     fileprivate var token: String {
         "\(uuid.uuidString.lowercased())_\(Int64(date.timeIntervalSince1970 * 1000))"
     }
 }
 
 extension ServerAPIRequest {
+    /// The maximum number of notifications in a response.
     private static let pageSize = 20
-    /// How long notifications are kept.
-    private var keptFor: TimeInterval { (state.environment.isProduction ? 180 : 30) * 86_400 }
+    /// How long the history lists a notification, in seconds.
+    private var retentionPeriod: TimeInterval { (state.environment.isProduction ? 180 : 30) * 86_400 }
 
+    /// Returns the test notification with the token in the path, and its delivery attempts.
     func testNotification() throws -> JSONObject {
         let parts = id.split(separator: "_")
         guard parts.count == 2, UUID(uuidString: String(parts[0])) != nil, Int64(parts[1]) != nil else {
@@ -49,11 +53,11 @@ extension ServerAPIRequest {
     /// Returns a page of twenty notifications with their delivery attempts, the oldest first.
     func notificationHistory() throws -> JSONObject {
         let body = try bodyObject()
-        let oldest = state.now.addingTimeInterval(-keptFor)
+        let oldest = state.now.addingTimeInterval(-retentionPeriod)
         let filter = try NotificationFilter(body, of: self, oldest: oldest)
         // Notifications are ordered by date.
         var first = state.notifications.partitioningIndex { $0.date >= filter.begin }
-        if let token = single("paginationToken"), !token.isEmpty {
+        if let token = queryValue("paginationToken"), !token.isEmpty {
             guard let bytes = Base64.urlSafe.decode(Array(token.utf8)[...]),
                 let number = Int(String(decoding: bytes, as: UTF8.self)),
                 (0...state.notifications.count).contains(number)
@@ -83,6 +87,7 @@ extension ServerAPIRequest {
         return answer
     }
 
+    /// Returns a notification as the history lists it.
     private func item(_ notification: AppStoreNotification) throws -> JSONObject {
         [
             "signedPayload": .string(try signer.notification(notification, in: state)),
@@ -103,8 +108,9 @@ private struct NotificationFilter {
     let end: Date
     let type: String?
     let subtype: String?
-    /// The index of the customer, if the request is about one customer's notifications.
+    /// The index of the customer, if only one customer's notifications are requested; nil for all customers.
     let account: Int?
+    /// Whether only notifications without a successful last attempt are requested.
     let onlyFailures: Bool
 
     init(_ body: JSONObject, of request: ServerAPIRequest, oldest: Date) throws(ServerAPIError) {
@@ -133,6 +139,7 @@ private struct NotificationFilter {
         }
     }
 
+    /// Returns a notification type or subtype; nil if the field is missing or null. Throws if it isn't known.
     private static func text(
         _ value: JSONValue?, isKnown: (String) -> Bool
     ) throws(ServerAPIError) -> String? {
@@ -151,7 +158,7 @@ private struct NotificationFilter {
         if let type, notification.type.rawValue != type { return false }
         if let subtype, notification.subtype?.rawValue != subtype { return false }
         if let account, notification.transaction?.account != account { return false }
-        // A notification of an app without a URL was never sent. It has no attempts, and is listed as a failure.
+        // Notifications of an app without a URL were never sent. They have no attempts, and are listed as failures.
         return !onlyFailures || notification.attempts.last?.result != .success
     }
 }

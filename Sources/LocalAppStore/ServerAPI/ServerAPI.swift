@@ -11,9 +11,10 @@ package struct ServerAPI: Sendable {
     let store: LocalAppStore
     let key: ServerAPIKey
     let rateLimit: RateLimit
+    /// The error with which the next requests are answered, if a test injects one.
     let fault = Fault()
-    /// The real time, for tokens and rate limits. If a token is valid only at the time of the local clock, the local
-    /// clock is used instead.
+    /// The real time, for tokens and rate limits. If a token is valid only at the time of the local App Store's clock,
+    /// that clock is used instead.
     let now: @Sendable () -> Date
 
     /// - Parameter rateLimitShare: the share of Apple's hourly limits that is allowed; in the sandbox a tenth of that.
@@ -27,6 +28,7 @@ package struct ServerAPI: Sendable {
         rateLimit = RateLimit(share: rateLimitShare * (await store.state.environment.isProduction ? 1 : 0.1))
     }
 
+    /// Adds the endpoints to a server.
     package func add(to router: Router<BasicRequestContext>) {
         let apps = router.group("inApps")
         apps.get("v1/transactions/{id}") { await answer($0, $1, .perSecond50, transactionInfo) }
@@ -40,6 +42,7 @@ package struct ServerAPI: Sendable {
         addNotifications(to: apps)
     }
 
+    /// Answers Apple's “Get Transaction Info”.
     private func transactionInfo(_ request: ServerAPIRequest) throws -> JSONObject {
         let id = request.id
         guard request.state.acquisition(id) == nil else { throw ServerAPIError.appTransactionIDNotSupported }
@@ -47,6 +50,7 @@ package struct ServerAPI: Sendable {
         return ["signedTransactionInfo": .string(try request.signed(transaction))]
     }
 
+    /// Answers Apple's “Get App Transaction Info”.
     private func appTransactionInfo(_ request: ServerAPIRequest) throws -> JSONObject {
         let account = try request.account(request.id)
         guard let acquisition = request.state.acquisition(of: account, app: request.app) else {
@@ -58,10 +62,11 @@ package struct ServerAPI: Sendable {
         ]
     }
 
+    /// Answers Apple's “Get All Subscription Statuses”.
     private func statuses(_ request: ServerAPIRequest) throws -> JSONObject {
         let account = try request.account(request.id)
         var requestedStatuses: Set<Int64> = []
-        for text in request.query("status") {
+        for text in request.queryValues("status") {
             guard let status = Int64(text), SubscriptionStatus(rawValue: status) != nil else {
                 throw ServerAPIError.invalidStatus
             }
@@ -97,6 +102,7 @@ package struct ServerAPI: Sendable {
         return answer
     }
 
+    /// Answers Apple's “Look Up Order ID”. The status 1 means that the order ID is invalid.
     private func order(_ request: ServerAPIRequest) throws -> JSONObject {
         guard request.state.environment.isProduction,
             let transaction = request.state.transaction(order: request.id), transaction.app == request.app
@@ -116,7 +122,7 @@ extension ServerAPI {
         await respond(request, context, rate) { .json(try body($0)) }
     }
 
-    /// Checks the token, the injected faults and the rate limit, and returns the response of `body`. If one of them
+    /// Checks the token, the injected error and the rate limit, and returns the response of `body`. If any of them
     /// throws, returns the response that Apple's API gives for the error.
     func respond(
         _ request: Request, _ context: BasicRequestContext, _ rate: RequestRate,
@@ -138,7 +144,7 @@ extension ServerAPI {
         }
     }
 
-    /// Checks the token, the injected faults and the rate limit, and reads the request.
+    /// Checks the token, the injected error and the rate limit, and reads the request.
     private func request(
         _ request: Request, _ context: BasicRequestContext, _ rate: RequestRate
     ) async throws -> ServerAPIRequest {
@@ -146,6 +152,7 @@ extension ServerAPI {
         guard let (token, now) = token(of: request, at: [self.now(), state.now]) else { throw Unauthorized() }
         guard let app = try? state.appIndex(token.bundleID) else { throw Unauthorized() }
         if let error = await fault.next() {
+            // The server may try again in a second.
             if error == .rateLimitExceeded { throw RateLimited(next: now.addingTimeInterval(1)) }
             throw error
         }
@@ -163,7 +170,7 @@ extension ServerAPI {
             }, body: body, state: state, app: app, signer: store.signer)
     }
 
-    /// A token, and the clock by which it is valid.
+    /// Returns the request's token, and the first time in `clocks` at which it is valid. Nil if it is never valid.
     private func token(of request: Request, at clocks: [Date]) -> (BearerToken, Date)? {
         for now in clocks {
             if let token = BearerToken(request.headers[.authorization], key: key, now: now) { return (token, now) }

@@ -67,7 +67,7 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
 
     /// The message that Apple documents for the error. For errors without a documented message, a message in Apple's
     /// style.
-    var message: String { Self.messages[self] ?? words }
+    var message: String { Self.messages[self] ?? nameAsSentence }
 
     /// The allowed values of `errorMessage` in Apple's documentation of each error. Some of these messages end without
     /// a period there.
@@ -133,8 +133,8 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
         .generalInternalRetryable: "An unknown error occurred. Please try again.",
     ]
 
-    /// The case as words: `Transaction id not found.`
-    private var words: String {
+    /// The name of the case as a sentence: `Transaction id not found.`
+    private var nameAsSentence: String {
         let letters = Array("\(self)")
         var words = ""
         for (index, letter) in letters.enumerated() {

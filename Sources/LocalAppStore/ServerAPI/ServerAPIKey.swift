@@ -6,6 +6,7 @@ import TenureMint
 /// An In-App Purchase key, as from App Store Connect. With this key, a developer's server signs its requests to the App
 /// Store Server API.
 package struct ServerAPIKey: Sendable {
+    /// The issuer ID: a UUID.
     package let issuerID: String
     /// The key ID: ten letters and digits.
     package let keyID: String

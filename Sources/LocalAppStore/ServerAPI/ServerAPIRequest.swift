@@ -7,18 +7,21 @@ import TenureJSON
 struct ServerAPIRequest: Sendable {
     /// The ID in the path, such as a transaction ID.
     let id: String
+    /// The parameters of the URL's query, in their order.
     let parameters: [(name: String, value: String)]
     let body: [UInt8]
     let state: AppStoreState
-    /// The index of the token's app.
+    /// The index in `state.apps` of the app that the token names.
     let app: Int
     let signer: AppStoreSigner
 
-    func query(_ name: String) -> [String] { parameters.filter { $0.name == name }.map(\.value) }
+    /// Returns all values of a query parameter, which may be repeated.
+    func queryValues(_ name: String) -> [String] { parameters.filter { $0.name == name }.map(\.value) }
 
     /// Returns the value of a query parameter. If the parameter is repeated, the last value is used, as in Apple's API.
-    func single(_ name: String) -> String? { query(name).last }
+    func queryValue(_ name: String) -> String? { queryValues(name).last }
 
+    /// Returns a transaction as a JWS.
     func signed(_ transaction: AppStoreTransaction) throws -> String {
         try signer.transaction(transaction, in: state)
     }
@@ -30,7 +33,8 @@ struct ServerAPIRequest: Sendable {
         return transaction
     }
 
-    /// Returns the index of the customer with this transaction ID or app transaction ID.
+    /// Returns the index of the customer with this transaction ID or app transaction ID. Throws if the app has no such
+    /// customer.
     func account(_ id: String) throws(ServerAPIError) -> Int {
         try checkForm(of: id, .invalidTransactionID)
         if let acquisition = state.acquisition(id), acquisition.app == app { return acquisition.account }
@@ -46,21 +50,21 @@ struct ServerAPIRequest: Sendable {
         return transaction
     }
 
-    /// Throws the error if the ID isn't a number of 1 to 20 digits.
+    /// Throws `error` if the ID isn't a number of 1 to 20 digits.
     func checkForm(of id: String, _ error: ServerAPIError) throws(ServerAPIError) {
         guard (1...20).contains(id.utf8.count),
             id.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { throw error }
     }
 
-    /// Reads an instant in milliseconds since 1970. Throws the error if the text has another form.
+    /// Reads an instant in milliseconds since 1970; nil without a text. Throws `error` if the text has another form.
     func milliseconds(_ text: String?, _ error: ServerAPIError) throws(ServerAPIError) -> Date? {
         guard let text else { return nil }
         guard let number = Int64(text), (0...Int64(Date.maximumMilliseconds)).contains(number) else { throw error }
         return Date(timeIntervalSince1970: Double(number) / 1000)
     }
 
-    /// The fields `bundleId`, `appAppleId` and `environment` of responses. The sandbox leaves out `appAppleId`.
+    /// The fields of responses that identify the app: `bundleId`, `environment` and, in production, `appAppleId`.
     var appMembers: JSONObject {
         var members = state.appMembers(app)
         if !state.environment.isProduction { members["appAppleId"] = nil }

@@ -9,9 +9,8 @@ extension AppStoreSigner {
     /// Receipts signed before this day, 2025-01-24, have SHA-1 signatures, and all other receipts SHA-256.
     private static let firstDayWithSHA256 = Date(timeIntervalSince1970: 1_737_676_800)
 
-    /// The app receipt on a device of the account, signed now, in DER.
-    ///
-    /// The receipt lists purchases, but consumables only until they are finished, and nothing that the family shares.
+    /// Returns the app receipt on a device of the account, signed at the local App Store's time, in DER. It lists the
+    /// account's own purchases, but consumables only until they are finished.
     func receipt(of acquisition: AppStoreAcquisition, in state: AppStoreState, device: UUID) throws -> [UInt8] {
         let app = state.apps[acquisition.app]
         let minter = ReceiptMinter(
@@ -52,6 +51,7 @@ extension AppStoreState {
         products[transaction.product].type == .consumable
     }
 
+    /// Returns the fields of a purchase in the receipt.
     fileprivate func receiptDraft(of transaction: AppStoreTransaction) -> ReceiptDraft {
         let product = products[transaction.product]
         var draft = ReceiptDraft()
@@ -79,6 +79,7 @@ extension AppStoreState {
 }
 
 extension ProductType {
+    /// The number for the type in a receipt's purchases.
     fileprivate var receiptNumber: UInt64 {
         switch self {
         case .nonConsumable: 0

@@ -4,8 +4,9 @@ import TenureCore
 import TenureJSON
 package import TenureMint
 
-/// Signs artifacts with the keys of a test authority, as the App Store would. The signing date is the current time of
-/// the local App Store (`AppStoreState.now`). Notifications have the date of their event instead.
+/// Signs artifacts as the App Store would, with the keys of a test authority (keys and certificates in place of
+/// Apple's). The signing date is the current time of the local App Store (`AppStoreState.now`). Notifications have the
+/// date of their event instead.
 package struct AppStoreSigner: Sendable {
     let authority: TestAuthority
 
@@ -13,7 +14,8 @@ package struct AppStoreSigner: Sendable {
         self.authority = authority
     }
 
-    /// The recipient of an artifact. An artifact for a device is bound to the device's ID.
+    /// The recipient of an artifact. An artifact for a device contains a hash of the device's ID, so that another
+    /// device can reject it.
     package enum Recipient: Sendable, Hashable {
         case device(UUID)
         case server
@@ -25,6 +27,7 @@ package struct AppStoreSigner: Sendable {
         try sign(state.appTransaction(acquisition, for: recipient), in: state)
     }
 
+    /// - Parameter date: the signing date. Nil for the current time of `state`.
     func transaction(
         _ transaction: AppStoreTransaction, in state: AppStoreState, for recipient: Recipient = .server,
         at date: Date? = nil
@@ -32,6 +35,7 @@ package struct AppStoreSigner: Sendable {
         try sign(state.payload(of: transaction, for: recipient, signedAt: date ?? state.now), in: state)
     }
 
+    /// - Parameter date: the signing date. Nil for the current time of `state`.
     func renewalInfo(
         _ subscription: Subscription, in state: AppStoreState, for recipient: Recipient = .server, at date: Date? = nil
     ) throws -> String {
@@ -72,6 +76,7 @@ package struct AppStoreSigner: Sendable {
         return try sign(payload, in: state)
     }
 
+    /// Returns the payload as a JWS.
     private func sign(_ payload: JSONObject, in state: AppStoreState) throws -> String {
         let minter = JWSMinter(
             authority: authority, app: MintedApp(environment: state.environment), signedAt: state.now)

@@ -8,8 +8,10 @@ import TenureMint
 extension AppStoreState {
     /// The original purchase date that the sandbox reports for every customer: 2013-08-01T07:00:00Z.
     static let sandboxPurchaseDate = Date(timeIntervalSince1970: 1_375_340_400)
+    /// The original version of the app that the sandbox reports for every customer.
     static let sandboxVersion = "1.0"
 
+    /// Returns the payload of an app transaction that is signed now.
     func appTransaction(_ acquisition: AppStoreAcquisition, for recipient: AppStoreSigner.Recipient) -> JSONObject {
         let app = apps[acquisition.app]
         let installed = acquisition.installedRelease
@@ -30,7 +32,7 @@ extension AppStoreState {
         payload["originalApplicationVersion"] = .string(
             environment.isProduction
                 ? acquisition.release.reportedVersion(on: acquisition.platform) : Self.sandboxVersion)
-        bind(&payload, "app \(acquisition.index)", for: recipient, at: now)
+        addDeviceVerification(to: &payload, nonceSeed: "app \(acquisition.index)", for: recipient, at: now)
         if environment.isProduction { payload["preorderDate"] = acquisition.preorderDate.map(JSONValue.instant) }
         payload["appTransactionId"] = .string(id(of: acquisition))
         payload["originalPlatform"] = .string(acquisition.platform.rawValue)
@@ -39,6 +41,7 @@ extension AppStoreState {
         return payload
     }
 
+    /// Returns the payload of a transaction.
     func payload(of transaction: AppStoreTransaction, for recipient: AppStoreSigner.Recipient, signedAt date: Date)
         -> JSONObject
     {
@@ -78,10 +81,11 @@ extension AppStoreState {
         payload["appTransactionId"] = acquisition(of: transaction.account, app: transaction.app).map {
             .string(id(of: $0))
         }
-        bind(&payload, "transaction \(transaction.index)", for: recipient, at: date)
+        addDeviceVerification(to: &payload, nonceSeed: "transaction \(transaction.index)", for: recipient, at: date)
         return payload
     }
 
+    /// Returns the payload of the renewal info of a subscription.
     func renewalInfo(of subscription: Subscription, for recipient: AppStoreSigner.Recipient, signedAt date: Date)
         -> JSONObject
     {
@@ -120,10 +124,11 @@ extension AppStoreState {
         payload["appTransactionId"] = acquisition(of: subscription.account, app: subscription.app).map {
             .string(id(of: $0))
         }
-        bind(&payload, "renewal \(subscription.index)", for: recipient, at: date)
+        addDeviceVerification(to: &payload, nonceSeed: "renewal \(subscription.index)", for: recipient, at: date)
         return payload
     }
 
+    /// Returns the summary in a notification about extended renewal dates.
     func summary(_ result: ExtensionSummary, app: Int) -> JSONObject {
         var summary = appMembers(app)
         summary["productId"] = .string(products[result.product].id)
@@ -145,7 +150,7 @@ extension AppStoreState {
         return members
     }
 
-    /// CFBundleVersion of the app in which the customer made the purchase.
+    /// CFBundleVersion of the app on the customer's devices; nil if the customer doesn't have the app.
     func bundleVersion(of transaction: AppStoreTransaction) -> String? {
         acquisition(of: transaction.account, app: transaction.app)?.installedRelease.build
     }
@@ -155,6 +160,7 @@ extension AppStoreState {
         861_000_000 + (apps[app].releases.firstIndex(of: release) ?? 0) + app * 10_000
     }
 
+    /// Adds the fields of an offer. Does nothing without an offer.
     private func write(_ offer: SubscriptionOffer?, to payload: inout JSONObject) {
         guard let offer else { return }
         payload["offerType"] = .integer(offer.type.rawValue)
@@ -166,12 +172,15 @@ extension AppStoreState {
         payload["offerPeriod"] = .string(isWeeks ? "P\(weeks)W" : period.iso8601)
     }
 
-    /// Adds a nonce, and the hash of the nonce and the device ID. Only the device with this ID can check the hash.
-    private func bind(
-        _ payload: inout JSONObject, _ label: String, for recipient: AppStoreSigner.Recipient, at date: Date
+    /// Adds a nonce, and the hash of the nonce and the device's ID, with which the device checks that the artifact is
+    /// its own. Does nothing for an artifact for a server.
+    ///
+    /// - Parameter nonceSeed: the artifact's kind and index. Together with `date`, it determines the nonce.
+    private func addDeviceVerification(
+        to payload: inout JSONObject, nonceSeed: String, for recipient: AppStoreSigner.Recipient, at date: Date
     ) {
         guard case .device(let device) = recipient else { return }
-        let nonce = ids.uuid("nonce \(label) \(Int64(date.timeIntervalSince1970 * 1000))")
+        let nonce = ids.uuid("nonce \(nonceSeed) \(Int64(date.timeIntervalSince1970 * 1000))")
         let hash = DeviceVerification.hash(nonce: nonce, deviceVerificationID: device)
         payload["deviceVerification"] = .string(Base64.standard.text(hash))
         payload["deviceVerificationNonce"] = .string(nonce.uuidString.lowercased())

@@ -5,7 +5,7 @@ import TenureCore
 /// The IDs of the local App Store, all made from the seed and a count, so that they are the same in every run.
 struct AppStoreIDs: Sendable {
     private let seed: String
-    /// IDs of transactions: 15 digits in production, 16 in the sandbox, where they begin with a 2.
+    /// The ID of the first transaction: 15 digits in production; in the sandbox 16, beginning with a 2.
     private let firstTransaction: Int
     private let firstAppTransaction: Int
     private let firstDownload: Int
@@ -21,6 +21,7 @@ struct AppStoreIDs: Sendable {
         firstGroup = 20_000_000 + Int(Self.hash("ids \(seed)")[1]) * 100_000
     }
 
+    // Each method returns the ID of the element with this index in the list of `AppStoreState`.
     func transaction(_ index: Int) -> String { String(firstTransaction + index) }
     func appTransaction(_ index: Int) -> String { String(firstAppTransaction + index) }
     func download(_ index: Int) -> Int { firstDownload + index }
@@ -34,9 +35,11 @@ struct AppStoreIDs: Sendable {
         return "M" + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
     }
 
+    // The reverse: the index that an ID would have. Nil if it can't be such an ID.
     func transactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstTransaction) }
     func appTransactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstAppTransaction) }
 
+    /// Returns the index of the transaction with this order ID. Nil if the text can't be an order ID.
     func transactionIndex(order id: some StringProtocol) -> Int? {
         // Accepts only the canonical spelling, without lowercase letters or a sign.
         guard id.utf8.count == 10, let index = Int(id.dropFirst(), radix: 36), index >= 0, order(index) == id else {
@@ -45,6 +48,7 @@ struct AppStoreIDs: Sendable {
         return index
     }
 
+    /// Returns how far an ID is after the first ID of its kind. Nil if the text can't be such an ID.
     private static func index(_ id: some StringProtocol, from first: Int) -> Int? {
         guard id.utf8.count <= 18, id.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = Int(id), number >= first, number - first < 1_000_000_000

@@ -8,6 +8,7 @@ extension AppStoreState {
     /// date remain, and the refund is removed.
     ///
     /// - Parameters:
+    ///   - bundleID: the app. Nil for the only app.
     ///   - name: the build of the release; on macOS, its marketing version. Nil for the release on sale now.
     ///   - price: the price in milliunits. Nil for the app's current price.
     package mutating func acquire(
@@ -34,8 +35,8 @@ extension AppStoreState {
                 price: paid, preorderDate: preorderDate, licenseEnds: way == .volumePurchase ? licenseEnds : nil,
                 installedPlatform: platform, installedRelease: release))
         accounts[account].acquisitions.append(index)
-        // A family member now has the purchases that the family shares.
-        takeShares(account, app: app)
+        // From now on, the account has the purchases that its family shares.
+        giveShares(to: account, app: app)
     }
 
     /// Returns the named release, or the release on sale now if `name` is nil.
@@ -59,7 +60,9 @@ extension AppStoreState {
         return release
     }
 
-    /// The device gets the release on sale.
+    /// The customer's devices get the release on sale.
+    ///
+    /// - Parameter platform: the platform to update. Nil for the platform that is installed.
     mutating func update(
         _ customer: String, app bundleID: String? = nil, on platform: Platform? = nil
     ) throws(AppStoreStateError) {

@@ -4,10 +4,9 @@ import TenureCore
 
 /// Changes of plan and of price.
 extension AppStoreState {
-    /// Changes to another product of the group: at once if its level is higher, at the next renewal if it is lower.
-    /// Changing to the current product cancels a change that waits for the renewal.
-    /// A change of plan switches renewal on again, without a notification. Throws if the change isn't of the `wanted`
-    /// kind.
+    /// Changes a subscription to another product of its group: at once if the product's level is higher, at the next
+    /// renewal if it is lower. Changing to the current product cancels a change that waits for the renewal. A change of
+    /// plan switches renewal on again, without a notification. Throws if the change isn't of the `wanted` kind.
     mutating func changePlan(
         _ customer: String, to id: String, offer name: String? = nil, as wanted: PlanChange
     ) throws(AppStoreStateError) {
@@ -43,8 +42,8 @@ extension AppStoreState {
         )
     }
 
-    /// Compares the levels. Within a level, a plan of another length counts as a downgrade, because it begins at the
-    /// next renewal.
+    /// Compares the levels of two products. Within a level, a product with another period counts as a downgrade,
+    /// because it begins at the next renewal.
     private func planChange(from old: Int, to new: Int) -> PlanChange {
         if old == new { return .stay }
         let (old, new) = (products[old], products[new])
@@ -103,6 +102,7 @@ enum PlanChange: Sendable, Hashable {
     /// The product is the current one.
     case stay
 
+    /// What the product must be for the change, as the end of a message.
     fileprivate var phrase: String {
         switch self {
         case .upgrade: "of a higher level than the active subscription"

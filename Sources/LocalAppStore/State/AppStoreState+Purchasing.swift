@@ -85,7 +85,7 @@ extension AppStoreState {
         updateRenewalPrice(of: index)
         schedulePeriodEnd(of: index)
         notify(.subscribed, former == nil ? .initialBuy : .resubscribe, about: index)
-        if subscriptions[index].isShared { share(index) }
+        if subscriptions[index].isShared { shareSubscription(index) }
         return transactions[transaction.index]
     }
 
@@ -95,7 +95,7 @@ extension AppStoreState {
     ///   - original: the index of the first transaction. Nil if this transaction is the first.
     ///   - periodStart: the beginning of a subscription's period. Nil for other products.
     ///   - price: the price of one unit in milliunits. Nil for the price of the offer or the product.
-    ///   - sharedFrom: the index of the purchaser's transaction, for a family member.
+    ///   - sharedFrom: the index of the purchaser's transaction, for a family member. Nil if the account pays.
     ///   - expiresDate: the end of a shared period. Nil to compute the end from `periodStart`.
     mutating func addTransaction(
         _ product: Int, account: Int, quantity: Int64 = 1, original: Int? = nil, offer: SubscriptionOffer? = nil,
@@ -132,6 +132,7 @@ extension AppStoreState {
         subscriptions[index].offerPaymentsLeft = furtherPayments
     }
 
+    /// Computes the price of the next renewal again, after the offer, the price or the product has changed.
     mutating func updateRenewalPrice(of index: Int) {
         let subscription = subscriptions[index]
         subscriptions[index].renewalPrice =
@@ -139,7 +140,7 @@ extension AppStoreState {
             ?? products[subscription.renewsAs].price(in: accounts[subscription.account].storefront)
     }
 
-    /// Schedules the renewal and the end of the current period.
+    /// Schedules the renewal and the end of a subscription's current period.
     mutating func schedulePeriodEnd(of index: Int) {
         let current = subscriptions[index].currentTransaction
         guard let end = transactions[current].expiresDate else { return }
@@ -148,9 +149,10 @@ extension AppStoreState {
         scheduledEvents.schedule(.periodEnd(subscription: index, transaction: current), at: end)
     }
 
-    /// Returns the account's own last subscription in the group of a product, not one that the family shares. Groups of
-    /// two apps can have the same name.
+    /// Returns the account's own last subscription in the group of a product, not one that the family shares. Nil if
+    /// the account never had such a subscription.
     func subscription(of account: Int, inGroupOf product: Int) -> Subscription? {
+        // Groups of two apps can have the same name, so also compare the app.
         accounts[account].subscriptions.lazy.map { subscriptions[$0] }.last {
             $0.app == app(ofProduct: product) && $0.group == products[product].group && $0.sharedFrom == nil
         }

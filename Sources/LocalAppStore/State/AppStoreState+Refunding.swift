@@ -5,7 +5,9 @@ import TenureCore
 /// Asking for refunds, and granting or declining them. These operations are only for in-app purchases: no notification
 /// reports a refund of the app.
 extension AppStoreState {
-    /// - Parameter periodsAgo: for a subscription, how many transactions before the latest one; 0 is the latest.
+    /// Returns a transaction of the customer for a product. Throws if the customer bought the product less often.
+    ///
+    /// - Parameter periodsAgo: how many transactions before the latest one; 0 is the latest.
     func transaction(_ customer: String, _ id: String, periodsAgo: Int = 0) throws(AppStoreStateError)
         -> AppStoreTransaction
     {
@@ -16,7 +18,7 @@ extension AppStoreState {
         return transactions[own[own.count - 1 - periodsAgo]]
     }
 
-    /// The customer asks for a refund, and the developer is asked about consumption.
+    /// The customer asks for a refund, and Apple asks the developer how far the purchase was consumed.
     mutating func requestRefund(
         _ customer: String, _ product: String, reason: ConsumptionRequestReason = .unintendedPurchase,
         periodsAgo: Int = 0
@@ -25,6 +27,7 @@ extension AppStoreState {
         notify(.consumptionRequest, about: transaction, reason: reason)
     }
 
+    /// The App Store declines a refund.
     mutating func declineRefund(
         _ customer: String, _ product: String, periodsAgo: Int = 0
     ) throws(AppStoreStateError) {
@@ -70,7 +73,7 @@ extension AppStoreState {
         }
     }
 
-    /// Reverses the refund: what was revoked is valid again, until its original end.
+    /// Reverses a refund: the purchase is valid again, until its original end.
     mutating func reverseRefund(
         _ customer: String, _ product: String, periodsAgo: Int = 0
     ) throws(AppStoreStateError) {

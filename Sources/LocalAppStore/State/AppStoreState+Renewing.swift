@@ -4,6 +4,7 @@ import TenureCore
 
 /// What happens to a subscription at the end of its period.
 extension AppStoreState {
+    /// Whether the subscription could be charged for the next period now.
     func canRenew(_ index: Int) -> Bool {
         let subscription = subscriptions[index]
         return subscription.autoRenews && accounts[subscription.account].billingWorks
@@ -11,8 +12,10 @@ extension AppStoreState {
             && subscription.priceIncrease?.status != .notYetAnswered && !hasRenewedEnough(index)
     }
 
-    /// Charges for the next period. The next period follows the current period, or begins now if the customer has no
-    /// access anymore.
+    /// Charges a subscription for the next period. The next period follows the current one, or begins now if the
+    /// customer has no access anymore.
+    ///
+    /// - Parameter recovering: whether an earlier charge failed.
     mutating func renew(_ index: Int, recovering: Bool) {
         let subscription = subscriptions[index]
         let former = transactions[subscription.currentTransaction]
@@ -77,12 +80,14 @@ extension AppStoreState {
         updateShares(of: index, .didFailToRenew, subtype)
     }
 
+    /// Ends the grace period, because the renewal still can't be charged. The App Store continues to try.
     mutating func endGracePeriod(of index: Int) {
         subscriptions[index].state = .billingRetry
         notify(.gracePeriodExpired, about: index)
         updateShares(of: index, .gracePeriodExpired)
     }
 
+    /// Ends a subscription for the reason `intent`.
     mutating func expire(_ index: Int, _ intent: ExpirationIntent) {
         subscriptions[index].state = .expired(intent)
         subscriptions[index].autoRenews = false
@@ -103,8 +108,8 @@ extension AppStoreState {
         notify(.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled, about: index)
     }
 
-    /// The customer's payment works again. Every subscription of the account with a failed charge is renewed, except
-    /// those with automatic renewal switched off.
+    /// The customer can pay again. Every subscription of the account with a failed charge is renewed, if it can be.
+    /// Throws if the subscription in the group of `product` has no failed charge.
     mutating func recover(_ customer: String, _ product: String) throws(AppStoreStateError) {
         let index = try subscription(customer, product)
         guard subscriptions[index].isChargeDue else {
@@ -118,7 +123,8 @@ extension AppStoreState {
         }
     }
 
-    /// The developer extends the next renewal date.
+    /// The developer extends the next renewal date of a transaction's subscription. Returns the new date; nil if there
+    /// is no active subscription.
     mutating func extend(_ transaction: AppStoreTransaction, by days: Int) -> Date? {
         guard let subscription = subscription(of: transaction), subscription.state == .active,
             let end = transactions[subscription.currentTransaction].expiresDate
@@ -165,6 +171,7 @@ extension AppStoreState {
 }
 
 extension ExpirationIntent {
+    /// The subtype of the notification `EXPIRED`; nil if Apple has none for the reason.
     fileprivate var subtype: NotificationSubtype? {
         switch self {
         case .customerCancelled: .voluntary

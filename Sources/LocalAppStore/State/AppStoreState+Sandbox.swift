@@ -8,6 +8,7 @@ extension AppStoreState {
         environment.isProduction ? period.end(from: start) : start.addingTimeInterval(sandboxLength(of: period))
     }
 
+    /// Returns how long a period lasts in the sandbox, in seconds.
     private func sandboxLength(of period: CalendarPeriod) -> TimeInterval {
         switch (period.months, period.days) {
         case (0, ...3): sandboxPeriods.days
@@ -16,7 +17,7 @@ extension AppStoreState {
         }
     }
 
-    /// Returns the length of days in a grace period or billing retry. The sandbox shortens each day.
+    /// Returns how long `days` of a grace period or of billing retry last, in seconds. The sandbox shortens each day.
     func seconds(ofDays days: Double) -> TimeInterval {
         days * (environment.isProduction ? 86_400 : sandboxPeriods.waitingDay)
     }

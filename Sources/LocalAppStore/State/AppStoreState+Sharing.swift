@@ -2,7 +2,8 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// Family Sharing: each member has separate transactions, which follow the purchaser's transactions.
+/// Family Sharing. A *share* is what a family member has of another member's purchase: a separate transaction and, if a
+/// subscription is shared, a separate subscription. Shares follow the purchaser's transactions and subscription.
 extension AppStoreState {
     /// The purchaser lets the family use a product.
     mutating func share(_ customer: String, _ id: String) throws(AppStoreStateError) {
@@ -16,7 +17,7 @@ extension AppStoreState {
                 throw .wrongState(customer: customer, product: id, must: "not have ended")
             }
             subscriptions[subscription.index].isShared = true
-            share(subscription.index)
+            shareSubscription(subscription.index)
         } else {
             sharedPurchases.insert(transaction.index)
             for member in family(of: transaction.account) { sharePurchase(transaction.index, with: member) }
@@ -61,12 +62,12 @@ extension AppStoreState {
     }
 
     /// Gives a member who just got the app everything that the family shares.
-    mutating func takeShares(_ account: Int, app: Int) {
+    mutating func giveShares(to account: Int, app: Int) {
         guard let family = accounts[account].family else { return }
         for other in families[family] ?? [] where other != account {
             for index in accounts[other].subscriptions
             where subscriptions[index].isShared && subscriptions[index].app == app && subscriptions[index].isRunning {
-                share(index, with: account)
+                shareSubscription(index, with: account)
             }
             for index in accounts[other].transactions
             where sharedPurchases.contains(index) && transactions[index].app == app {
@@ -75,21 +76,21 @@ extension AppStoreState {
         }
     }
 
-    /// Revokes the members' shares in a purchase that isn't a subscription.
+    /// Revokes the family members' shares in a purchase that isn't a subscription.
     mutating func revokeShares(in purchase: AppStoreTransaction) {
         for share in shares(inFamilyOf: purchase.account) where transactions[share].sharedFrom == purchase.index {
             revokeShare(transaction: share)
         }
     }
 
-    /// The indexes of the transactions by which the account and its family members share what another member bought, in
-    /// the order of their creation.
+    /// Returns the indexes of all transactions of the account and its family members that are shares, in the order of
+    /// their creation.
     private func shares(inFamilyOf account: Int) -> [Int] {
         ([account] + family(of: account)).flatMap { accounts[$0].transactions }
             .filter { transactions[$0].isFamilyShared }.sorted()
     }
 
-    /// Returns the other members of an account's family.
+    /// Returns the indexes of the other members of an account's family.
     private func family(of account: Int) -> [Int] {
         accounts[account].family.flatMap { families[$0] }?.filter { $0 != account } ?? []
     }
@@ -99,7 +100,7 @@ extension AppStoreState {
     /// - Parameters:
     ///   - purchaser: the index of the purchaser's subscription.
     ///   - account: the index of the only member to share with. Nil shares with all members.
-    mutating func share(_ purchaser: Int, with account: Int? = nil) {
+    mutating func shareSubscription(_ purchaser: Int, with account: Int? = nil) {
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.currentTransaction]
         for member in account.map({ [$0] }) ?? family(of: shared.account)
@@ -107,7 +108,7 @@ extension AppStoreState {
             if let former = shared.sharedWith.first(where: { subscriptions[$0].account == member }) {
                 // A refund revoked the share, and the purchaser subscribes again.
                 subscriptions[former].state = shared.state
-                follow(former, .subscribed, .resubscribe)
+                updateShare(subscription: former, .subscribed, .resubscribe)
                 continue
             }
             let transaction = addTransaction(
@@ -141,11 +142,15 @@ extension AppStoreState {
 
     /// Updates the members' subscriptions to match the purchaser's, and sends a notification about each.
     mutating func updateShares(of purchaser: Int, _ type: NotificationType, _ subtype: NotificationSubtype? = nil) {
-        for member in subscriptions[purchaser].sharedWith { follow(member, type, subtype) }
+        for member in subscriptions[purchaser].sharedWith {
+            updateShare(subscription: member, type, subtype)
+        }
     }
 
     /// Updates a member's subscription to match the purchaser's, and sends a notification about it.
-    private mutating func follow(_ member: Int, _ type: NotificationType, _ subtype: NotificationSubtype?) {
+    private mutating func updateShare(
+        subscription member: Int, _ type: NotificationType, _ subtype: NotificationSubtype?
+    ) {
         guard let purchaser = subscriptions[member].sharedFrom, subscriptions[member].state != .revoked else { return }
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.currentTransaction]
@@ -185,6 +190,7 @@ extension AppStoreState {
         notify(.revoke, app: transactions[share].app, about: .transaction(transactions[share], nil, nil))
     }
 
+    /// Returns the revocation of a share.
     private static func familyRevocation(at date: Date) -> AppStoreTransaction.Revocation {
         .init(date: date, reason: .other, type: .familyRevoke, percentage: nil)
     }

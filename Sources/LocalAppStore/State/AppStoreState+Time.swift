@@ -4,17 +4,18 @@ import TenureCore
 
 /// Time passes, and scheduled events happen.
 extension AppStoreState {
-    /// How many seconds before its period a renewal is charged and signed, as in one observed sandbox subscription of
-    /// Apple.
+    /// How many seconds before the next period a renewal is charged and signed, as observed for one subscription in
+    /// Apple's sandbox.
     static let renewalLead: TimeInterval = 33
-    /// The number of days for which the App Store tries to charge.
+    /// The number of days for which the App Store tries to charge a failed renewal.
     static let billingRetryDays: Double = 60
     /// The pauses between attempts to deliver a notification in production, in seconds.
     static let deliveryPauses: [TimeInterval] = [1, 12, 24, 48, 72].map { $0 * 3600 }
 
     /// Sets the clock to `instant`. If an event is scheduled before `instant`, sets the clock to that event instead,
-    /// and the event happens. Returns whether an event happened. Then its notifications can be delivered before time
-    /// continues.
+    /// and the event happens.
+    ///
+    /// Returns whether an event happened. The caller can then deliver the event's notifications before it calls again.
     mutating func step(to instant: Date) -> Bool {
         guard let (date, event) = scheduledEvents.next(by: instant) else {
             setClock(to: instant)
@@ -53,21 +54,22 @@ extension AppStoreState {
         while step(to: instant) {}
     }
 
-    /// Whether an event that was scheduled for this transaction still applies. Members' subscriptions have no events:
-    /// they follow the purchaser's.
+    /// Whether an event that was scheduled for this transaction still applies. Subscriptions that the family shares
+    /// have no events: they follow the purchaser's subscription.
     private func isCurrent(_ subscription: Int, _ transaction: Int) -> Bool {
         subscriptions[subscription].currentTransaction == transaction && subscriptions[subscription].sharedFrom == nil
     }
 
     // MARK: Deliveries
 
-    /// Returns the indexes of the notifications to deliver now, and empties the list.
+    /// Returns the indexes of the notifications to deliver now, and empties `outbox`.
     mutating func takeOutbox() -> [Int] {
         defer { outbox = [] }
         return outbox
     }
 
-    /// Records the outcome of a delivery. Production tries again 1, 12, 24, 48 and 72 hours after the previous attempt.
+    /// Records the outcome of an attempt to deliver a notification. Production tries again 1, 12, 24, 48 and 72 hours
+    /// after the previous attempt.
     mutating func recordAttempt(_ result: SendAttemptResult, of notification: Int) {
         guard notifications.indices.contains(notification) else { return }
         outbox.removeAll { $0 == notification }

@@ -2,15 +2,17 @@ package import Foundation
 import TenureAppStore
 package import TenureCore
 
-/// The state of a local App Store: its catalog, its customers, and its clock.
+/// The state of a local App Store: its apps and products, its customers with their purchases, and its clock.
 ///
 /// The state is a value that changes only by operations. Lists refer to each other by index: an `Int` named `account`,
 /// `app`, `product`, `transaction` or `subscription` is the index in that list. The same seed and operations give the
 /// same state, with the same IDs and the same fields to sign.
 package struct AppStoreState: Sendable {
+    /// The text from which all IDs are made.
     package let seed: String
     package let environment: AppStoreEnvironment
-    /// The local App Store's time, in whole milliseconds like the App Store's dates. It changes only when it is set.
+    /// The time of the local App Store's clock, in whole milliseconds like the App Store's dates. It changes only when
+    /// it is set.
     package private(set) var now: Date
     package internal(set) var apps: [AppStoreApp] = []
     package internal(set) var products: [AppStoreProduct] = []
@@ -23,7 +25,9 @@ package struct AppStoreState: Sendable {
     var outbox: [Int] = []
     /// The consumption that developers reported, by index of the transaction.
     var consumption: [Int: ConsumptionAnswer] = [:]
+    /// The results of the requests to extend the renewal dates of all subscribers of a product.
     var massExtensions: [ExtensionSummary] = []
+    /// Whether notifications arrive.
     var network = Network.up
 
     let sandboxPeriods: SandboxPeriods
@@ -33,13 +37,14 @@ package struct AppStoreState: Sendable {
     var revision = 0
     /// For each original transaction, the date of its last notification, and the `rank` of that notification.
     private var lastNotified: [Int: (date: Date, rank: Int)] = [:]
+    /// The indexes of accounts by name, and of products by ID.
     private var accountIndexes: [String: Int] = [:]
     private var productIndexes: [String: Int] = [:]
     /// The index of each product's app.
     private var appOfProduct: [Int] = []
     /// The indexes of each family's accounts, by the family's name.
     private(set) var families: [String: [Int]] = [:]
-    /// Indexes of purchases, other than subscriptions, that their purchasers share.
+    /// The indexes of the transactions, except of subscriptions, that their purchasers share with the family.
     var sharedPurchases: Set<Int> = []
 
     package init(
@@ -59,6 +64,7 @@ package struct AppStoreState: Sendable {
 
     // MARK: Catalog
 
+    /// Adds an app with its products. A product ID that another app has already is ignored.
     mutating func add(_ app: AppStoreApp) {
         let index = apps.count
         for product in app.products where productIndexes[product.id] == nil {
@@ -69,12 +75,18 @@ package struct AppStoreState: Sendable {
         apps.append(app)
     }
 
+    /// Adds a release of an app.
+    ///
+    /// - Parameter bundleID: the app. Nil for the only app.
     mutating func release(_ release: AppStoreRelease, of bundleID: String?) throws(AppStoreStateError) {
         let app = try appIndex(bundleID)
         apps[app].releases.append(release)
         apps[app].releases.sort { $0.releasedAt < $1.releasedAt }
     }
 
+    /// Adds a price of an app.
+    ///
+    /// - Parameter bundleID: the app. Nil for the only app.
     mutating func setPrice(_ price: AppPrice, of bundleID: String?) throws(AppStoreStateError) {
         let app = try appIndex(bundleID)
         apps[app].prices.append(price)
@@ -86,12 +98,16 @@ package struct AppStoreState: Sendable {
         products[try productIndex(id)].isOnSale = isOnSale
     }
 
+    /// Sets the URL to which notifications of an app are posted. Without a URL, they aren't posted.
+    ///
+    /// - Parameter bundleID: the app. Nil for the only app.
     mutating func setNotificationURL(_ url: String?, of bundleID: String?) throws(AppStoreStateError) {
         apps[try appIndex(bundleID)].notificationURL = url
     }
 
     // MARK: Customers
 
+    /// Creates an Apple Account, with 1 to 10 devices.
     package mutating func addCustomer(
         _ name: String, storefront code: String = "USA", family: String? = nil, devices: Int = 1
     ) throws(AppStoreStateError) {
@@ -104,6 +120,7 @@ package struct AppStoreState: Sendable {
         if let family { families[family, default: []].append(index) }
     }
 
+    /// Moves a customer to another storefront. Later purchases have its currency and prices.
     mutating func move(_ customer: String, to code: String) throws(AppStoreStateError) {
         let account = try accountIndex(customer)
         guard let storefront = Storefront(code: code) else { throw .noStorefront(code) }
@@ -142,25 +159,28 @@ package struct AppStoreState: Sendable {
         return index
     }
 
+    /// Returns the index of a product's app.
     func app(ofProduct index: Int) -> Int { appOfProduct[index] }
 
+    /// Returns the account's acquisition of an app, which may be refunded; nil if the account never got the app.
     package func acquisition(of account: Int, app: Int) -> AppStoreAcquisition? {
         accounts[account].acquisitions.lazy.map { acquisitions[$0] }.first { $0.app == app }
     }
 
-    /// Finds a transaction by its `transactionId`.
+    /// Finds a transaction by its `transactionId`; nil if no such ID was assigned.
     func transaction(_ id: some StringProtocol) -> AppStoreTransaction? {
         guard let index = ids.transactionIndex(id), transactions.indices.contains(index) else { return nil }
         return transactions[index]
     }
 
-    /// Finds an acquisition by its `appTransactionId`.
+    /// Finds an acquisition by its `appTransactionId`; nil if no such ID was assigned.
     func acquisition(_ id: some StringProtocol) -> AppStoreAcquisition? {
         guard let index = ids.appTransactionIndex(id), acquisitions.indices.contains(index) else { return nil }
         return acquisitions[index]
     }
 
-    /// Finds a transaction by the order ID in the purchaser's e-mail. A shared purchase has no order ID.
+    /// Finds a transaction by the order ID in the purchaser's e-mail; nil if no such ID was assigned. A family member's
+    /// share has no order ID.
     func transaction(order id: String) -> AppStoreTransaction? {
         guard let index = ids.transactionIndex(order: id), transactions.indices.contains(index),
             !transactions[index].isFamilyShared
@@ -185,7 +205,7 @@ package struct AppStoreState: Sendable {
         products[index].group.map { groupID($0, of: app(ofProduct: index)) }
     }
 
-    /// The subscription that a transaction belongs to.
+    /// Returns the subscription that a transaction pays for; nil for other purchases.
     func subscription(of transaction: AppStoreTransaction) -> Subscription? {
         accounts[transaction.account].subscriptions.lazy.map { subscriptions[$0] }
             .first { $0.originalTransaction == transaction.originalTransaction }
@@ -193,7 +213,7 @@ package struct AppStoreState: Sendable {
 
     // MARK: Notifications
 
-    /// Adds a notification, to deliver if the app has a URL.
+    /// Adds a notification. If the app has a URL for notifications, the notification is delivered next.
     mutating func notify(
         _ type: NotificationType, _ subtype: NotificationSubtype? = nil, app: Int,
         about subject: AppStoreNotification.Subject
@@ -229,10 +249,12 @@ package struct AppStoreState: Sendable {
     }
 }
 
-/// What a developer reported about a purchase after a request for a refund.
+/// What a developer reported about a purchase for which the customer wants a refund.
 struct ConsumptionAnswer: Sendable, Hashable {
     let date: Date
+    /// Apple's name for the status, such as `DELIVERED`; in version 1 of the request, its number.
     let deliveryStatus: String
+    /// Apple's name for the refund that the developer prefers; nil if the developer named none.
     let refundPreference: String?
 }
 

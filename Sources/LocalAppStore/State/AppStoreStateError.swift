@@ -31,30 +31,31 @@ package enum AppStoreStateError: Error, Sendable, Hashable {
 extension AppStoreStateError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .noApp(let id): "the local App Store has no app `\(id)`; name one that its scenario defines"
-        case .whichApp: "the local App Store doesn't have exactly one app; name one with `app`"
-        case .noCustomer(let name): "there is no customer `\(name)`; add one first"
+        case .noApp(let id): "the local App Store has no app `\(id)`; name an app that its scenario defines"
+        case .whichApp: "the local App Store doesn't have exactly one app; name an app with `app`"
+        case .noCustomer(let name): "there is no customer `\(name)`; create the customer with the operation `customer`"
         case .customerExists(let name): "there already is a customer `\(name)`; use another name"
         case .noStorefront(let code):
             "`\(code)` isn't a storefront of the local App Store; use one of \(Storefront.all.map(\.code).joined(separator: ", "))"
-        case .noProduct(let id): "the local App Store has no product `\(id)`; name one that its scenario defines"
+        case .noProduct(let id): "the local App Store has no product `\(id)`; name a product that its scenario defines"
         case .notForSale(let product): "`\(product)` isn't on sale anymore; put it on sale with `offerAgain`"
         case .notReleased(let app, let platform, let date):
-            "`\(app)` had no release for \(platform.rawValue) at \(date.rfc3339); wait for the first one, or release one earlier"
+            "`\(app)` had no release for \(platform.rawValue) at \(date.rfc3339); wait for the first release, or release a build earlier"
         case .noRelease(let app, let platform, let name):
-            "`\(app)` never had a release `\(name)` for \(platform.rawValue); name one that its scenario defines"
-        case .hasNoApp(let customer, let app): "`\(customer)` doesn't have `\(app)`; let them acquire it first"
+            "`\(app)` never had a release `\(name)` for \(platform.rawValue); name a release that its scenario defines"
+        case .hasNoApp(let customer, let app): "`\(customer)` doesn't have `\(app)`; let the customer acquire it first"
         case .hasApp(let customer, let app): "`\(customer)` has `\(app)` already; use `update` for a newer release"
-        case .neverBought(let customer, let product): "`\(customer)` never bought `\(product)`; let them buy it first"
+        case .neverBought(let customer, let product):
+            "`\(customer)` never bought `\(product)`; let the customer buy it first"
         case .hasSubscription(let customer, let product):
-            "`\(customer)` has a subscription in the group of `\(product)` already; change its plan instead"
+            "`\(customer)` has a subscription in the group of `\(product)` already; change the plan of that subscription instead"
         case .noSubscription(let customer, let product):
-            "`\(customer)` has no subscription in the group of `\(product)`; let them buy one first"
+            "`\(customer)` has no subscription in the group of `\(product)`; let the customer buy one first"
         case .noOffer(let product, let offer):
-            "`\(product)` has no offer `\(offer)`; name one that the scenario defines"
+            "`\(product)` has no offer `\(offer)`; name an offer that the scenario defines"
         case .notEligible(let customer, let offer):
-            "`\(customer)` isn't eligible for the offer `\(offer)`; buy without it, or as another customer"
-        case .noFamily(let customer): "`\(customer)` isn't in a family; create the customer with `family`"
+            "`\(customer)` isn't eligible for the offer `\(offer)`; buy without the offer, or as another customer"
+        case .noFamily(let customer): "`\(customer)` isn't in a family; create the customer with a `family`"
         case .wrongState(let customer, let product, let must):
             "`\(product)` of `\(customer)` isn't in the right state for this operation: it must \(must)"
         case .appNotBought(let customer, let app):

@@ -5,14 +5,14 @@ import Foundation
 ///
 /// All lengths are in seconds.
 package struct SandboxPeriods: Codable, Sendable, Hashable {
-    /// A period of up to three days.
+    /// The length of a period of up to three days.
     var days: TimeInterval = 2 * 60
-    /// A period of weeks.
+    /// The length of a period of weeks.
     var weeks: TimeInterval = 3 * 60
-    /// Each month of a period; a year has twelve.
+    /// The length of each month of a period; a year has twelve.
     var month: TimeInterval = 5 * 60
-    /// Each day of a grace period or of billing retry. Apple doesn't document the length of this day, so it is a
-    /// thirtieth of the default `month`.
+    /// The length of each day of a grace period or of billing retry. Apple doesn't document it, so it is a thirtieth of
+    /// the default `month`.
     var waitingDay: TimeInterval = 5 * 60 / 30
     /// How many times a subscription renews by itself before it ends.
     var renewals = 12

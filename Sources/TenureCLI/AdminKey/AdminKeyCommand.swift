@@ -8,12 +8,12 @@ struct AdminKeyCommand: AsyncParsableCommand {
         commandName: "admin-key",
         abstract: "Make, list and revoke keys for the admin API.",
         discussion: """
-            Each key has a scope.
+            Each key has a scope, which says what its requests may do.
 
               admin    everything.
-              support  read, grant and revoke, link, merge, export.
+              support  what read permits; also grant, revoke, link, merge and export.
               link     link the app's users; for the server of the app.
-              read     find customers, and see what they have and why.
+              read     find customers, and see which entitlements they have and why.
               policy   publish policies and make personas.
 
             The service accepts only keys that these commands made: 256 random bits with a checksum. Docs/admin.md lists \

@@ -7,7 +7,7 @@ import TenureStore
 struct AdminKeyCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a key and print it once, or write it to a file. The database keeps only its hash.",
+        abstract: "Make an admin key. Print it once, or write it to a file. The database keeps only its hash.",
         discussion: """
             The audit trail shows which key made each change, by the key's name. So make one key for each person and \
             each server. The database must exist: the first start of `tenure serve` creates it.
@@ -28,7 +28,9 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
     @Option(help: "The name that the audit trail shows.")
     var name: String
 
-    @Option(help: ArgumentHelp("The file to write, with mode 600. Without it, the key is printed.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The file to write, with mode 600. Without this option, the key is printed.", valueName: "file"))
     var out: String?
 
     @OptionGroup var databaseOption: DatabaseOption
@@ -62,7 +64,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
                 if let out, case StoreError.unreachable = error {
                     throw CommandError(
                         "\(describe(error)); if `tenure admin-key list` shows `\(name)`, the key in `\(out)` is valid; "
-                            + "else remove the file")
+                            + "otherwise remove the file")
                 }
                 removeFile()
                 throw error
@@ -74,7 +76,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
         }
         if let out { return Terminal.standardError.write("made `\(out)`") }
         Terminal.standardOutput.write(secret.text)
-        Terminal.standardError.write("save it now: it isn't shown again")
+        Terminal.standardError.write("save this key now: it isn't shown again")
     }
 
     /// Removes the key's file after the key couldn't be stored.

@@ -5,7 +5,7 @@ import TenureStore
 struct AdminKeyRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Revoke a key. A running service rejects it from the next request on.",
+        abstract: "Revoke an admin key. A running service rejects it from the next request on.",
         discussion: """
             Exit codes: 0 revoked, 1 no valid key has that name, or the database can't be opened, 64 wrong usage.
 

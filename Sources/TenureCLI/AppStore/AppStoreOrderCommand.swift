@@ -23,7 +23,7 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The ID, as the receipt shows it.")
+    @Argument(help: "The order ID in the App Store receipt.")
     var order: String
 
     @OptionGroup var service: ServiceOptions
@@ -44,6 +44,7 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
         guard !answer.customers.isEmpty else { throw ExitCode.refused }
     }
 
+    /// Returns the text output: the purchases of the order, then the customers who have them.
     private static func lines(_ answer: OrderResponse) -> [String] {
         guard answer.isValid else { return ["the App Store has no such order of this app"] }
         var lines = answer.purchases.map { purchase in

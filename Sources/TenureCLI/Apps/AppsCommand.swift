@@ -16,6 +16,7 @@ struct AppsCommand: AsyncParsableCommand {
 }
 
 extension AppsAnswer {
+    /// A line for each app, such as `notes  ok  com.example.notes  (default)`.
     fileprivate var lines: [String] {
         let width = apps.map(\.name.count).max() ?? 0
         return apps.map { app in

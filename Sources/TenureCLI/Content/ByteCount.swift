@@ -19,6 +19,3 @@ struct ByteCount: CustomStringConvertible {
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 }
-
-/// Returns a count with its noun, such as `1 file` and `2 files`.
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -34,16 +34,16 @@ struct ContentCheckCommand: AsyncParsableCommand {
         } catch let error as PolicyFileError {
             var excerpts = SourceExcerpts()
             for mistake in error.mistakes {
-                let place = Terminal.escaped(mistake.position.description)
+                let position = Terminal.escaped(mistake.position.description)
                 terminal.write(
-                    "\(terminal.styled(place, .bold)): \(terminal.styled("error", .red)): \(Terminal.escaped(mistake.message))"
+                    "\(terminal.styled(position, .bold)): \(terminal.styled("error", .red)): \(Terminal.escaped(mistake.message))"
                 )
                 guard mistake.showsExcerpt else { continue }
                 for line in excerpts.lines(of: mistake.position.file, at: mistake.position) {
                     terminal.write(terminal.styled(line, .faint))
                 }
             }
-            // If the policy has mistakes, the packs aren't checked, and all mistakes are the policy's.
+            // If the policy has mistakes, the packs aren't checked, and all mistakes are in the policy.
             let isPolicyInvalid = !error.mistakes.contains { $0.position.file == content.file }
             let checkedFile = isPolicyInvalid ? content.policy.map { InputFile(path: $0).name } ?? name : name
             terminal.write("\(checkedFile): \(counted(error.mistakes.count, "mistake"))")

@@ -23,6 +23,8 @@ struct ContentFileOptions: ParsableArguments {
         }
     }
 
+    /// Reads the policy, if `--policy` is set, then the file of asset packs.
+    ///
     /// - Throws: `PolicyFileError` with every mistake of the policy, or of the file and the files of its packs.
     func read() throws -> ContentFile {
         let policy = try policy.map { try PolicyOnDisk(path: $0).read() }
@@ -38,6 +40,8 @@ struct ContentFileOptions: ParsableArguments {
 
 extension ContentFile {
     /// Performs work that reads the files of all packs, and shows how many bytes it has read.
+    ///
+    /// - Parameter work: gets a closure, which it calls with the size of each piece that it has read.
     func showingProgress<Result>(_ work: (_ progress: (Int) -> Void) throws -> Result) throws -> Result {
         let progress = Progress("bytes")
         defer { progress.end() }

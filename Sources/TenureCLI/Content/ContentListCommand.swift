@@ -27,7 +27,7 @@ struct ContentListCommand: AsyncParsableCommand {
         // URL-safe Base64 may begin with `-`.
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "The key that must have signed the catalog: its file, or its public half. Repeatable.", valueName: "key"))
+            "The key that must have signed the catalog: its file, or its public key. Repeatable.", valueName: "key"))
     var key: [PublicKeyArgument] = []
 
     @Flag(help: "Write JSON: `bundleID`, `counter`, `issuedAt`, `verified` and `packs`.")

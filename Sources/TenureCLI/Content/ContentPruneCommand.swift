@@ -27,7 +27,8 @@ struct ContentPruneCommand: AsyncParsableCommand {
         let terminal = Terminal.standardOutput
         let verb = dryRun ? "would remove" : "removed"
         for object in pruning.removed { terminal.write("\(verb) \(object.name)  \(ByteCount(object.size))") }
+        let kept = counted(pruning.kept, "file")
         terminal.write(
-            "\(verb) \(counted(pruning.removed.count, "file")), \(pruning.removedSize) bytes; kept \(pruning.kept)")
+            "\(verb) \(counted(pruning.removed.count, "file")), \(pruning.removedSize) bytes; kept \(kept)")
     }
 }

@@ -3,7 +3,7 @@ import Crypto
 import Foundation
 import TenurePolicyFile
 
-/// A public key on the command line: its text, a file with the text, or the file of the private key.
+/// A public key on the command line: the key itself as text, a file with this text, or the file of the private key.
 struct PublicKeyArgument: ExpressibleByArgument {
     private let text: String
 

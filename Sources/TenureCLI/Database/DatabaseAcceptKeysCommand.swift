@@ -6,7 +6,7 @@ import TenureStore
 struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept-keys",
-        abstract: "Accept the keys of the next service that starts, after the previous ones were lost or replaced.",
+        abstract: "Accept the keys of the next service that starts, after the previous keys were lost or replaced.",
         discussion: """
             The database stores fingerprints of the signing key and of the secret of access tokens. All services that \
             use the database must have these keys; a service with other keys doesn't start. This command removes the \
@@ -39,7 +39,7 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
             }
             guard let storedKeys else {
                 throw CommandError(
-                    "`\(selection.database.name)` has no fingerprints of keys; the next service that starts stores its own"
+                    "`\(selection.database.name)` has no fingerprints of keys; the next service that starts stores those of its keys"
                 )
             }
             Terminal.standardOutput.write(

@@ -39,7 +39,7 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
         try FilePlan(reading: database.files.dropFirst() + selection.files, writing: [file]).check(replacing: true)
         let backup = try SQLiteBackup(of: database.text, to: file).run(replacing: force)
         Terminal.standardOutput.write(
-            "copied \(backup.customers) customers and \(backup.artifacts) artifacts to \(file) (\(backup.size) bytes)"
+            "copied \(counted(backup.customers, "customer")) and \(counted(backup.artifacts, "artifact")) to \(file) (\(backup.size) bytes)"
         )
     }
 }

@@ -32,9 +32,9 @@ struct DatabaseCheckCommand: AsyncParsableCommand {
                 Terminal.standardOutput.write(Terminal.escaped(finding.description))
             }
             progress.end()
-            let checked = "\(outcome.customers) customers, \(outcome.artifacts) artifacts"
+            let checked = "\(counted(outcome.customers, "customer")), \(counted(outcome.artifacts, "artifact"))"
             guard outcome.findings == 0 else {
-                Terminal.standardError.write("error: \(checked): \(outcome.findings) findings")
+                Terminal.standardError.write("error: \(checked): \(counted(outcome.findings, "finding"))")
                 throw ExitCode.error
             }
             Terminal.standardOutput.write("\(checked): nothing is wrong")

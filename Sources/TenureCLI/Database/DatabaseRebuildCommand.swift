@@ -37,9 +37,9 @@ struct DatabaseRebuildCommand: AsyncParsableCommand {
             }
             progress.end()
             Terminal.standardOutput.write(
-                "\(outcome.customers) customers: \(outcome.changed) \(dryRun ? "would change" : "changed")")
+                "\(counted(outcome.customers, "customer")): \(outcome.changed) \(dryRun ? "would change" : "changed")")
             guard outcome.stopped == 0 else {
-                Terminal.standardError.write("error: \(outcome.stopped) customers couldn't be rebuilt")
+                Terminal.standardError.write("error: \(counted(outcome.stopped, "customer")) couldn't be rebuilt")
                 throw ExitCode.error
             }
         }

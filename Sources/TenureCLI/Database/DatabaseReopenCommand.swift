@@ -29,7 +29,7 @@ struct DatabaseReopenCommand: AsyncParsableCommand {
                 throw CommandError("`\(database.name)` wasn't moved; services can write to it")
             }
             Terminal.standardOutput.write(
-                "services can write to \(database.name) again; don't start one on \(target)")
+                "services can write to \(database.name) again; don't start a service on \(target)")
         }
     }
 }

@@ -39,10 +39,11 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
         }
         try FilePlan(reading: selection.files, writing: [database.text]).check(replacing: true)
         let restored = try SQLiteRestore(of: file, to: database.text, for: selection.bundleID).run()
+        let contents = restored.contents
         let replaced = restored.replacedPath.map { "; the previous database is now `\($0)`" } ?? ""
         Terminal.standardOutput.write(
             """
-            restored \(restored.contents.customers) customers and \(restored.contents.artifacts) artifacts to \(database.text)\(replaced)
+            restored \(counted(contents.customers, "customer")) and \(counted(contents.artifacts, "artifact")) to \(database.text)\(replaced)
             """)
     }
 }

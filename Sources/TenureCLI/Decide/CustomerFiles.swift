@@ -2,13 +2,17 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// The files of one customer: the verified ones, and the rejected ones with reasons.
+/// The artifacts in the files of one customer: those that could be verified, and those that were rejected.
 struct CustomerFiles {
+    /// A file, or a line of a file, with an artifact that was rejected.
     struct RejectedFile: Error {
+        /// The path of the file; for a file with several artifacts, also the line.
         let name: String
+        /// A stable name for the reason, such as `unsigned`.
         let code: String
+        /// The reason as a sentence.
         let detail: String
-        /// What to do about the file, as the end of a message.
+        /// What to do about the file, as the end of a message; nil if nothing helps.
         var advice: String?
     }
 
@@ -17,7 +21,10 @@ struct CustomerFiles {
     /// The environment of all verified files. Production if no file was verified.
     let environment: AppStoreEnvironment
 
-    /// Throws if a file can't be read, or if the files mix environments.
+    /// Reads and verifies the files. Throws if a file can't be read, or if the files mix environments.
+    ///
+    /// - Parameter device: the `AppStore.deviceVerificationID` of the device that app transactions must be for. Nil
+    ///   accepts app transactions for any device.
     init(_ paths: [String], verifier: AppStoreVerifier, device: UUID?, now: Date) throws {
         for path in paths {
             for (name, bytes) in try InputFile(path: path).artifacts() {
@@ -35,7 +42,7 @@ struct CustomerFiles {
                             detail: "this notification (\(notification.typeName)) isn't about a customer")
                     }
                     try Self.check(verified, named: name, isOf: device)
-                    // Rejects an artifact without usable facts here, so that it doesn't fail the whole decision.
+                    // Rejects an artifact without usable facts now. Otherwise it would fail the whole decision later.
                     _ = try Evidence(in: verified.environment, from: [verified], purchasesAreComplete: false)
                     artifacts.append(verified)
                 } catch let rejection as Rejection {
@@ -58,6 +65,9 @@ struct CustomerFiles {
         environment = environments.first ?? .production
     }
 
+    /// Returns what the verified artifacts prove about the customer.
+    ///
+    /// - Parameter purchasesAreComplete: whether the files contain all of the customer's purchases.
     func evidence(purchasesAreComplete: Bool) throws -> Evidence {
         try Evidence(in: environment, from: artifacts, purchasesAreComplete: purchasesAreComplete)
     }

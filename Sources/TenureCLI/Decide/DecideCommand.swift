@@ -137,6 +137,7 @@ struct DecideCommand: AsyncParsableCommand {
 }
 
 extension Decision.Outcome {
+    /// The color of the outcome on a terminal.
     var style: Terminal.Style {
         switch self {
         case .granted: .green

@@ -11,16 +11,16 @@ import TenureServer
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Run the service with an invented app and customers of every era.",
+        abstract: "Run the service with an invented app, and customers from before and after it became free.",
         discussion: """
-            Everything is in one folder: a policy to play with, an asset pack, a test authority, and the database. The \
-            customers' artifacts are signed by that authority and sent over HTTP. The demo prints each decision as a \
-            sentence, and which packs the customer may download. Then the service runs until Ctrl-C; the next run finds \
-            its customers again.
+            Everything is in one folder: a policy to play with, an asset pack, a test authority (keys that sign in place \
+            of Apple's), and the database. The authority signs the customers' artifacts, which are sent over HTTP. The \
+            demo prints each decision as a sentence, and which packs the customer may download. Then the service runs \
+            until Ctrl-C; the next run finds its customers again.
             """
     )
 
-    @Option(help: ArgumentHelp("The folder of all files.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder for all files of the demo.", valueName: "dir"))
     var folder = "var"
 
     @Option(help: "The port to listen on; 0 for any free one.")
@@ -113,7 +113,8 @@ private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFol
             if !packs.isEmpty {
                 terminal.write("  may download: \(packs.map(\.key).joined(separator: ", "))")
             } else if !answer.bound {
-                terminal.write("  may download: nothing, since this receipt doesn't prove that the device is theirs")
+                terminal.write(
+                    "  may download: nothing, because the receipt doesn't prove that the device is the customer's")
             }
             if example == nil, let pack = packs.first {
                 example = (customer.name, pack.key, pack.value.archive)

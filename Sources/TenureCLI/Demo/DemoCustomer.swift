@@ -14,7 +14,7 @@ struct DemoCustomer: Sendable {
     var receipt: [UInt8]?
     var transactions: [[UInt8]]?
 
-    /// The sync that the customer's app sends.
+    /// The request with which the customer's app syncs.
     var request: SyncRequest {
         SyncRequest(
             appTransaction: appTransaction.map { String(decoding: $0, as: UTF8.self) },
@@ -23,7 +23,7 @@ struct DemoCustomer: Sendable {
             deviceVerificationID: deviceVerificationID.uuidString)
     }
 
-    /// Returns the customers, who are the same in every run.
+    /// Returns all customers of the demo, who are the same in every run.
     static func all(of app: Policy.App, signedBy authority: TestAuthority, now: Date) throws -> [DemoCustomer] {
         var minter = DemoMinter(app: app, authority: authority, now: now)
         return try [
@@ -53,11 +53,13 @@ struct DemoCustomer: Sendable {
     }
 }
 
-/// Mints the artifacts of the invented customers. Each customer gets the next account and device.
+/// Creates the invented customers, with artifacts that the test authority signs. Each customer has a separate account
+/// and device.
 private struct DemoMinter {
     let app: Policy.App
     let authority: TestAuthority
     let now: Date
+    /// The number of customers so far.
     var count: UInt8 = 0
 
     /// Creates a customer with an app transaction, and with a subscription if `subscribes` is true.

@@ -2,21 +2,23 @@ import Foundation
 import TenureMint
 import TenureServer
 
-/// The folder of a demonstration. Missing files are created, and existing ones are kept.
+/// The folder with all files of a demonstration. Missing files are created, and existing files are kept.
 struct DemoFolder {
     let path: String
 
     var policyPath: String { path + "/policy.yaml" }
     var databasePath: String { path + "/tenure.sqlite" }
     var adminKeyPath: String { path + "/admin-key" }
+    /// The folder of the test authority, which signs the customers' artifacts in place of Apple.
     var authorityPath: String { path + "/authority" }
     /// The file that describes the asset packs.
     var contentPath: String { path + "/content.yaml" }
     /// The folder of the published asset packs, from which the service sends them.
     var publishedPacksPath: String { path + "/published" }
+    /// The key that signs the catalog of the asset packs.
     var policySigningKeyPath: String { path + "/policy-key.pem" }
 
-    /// Throws if the folder can't be written.
+    /// Creates the folder, with the policy and the asset packs. Throws if the folder can't be written.
     func prepare() throws {
         let files = FileManager.default
         try makeFolder(path, or: "choose another one with --folder")

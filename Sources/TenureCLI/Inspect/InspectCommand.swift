@@ -22,7 +22,7 @@ struct InspectCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The file; - or nothing for standard input.")
+    @Argument(help: "The file with the artifact; - or nothing for standard input.")
     var file = "-"
 
     @OptionGroup var trust: TrustOptions

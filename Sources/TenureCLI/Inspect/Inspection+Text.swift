@@ -24,6 +24,7 @@ extension Inspection {
         return lines
     }
 
+    /// The kind of artifact, as the heading of the output.
     private var title: String {
         switch kind {
         case "appTransaction": "app transaction"
@@ -53,7 +54,8 @@ extension Inspection {
         }
     }
 
-    /// The fields with milliseconds since 1970, which are shown as dates. In receipts, dates are texts already.
+    /// The names of the fields with milliseconds since 1970, which are shown as dates. In receipts, dates are texts
+    /// already.
     private var instantFields: Set<String> {
         kind == "receipt" || kind == "verifyReceipt" ? [] : JWSKind.allInstantFields
     }
@@ -111,7 +113,7 @@ extension JSONValue {
 }
 
 extension JWSKind {
-    /// The fields of all kinds that hold an instant.
+    /// The names of all fields, in any kind of JWS, that contain an instant.
     fileprivate static let allInstantFields = Set(JWSKind.allCases.flatMap { instants(in: $0.fields) })
 
     /// Returns the names of the fields that hold an instant, including those in nested objects.

@@ -6,15 +6,17 @@ import TenureJSON
 /// The result of `tenure inspect`: the kind, the verdict, every field, and the certificates.
 struct Inspection {
     enum Verdict {
+        /// The artifact is genuine. The status says whether the App Store or a developer's Xcode signed it.
         case accepted(VerificationStatus, AppStoreEnvironment)
         case rejected(Rejection)
-        /// A response of verifyReceipt has no signature.
+        /// The artifact is a response of verifyReceipt, which has no signature.
         case unsigned
 
         var isAccepted: Bool {
             if case .accepted = self { true } else { false }
         }
 
+        /// The `status` in the JSON output.
         var status: String {
             switch self {
             case .accepted(let status, _): status.rawValue
@@ -24,11 +26,14 @@ struct Inspection {
         }
     }
 
+    /// The kind of artifact, such as `appTransaction`; nil for a JWS of an unknown kind.
     let kind: String?
     let verdict: Verdict
+    /// The artifact's fields. Empty for a receipt that can't be parsed.
     let payload: JSONObject
-    /// The JWS inside a notification, by field name.
+    /// The payloads of the JWS inside a notification, by field name.
     let nested: [(name: String, payload: JSONObject)]
+    /// The certificates in the artifact, beginning with the signer's. Empty if it has no signature.
     let certificates: [CertificateSummary]
 
     /// Whether the chain ends in one of Apple's roots, not in a root from `--trust`.

@@ -3,7 +3,7 @@ import ArgumentParser
 struct LocalStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "local-store",
-        abstract: "A local App Store for tests: customers of every era, an adjustable clock, signed artifacts.",
+        abstract: "Run an App Store for tests on your machine, with invented customers and an adjustable clock.",
         subcommands: [
             LocalStoreRunCommand.self, LocalStoreDoCommand.self, LocalStoreDeviceCommand.self,
             LocalStoreFaultCommand.self,

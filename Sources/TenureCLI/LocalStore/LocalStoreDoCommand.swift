@@ -24,10 +24,10 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The operation.")
+    @Argument(help: "The operation to perform, such as buy.")
     var operation: String
 
-    @Argument(help: "Its parameters: name=value.")
+    @Argument(help: "The operation's parameters: name=value.")
     var parameters: [String] = []
 
     @OptionGroup var localStore: LocalStoreOptions

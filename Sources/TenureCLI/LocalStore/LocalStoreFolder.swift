@@ -4,15 +4,20 @@ import TenureMint
 import TenurePolicyFile
 import TenureServer
 
-/// The folder of a local App Store. Missing files are created, and existing ones are kept.
+/// The folder with the files of a local App Store. Missing files are created, and existing files are kept.
 ///
-/// One process at a time uses the folder, because two processes would mix their entries in the journal.
+/// One process at a time uses the folder, because two processes would mix their operations in the journal (the file
+/// with all operations, from which the state is read).
 final class LocalStoreFolder: Sendable {
     let path: String
+    /// The descriptor of the file that this process locks.
     private let lock: Int32
 
+    /// The folder of the test authority, which signs in place of Apple.
     var authorityPath: String { path + "/authority" }
+    /// The private key with which servers sign their tokens for the App Store Server API.
     var keyPath: String { path + "/SubscriptionKey.p8" }
+    /// The file with the local App Store's time, which a service can use as its clock.
     var clockPath: String { path + "/clock" }
     private var journalPath: String { path + "/journal.sqlite" }
 
@@ -40,18 +45,18 @@ final class LocalStoreFolder: Sendable {
         _ = Foundation.close(lock)
     }
 
-    /// Returns the store with the state in the folder. If the folder has no state, the store begins with the state of
-    /// the scenario.
+    /// Returns the store with the state in the folder, and the key for its App Store Server API. If the folder has no
+    /// state, the store begins with the state after the scenario's operations.
     func open(scenario file: String?) async throws -> (store: LocalAppStore, key: ServerAPIKey) {
         if !FileManager.default.fileExists(atPath: journalPath) {
             guard let file else {
                 throw CommandError(
                     "the folder `\(path)` has no local App Store yet; pass the scenario to begin with: --scenario FILE")
             }
-            try await begin(try ScenarioOnDisk(path: file).read())
+            try await performScenario(try ScenarioOnDisk(path: file).read())
         }
-        // `Journal` evaluates `header` only if the file has no journal. `begin` writes one, so another program emptied
-        // the file.
+        // `Journal` evaluates `header` only if the file has no journal. `performScenario` writes a journal, so another
+        // program emptied the file.
         let journal = try Journal(
             path: journalPath,
             header: try { throw CommandError("`\(journalPath)` is empty; delete it, and start with --scenario") }())
@@ -69,17 +74,17 @@ final class LocalStoreFolder: Sendable {
 
     /// Performs the scenario's operations with a new journal, which is renamed when all operations are done. If the
     /// process is stopped before, the next start begins again.
-    private func begin(_ scenario: Scenario) async throws {
-        let part = journalPath + ".part"
-        for file in [part, part + "-journal"] { try? FileManager.default.removeItem(atPath: file) }
-        let journal = try Journal(path: part, header: scenario.header)
+    private func performScenario(_ scenario: Scenario) async throws {
+        let partialPath = journalPath + ".part"
+        for file in [partialPath, partialPath + "-journal"] { try? FileManager.default.removeItem(atPath: file) }
+        let journal = try Journal(path: partialPath, header: scenario.header)
         let store = LocalAppStore(
             try journal.state(), signer: AppStoreSigner(authority: try authority()), journal: journal,
             sender: HTTPNotificationSender.send)
         try await scenario.perform(in: store)
         journal.close()
         try write("the journal", to: journalPath) {
-            try FileManager.default.moveItem(atPath: part, toPath: journalPath)
+            try FileManager.default.moveItem(atPath: partialPath, toPath: journalPath)
         }
     }
 
@@ -96,7 +101,10 @@ final class LocalStoreFolder: Sendable {
         }
     }
 
-    /// Runs `work` and replaces its errors, because Foundation's errors contain neither the file nor what to do.
+    /// Runs `work`, which writes a file. Replaces its errors, because Foundation's errors contain neither the file nor
+    /// what to do.
+    ///
+    /// - Parameter what: the file's content, as the beginning of the message.
     private func write(_ what: String, to file: String, _ work: () throws -> Void) throws {
         do {
             try work()
@@ -116,6 +124,6 @@ struct ScenarioOnDisk {
         try ScenarioReader.read(try InputFile(path: path).bytes(limit: 1 << 20), named: path)
     }
 
-    /// Returns the path of a file to which the scenario refers, relative to the scenario's folder.
-    func neighbor(_ name: String) -> String { PolicyFile.path(of: name, beside: path) }
+    /// Resolves a path that is relative to the scenario's folder.
+    func resolvedPath(_ relative: String) -> String { PolicyFile.path(of: relative, beside: path) }
 }

@@ -7,14 +7,16 @@ import TenureJSON
 struct LocalStoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The running store. Default: TENURE_LOCAL_STORE_URL, or http://127.0.0.1:8090", valueName: "url"))
+            "The URL of the running local App Store. Default: TENURE_LOCAL_STORE_URL, or http://127.0.0.1:8090",
+            valueName: "url"))
     var store: String?
 
     private var url: String {
         store ?? ProcessInfo.processInfo.environment["TENURE_LOCAL_STORE_URL"] ?? "http://127.0.0.1:8090"
     }
 
-    /// Returns the store's response. Throws the reason if the store rejects the request, or if no store answers.
+    /// Sends a request, and returns the store's response. Throws the reason if the store rejects the request, or if no
+    /// store responds.
     func send(_ method: String, _ path: String, _ body: [UInt8]?) async throws -> JSONObject {
         guard let target = URL(string: url + path) else {
             throw CommandError("`\(url)` isn't the URL of a local App Store; write one such as http://127.0.0.1:8090")

@@ -71,7 +71,7 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
         try await server.run { port in
             Terminal.standardOutput.write(
                 """
-                it is \(state.now.rfc3339) in \(state.environment.rawValue); \(state.accounts.count) customers
+                it is \(state.now.rfc3339) in \(state.environment.rawValue); \(counted(state.accounts.count, "customer"))
                 trust \(folder.authorityPath)/roots.pem
                 clock \(folder.clockPath)
                 server API key \(folder.keyPath), issuer \(key.issuerID), key ID \(key.keyID)

@@ -60,7 +60,7 @@ struct MintAuthorityCommand: AsyncParsableCommand {
     }
 }
 
-/// The options of all minted artifacts.
+/// The options of all commands that mint (create and sign) one artifact.
 struct MintOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The folder of the test authority that signs.", valueName: "dir"))
     var authority: String
@@ -105,12 +105,14 @@ struct MintOptions: ParsableArguments {
         }
     }
 
+    /// The app, the environment and the device in the artifact.
     var app: MintedApp {
         MintedApp(
             environment: environment?.environment ?? .production,
             deviceVerificationID: deviceID.flatMap(UUID.init(digits:)) ?? MintedApp.device)
     }
 
+    /// The fields of `--set`, in their order.
     var settings: [(field: String, value: String)] {
         self.set.map { text in
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -118,7 +120,8 @@ struct MintOptions: ParsableArguments {
         }
     }
 
-    func signer() throws -> TestAuthority {
+    /// Reads the test authority that signs the artifact.
+    func testAuthority() throws -> TestAuthority {
         try TestAuthority(readFrom: URL(fileURLWithPath: authority))
     }
 
@@ -136,22 +139,23 @@ struct MintOptions: ParsableArguments {
         }
     }
 
-    /// Throws if a file would be lost.
+    /// Throws if the command would overwrite a file that it reads, or an existing file without `--force`.
     func checkFiles() throws {
         let inputs = FilePlan.files(at: authority) + [payload].compactMap(\.self)
         try FilePlan(reading: inputs, writing: [out]).check(replacing: replacing.force)
     }
 
+    /// Writes the artifact to the file of `--out`, or else to standard output.
     func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {
         try OutputFile(path: out, replaces: replacing.force).write(bytes, newlineAtEnd: newlineAtEnd)
     }
 
-    /// Mints a JWS with the options.
+    /// Creates a JWS with the fields or the defect of the options, and writes it.
     func mint(_ kind: JWSKind) async throws {
         try checkFiles()
-        let minter = JWSMinter(authority: try signer(), app: app, signedAt: Date())
+        let minter = JWSMinter(authority: try testAuthority(), app: app, signedAt: Date())
         if let defect {
-            return try write(DefectName.jws(defect, of: kind, by: minter))
+            return try write(DefectMinting.jws(defect, of: kind, by: minter))
         }
         var fields = try payloadObject() ?? minter.payload(of: kind)
         for (field, value) in settings { fields = try kind.setting(field, to: value, in: fields) }
@@ -237,6 +241,7 @@ struct MintReceiptCommand: AsyncParsableCommand {
             """
     )
 
+    /// The encoding of the receipt.
     enum Form: String, ExpressibleByArgument, CaseIterable {
         case der, ber, base64
     }
@@ -254,9 +259,9 @@ struct MintReceiptCommand: AsyncParsableCommand {
 
     func run() async throws {
         try options.checkFiles()
-        let minter = ReceiptMinter(authority: try options.signer(), app: options.app, signedAt: Date())
+        let minter = ReceiptMinter(authority: try options.testAuthority(), app: options.app, signedAt: Date())
         let receipt =
-            if let defect = options.defect { try DefectName.receipt(defect, by: minter) } else {
+            if let defect = options.defect { try DefectMinting.receipt(defect, by: minter) } else {
                 try validReceipt(by: minter)
             }
         let isText = form == .base64 || (options.out == nil && form == nil)

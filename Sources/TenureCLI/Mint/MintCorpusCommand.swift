@@ -77,6 +77,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
 }
 
 extension CorpusTruth {
+    /// The file that `--truth` names.
     fileprivate var json: [UInt8] {
         JSONWriter.object(.readable) { writer in
             writer.field("at", Corpus.instant.rfc3339)

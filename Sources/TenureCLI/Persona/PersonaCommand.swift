@@ -8,8 +8,9 @@ struct PersonaCommand: AsyncParsableCommand {
         commandName: "persona",
         abstract: "Create, list and revoke test customers for sandbox builds.",
         discussion: """
-            A sandbox build sends a persona's token with its sync. The service then responds as if the build's user were \
-            that customer. With production evidence, the token has no effect. Docs/personas.md explains personas.
+            A persona is an invented customer with a token. A sandbox build sends the token when it syncs. The service then \
+            responds as if the build's user were that customer. The token has no effect if the app sends artifacts from \
+            production. Docs/personas.md explains personas.
             """,
         subcommands: [
             PersonaCreateCommand.self, PersonaReadyMadeCommand.self, PersonaListCommand.self,
@@ -107,8 +108,9 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
         abstract: "Create the personas that every release should be tested with, from the current policy.",
         discussion: """
             Creates these personas, if the policy makes them possible, and prints their tokens: the first buyer, a buyer of \
-            the last paid build, one in the changeover window, one after the change. Also a family member, a refunded \
-            buyer, a pre-order, a customer without original version, and a Mac buyer on an iPhone.
+            the last paid build, a buyer in the changeover window, a customer after the change. Also a family member, a \
+            refunded buyer, a pre-order, a customer without original version, and a Mac buyer on an iPhone. The changeover \
+            window is the time around the change of the business model, in which price and build may not match.
 
             Exit codes: 0 created, 1 refused, or no service responds, 64 wrong usage.
 

@@ -71,7 +71,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             """)
     var json = false
 
-    @Flag(help: "Warnings fail, too.")
+    @Flag(help: "Exit with 2 also if there are warnings.")
     var strict = false
 
     func validate() throws {

@@ -6,14 +6,15 @@ import TenurePolicyLint
 
 /// The findings of `tenure policy check`, and how the command prints them.
 struct PolicyCheckReport {
+    /// The checked policy.
     let source: PolicyOnDisk
-    /// The release list on the command line.
+    /// The path of the release list from `--releases`; nil without this option.
     let releases: String?
     let findings: [LintFinding]
     /// False if `--against` was given but the file's mistakes prevented the comparison.
     let isCompared: Bool
 
-    /// Whether the file is a valid policy.
+    /// Whether the file is a valid policy: it has no mistakes.
     var isPolicy: Bool { !findings.contains(where: \.isMistake) }
 
     /// Whether the check fails: if there is an error that the policy doesn't acknowledge, or with `strict` such a
@@ -37,9 +38,9 @@ struct PolicyCheckReport {
             let position = finding.position
             let severity = terminal.styled(
                 finding.severityInWords, finding.isAcknowledged ? .faint : finding.severity.style)
-            let place = "\(Terminal.escaped(path(of: position.file))):\(position.line):\(position.column)"
+            let location = "\(Terminal.escaped(path(of: position.file))):\(position.line):\(position.column)"
             terminal.write(
-                "\(terminal.styled(place, .bold)): \(severity): \(Terminal.escaped(finding.message)) \(terminal.styled("[\(finding.code)]", .faint))"
+                "\(terminal.styled(location, .bold)): \(severity): \(Terminal.escaped(finding.message)) \(terminal.styled("[\(finding.code)]", .faint))"
             )
             if finding.showsExcerpt {
                 for line in excerpts.lines(of: path(of: position.file), at: position) {

@@ -5,6 +5,7 @@ import TenurePolicyFile
 struct PolicyOnDisk {
     let path: String
 
+    /// Reads the policy's bytes. Throws if the file can't be read.
     func bytes() throws -> [UInt8] {
         try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
     }
@@ -15,13 +16,13 @@ struct PolicyOnDisk {
             ? nil : try? InputFile(path: path).bytes(limit: PolicyFile.maximumSize, acceptsPipe: false)
     }
 
-    /// The paths of the policy and of its release list. It is only the policy's path if the policy can't be read, or if
-    /// the policy is standard input or a pipe, which can be read only once.
+    /// The paths of the policy and of its release list. Only the policy's path if the policy can't be read, or comes
+    /// through standard input or a pipe, which can be read only once.
     var files: [String] {
         guard let bytes = bytesIfRereadable else { return [path] }
         var files = [path]
         _ = PolicyFile.draft(bytes, named: path) { relative in
-            files.append(beside(relative))
+            files.append(resolvedPath(relative))
             return try releaseList(relative)
         }
         return files
@@ -41,12 +42,12 @@ struct PolicyOnDisk {
 
     /// Returns the bytes of the policy's release list. Its path is relative to the policy's folder.
     func releaseList(_ relative: String) throws -> [UInt8] {
-        try InputFile(path: beside(relative)).bytes(limit: ReleaseListFile.maximumSize, acceptsPipe: false)
+        try InputFile(path: resolvedPath(relative)).bytes(limit: ReleaseListFile.maximumSize, acceptsPipe: false)
     }
 
-    /// The path of a file in a finding: the policy itself, or its release list.
-    func path(of file: String) -> String { file == path ? file : beside(file) }
+    /// Returns the path of a file that a finding names: the policy itself, or its release list.
+    func path(of file: String) -> String { file == path ? file : resolvedPath(file) }
 
     /// Resolves a path that is relative to the policy's folder.
-    private func beside(_ relative: String) -> String { PolicyFile.path(of: relative, beside: path) }
+    private func resolvedPath(_ relative: String) -> String { PolicyFile.path(of: relative, beside: path) }
 }

@@ -7,7 +7,7 @@ import TenureServer
 struct PolicyPublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
-        abstract: "Rehearse a policy over all customers of a service, then publish it.",
+        abstract: "Rehearse a policy (a dry run over all customers of a service), then publish it.",
         discussion: """
             Shows how many customers gain and lose entitlements, and what `tenure policy check` finds. Refuses a policy \
             with errors that the policy doesn't acknowledge. If a customer would lose or gain something, the command \
@@ -51,7 +51,8 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
         abstract: "Publish an older version of the policy again.",
         discussion: """
             Works like `publish`: the version is rehearsed, and refused if a customer would lose something. Promises \
-            ended by later publications take effect again. Without --to, it restores the version before the current one.
+            (rights that a published policy gave to customers) that a later publication ended take effect again. Without \
+            --to, the version before the current one is published.
 
             Exit codes: those of `publish`.
 
@@ -94,7 +95,7 @@ struct PolicyVersionsCommand: AsyncParsableCommand {
         if json { return Terminal.standardOutput.write(encoded: answer) }
         for publication in answer.publications {
             let effect =
-                "\(publication.gaining) gained, \(publication.losing) lost, \(publication.ended) promises ended"
+                "\(publication.gaining) gained, \(publication.losing) lost, \(counted(publication.ended, "promise")) ended"
             let counts = publication.action == "start" ? [] : [effect]
             let people = [publication.author.map { "by \($0)" }, "key \(publication.actor)"].compactMap { $0 }
             let line =

@@ -12,7 +12,7 @@ struct PublishingOptions: ParsableArguments {
     @Option(help: "The author of the policy, if it isn't the person with the key.")
     var author: String?
 
-    @Flag(help: "Customers keep promised rights that the new policy doesn't give.")
+    @Flag(help: "Customers keep rights that an earlier policy promised them and the new policy doesn't give.")
     var keepPromises = false
 
     @Option(
@@ -52,7 +52,12 @@ struct PublishingOptions: ParsableArguments {
         guard rehearse || reason != nil else { throw ValidationError("`--reason` is missing; write why you publish") }
     }
 
-    /// Rehearses unless `--rehearsal` is set, prints the result, and publishes unless `--rehearse` is set.
+    /// Rehearses a policy unless `--rehearsal` is set, prints the result, and publishes the policy unless `--rehearse`
+    /// is set.
+    ///
+    /// - Parameters:
+    ///   - proposal: the policy, or the version of an earlier policy.
+    ///   - path: the path of the request that publishes.
     func run(
         _ client: ServiceClient, rehearsing proposal: RehearseRequest, publishingAt path: String
     ) async throws {
@@ -102,7 +107,8 @@ struct PublishingOptions: ParsableArguments {
         ["takesRights", "takesMore", "givesRights", "givesMore"].contains(problem.reason)
     }
 
-    /// Returns lines with the options that allow these changes, such as `--take-from 12 --rehearsal reh_x`.
+    /// Returns lines with the options that allow the changes that a rehearsal found, such as
+    /// `--take-from 12 --rehearsal reh_x`.
     private func advice(on answer: RehearsalAnswer, isRollback: Bool) -> [String] {
         // A rollback needs no --give-to: gains aren't limited, because its purpose is to give back what a publication
         // took away.

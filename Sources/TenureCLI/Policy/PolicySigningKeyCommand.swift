@@ -28,7 +28,7 @@ struct PolicySigningKeyCommand: AsyncParsableCommand {
     }
 }
 
-/// Reads the private key with which you sign policies and catalogs.
+/// Reads the private key that signs policies and catalogs of asset packs.
 enum PolicySigningKey {
     /// - Parameter makingIfMissing: whether to create the file with a new key if it doesn't exist.
     static func read(_ path: String, makingIfMissing: Bool) throws -> P256.Signing.PrivateKey {

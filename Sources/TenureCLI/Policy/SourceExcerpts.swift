@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Excerpts of the files that findings are about: a line, and a mark below the position.
+/// Excerpts of files with mistakes: the line of a mistake, and a caret (`^`) below its position.
 ///
 /// The user may pass a wrong file by mistake, such as a configuration with a password or a private key. So lines that
 /// may have credentials aren't shown.
@@ -13,7 +13,7 @@ struct SourceExcerpts {
     /// The maximum number of characters to show of a line.
     private static let width = 120
 
-    /// Returns the line and the mark. Empty if the file can't be read again, such as standard input, or may have
+    /// Returns the line and the caret. Empty if the file can't be read again, such as standard input, or may have
     /// credentials.
     mutating func lines(of path: String, at position: SourcePosition) -> [String] {
         if linesOfFile[path] == nil { linesOfFile[path] = Self.read(path) }

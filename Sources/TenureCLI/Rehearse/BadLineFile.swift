@@ -4,21 +4,24 @@ import TenureCore
 import TenureJSON
 import TenureRehearsal
 
-/// Writes a list of rejected lines and artifacts to a file: one JSON object for each, with the number of the line and
-/// the reason. The file is created when the first object is added, and gets its name when it is complete.
+/// Writes a list of a rehearsal's bad lines to a file. A line of evidence is bad if it can't be read, or has a rejected
+/// artifact. The list has one JSON object for each, with the number of the line and the reason. The file is created
+/// when the first object is added, and gets its name when it is complete.
 ///
 /// A small compressed file can have millions of bad lines. So only the first bad lines are listed. The report counts
 /// all of them.
 final class BadLineFile {
+    /// The path of the list. `close(orAs:)` may choose another path.
     private(set) var path: String
     private var file: StreamedFile?
     /// Lines of the list that aren't in the file yet.
     private var buffer: [UInt8] = []
     /// The numbers of lines and bytes that the list has so far.
     private var written = (lines: 0, bytes: 0)
-    /// The number of bad lines that weren't listed.
+    /// The number of bad lines that aren't listed, because the list is full.
     private(set) var omittedLines = 0
 
+    /// The limits of the list.
     static let maximumLines = 10_000
     static let maximumBytes = 16_000_000
     /// The number of bytes that are reserved for the last line, which has the number of omitted lines.
@@ -32,12 +35,13 @@ final class BadLineFile {
         self.replaces = replaces
     }
 
+    /// Whether a line was listed, so that the file exists.
     var isUsed: Bool { file != nil }
 
     /// Lists a bad line. If the list is full, only counts the line.
     func add(_ line: BadLine) throws {
         guard omittedLines == 0, written.lines < Self.maximumLines else { return omittedLines += 1 }
-        if file == nil { try make() }
+        if file == nil { try createFile() }
         let fields = JSONWriter.object {
             $0.field("line", line.line)
             $0.field("code", line.fault.code.name)
@@ -78,7 +82,7 @@ final class BadLineFile {
         Array(String(decoding: fields, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")]
     }
 
-    private func make() throws {
+    private func createFile() throws {
         // Only the owner may read the file, because it has customers' artifacts.
         file = try StreamedFile(path: path, replacing: replaces, permissions: 0o600)
     }

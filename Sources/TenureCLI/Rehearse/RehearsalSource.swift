@@ -5,17 +5,19 @@ import TenureRehearsal
 
 /// Reads the customers that a command selected, from a file of evidence or from a service's database.
 struct RehearsalSource {
-    /// The counts over the selected customers, and what was read.
+    /// The results for the selected customers, and what was read.
     struct Population {
         let input: RehearsalReport.Input
         let tally: Tally
         /// Whether the rehearsal was stopped, or the input couldn't be read to its end.
         let isPartial: Bool
-        /// Why the input couldn't be read to its end.
+        /// Why the input couldn't be read to its end; nil if it could.
         let problem: RehearsalError?
     }
 
+    /// The options of the command.
     let command: RehearseCommand
+    /// The new policy, the old policy if there is one, and the date of all decisions.
     let comparison: Comparison
     /// The files that the command reads and writes. The default name for the file of rejected lines avoids them.
     let files: FilePlan

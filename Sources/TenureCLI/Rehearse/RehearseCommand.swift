@@ -123,6 +123,7 @@ struct RehearseCommand: AsyncParsableCommand {
         if status != .success { throw status }
     }
 
+    /// Rehearses, prints the report, and returns the exit code.
     private func rehearse() async throws -> ExitCode {
         let files = try filePlan()
         try files.check(replacing: replacing.force)
@@ -149,6 +150,7 @@ struct RehearseCommand: AsyncParsableCommand {
         return result.failures.isEmpty ? .success : .refused
     }
 
+    /// Returns the files that the command reads and writes.
     private func filePlan() throws -> FilePlan {
         var inputs = PolicyOnDisk(path: policy).files
         if let against { inputs += PolicyOnDisk(path: against).files }
@@ -162,8 +164,8 @@ struct RehearseCommand: AsyncParsableCommand {
         return FilePlan(reading: inputs, writing: [report, rejected])
     }
 
-    /// Returns what the policy check finds in the new policy. Empty if the policy came through standard input or a pipe,
-    /// which can be read only once.
+    /// Returns what the policy check finds in the new policy. Empty if the policy came through standard input or a
+    /// pipe, which can be read only once.
     private func findings(against old: Policy?) throws -> [LintFinding] {
         let file = PolicyOnDisk(path: policy)
         guard let bytes = file.bytesIfRereadable else { return [] }
@@ -171,6 +173,7 @@ struct RehearseCommand: AsyncParsableCommand {
         return Linter.findings(in: draft, against: old, at: at?.date ?? Date())
     }
 
+    /// Prints the report as text or JSON.
     private func show(_ result: RehearsalReport) throws {
         if json {
             Terminal.standardOutput.write(json: result.json())

@@ -6,18 +6,20 @@ import TenureCore
 import TenureMint
 import TenureServer
 
-/// A service in this process, on a port of this machine. It is the same as the service of `tenure serve`: only its
-/// settings make it use the local App Store. Its database is deleted when the scenario ends.
+/// A Tenure service in this process, on a port of this machine, for a scenario. It is the same as the service of
+/// `tenure serve`: only its settings make it use the local App Store. Its database is deleted when the scenario ends.
 actor InProcessService: EntitlementService {
+    /// The path of the policy file.
     private let policy: String
     private let authority: TestAuthority
     private let logger: Logger
     /// The share of Apple's hourly request limits that the service may use.
     private let rateLimitShare: Double
-    /// Changes the configuration that the settings give, for example to shorten a pause.
+    /// Changes the service's configuration before the first start, for example to shorten a pause.
     private let change: @Sendable (inout ServiceConfiguration) -> Void
     /// The runs of the service. `serveRuns` serves each run that `start` adds.
     private let (runs, addedRuns) = AsyncStream.makeStream(of: Run.self)
+    /// The run that was started last; nil while the service is stopped.
     private var currentRun: Run?
     /// The port of the local App Store; 0 before the local App Store runs.
     private(set) var localStorePort = 0
@@ -33,7 +35,8 @@ actor InProcessService: EntitlementService {
 
     /// - Parameters:
     ///   - policy: the path of the policy file.
-    ///   - change: changes the configuration before the first start.
+    ///   - authority: the test authority that signs in place of Apple, and that the service trusts.
+    ///   - change: changes the service's configuration before the first start.
     init(
         policy: String, authority: TestAuthority, logger: Logger, rateLimitShare: Double = 1,
         change: @escaping @Sendable (inout ServiceConfiguration) -> Void = { _ in }
@@ -91,6 +94,7 @@ actor InProcessService: EntitlementService {
         }
     }
 
+    /// Returns the configuration of a service that uses the local App Store on a port.
     private func configuration(_ folder: ScenarioFolder, localStorePort: Int) throws -> ServiceConfiguration {
         var configuration = try ServiceSettings(
             arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/tenure.sqlite"]
@@ -142,6 +146,7 @@ actor InProcessService: EntitlementService {
         currentRun = nil
     }
 
+    /// Ends `serveRuns`.
     private func endRuns() { addedRuns.finish() }
 
     private func setLocalStorePort(_ port: Int) { localStorePort = port }
@@ -150,7 +155,7 @@ actor InProcessService: EntitlementService {
 
     func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
         let outcomes = try await client.openApp(device)
-        try await client.settle()
+        try await client.waitForHistories()
         return outcomes
     }
 
@@ -164,7 +169,7 @@ actor InProcessService: EntitlementService {
         let state = await store.state
         await stop()
         try await start()
-        try await client.caughtUp(to: state.now, in: state.environment)
+        try await client.waitForNotifications(upTo: state.now, in: state.environment)
     }
 }
 

@@ -3,12 +3,13 @@ import LocalAppStore
 import TenureCore
 import TenureServer
 
-/// A service that runs outside this process and uses the scenario's local App Store. It uses real time, or the time in
-/// the file of its setting `clock`.
+/// A service that runs outside this process, for a scenario. It gets the notifications of the scenario's local App
+/// Store, and uses real time, or the time in the file of its setting `clock`.
 struct OutsideService: EntitlementService {
     let client: ServiceUnderTest
     /// The key with which the service signs its tokens for the App Store Server API.
     let key: ServerAPIKey
+    /// The port at which the service expects the local App Store; 0 for any free port.
     let localStorePort: Int
     /// The path of the clock file. Nil if the service uses real time.
     let clock: String?
@@ -30,7 +31,7 @@ struct OutsideService: EntitlementService {
 
     func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
         let outcomes = try await client.openApp(device)
-        try await client.settle()
+        try await client.waitForHistories()
         return outcomes
     }
 
@@ -44,8 +45,7 @@ struct OutsideService: EntitlementService {
         return try await client.customer(id)?.outcomes
     }
 
-    /// Sends the service all notifications again, because `tenure scenario run` can't make the service
-    /// ask for them.
+    /// Sends the service all notifications again, because `tenure scenario run` can't make the service ask for them.
     func catchUp(from store: LocalAppStore) async throws {
         let state = await store.state
         let send = HTTPNotificationSender.send

@@ -10,7 +10,7 @@ import TenureServer
 struct ScenarioCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scenario",
-        abstract: "Test a scenario: customers of every era, and what each must be able to use.",
+        abstract: "Test a scenario: customers who got the app at different times, and what each must be able to use.",
         subcommands: [ScenarioRunCommand.self, ScenarioSettingsCommand.self]
     )
 }
@@ -23,7 +23,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             A local App Store performs the scenario's operations and signs everything. The command also runs a service, \
             like `tenure serve`. The service connects to the local App Store instead of Apple's App Store, and uses the \
             local App Store's clock. Customers sync, notifications arrive and histories are fetched over HTTP, on this \
-            machine. Docs/scenarios.md describes the file.
+            machine. Docs/scenarios.md describes scenario files.
 
             --service names a running service, which has its own policy. It must trust the test authority in --folder or \
             --authority. If it was started with the settings that `tenure scenario settings` prints for the folder and \
@@ -44,10 +44,11 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     @Argument(help: "The scenarios; - for standard input.")
     var files: [String]
 
-    @Option(help: ArgumentHelp("The policy; without it, the one that the scenario names.", valueName: "file"))
+    @Option(help: ArgumentHelp("The policy. Default: the policy that the scenario names.", valueName: "file"))
     var policy: String?
 
-    @Option(help: ArgumentHelp("A running service; without it, the command runs one.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp("The URL of a running service. By default, the command runs one.", valueName: "url"))
     var service: String?
 
     @Option(help: ArgumentHelp("The folder that `tenure scenario settings` wrote for that service.", valueName: "dir"))
@@ -63,7 +64,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The folder of the test authority that signs; without it, a new authority.", valueName: "dir"))
+            "The folder of the test authority that signs. Default: a new authority.", valueName: "dir"))
     var authority: String?
 
     @Flag(name: .shortAndLong, help: "Print the expectations that are met too.")
@@ -79,10 +80,12 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             )
         }
         if service == nil, folder != nil {
-            throw ValidationError("`--folder` is the folder of a running service; pass its URL with `--service`")
+            throw ValidationError(
+                "`--folder` is the folder of a running service; pass the service's URL with `--service`")
         }
         if service == nil, localStorePort != nil {
-            throw ValidationError("`--local-store-port` is for a running service; pass its URL with `--service`")
+            throw ValidationError(
+                "`--local-store-port` is for a running service; pass the service's URL with `--service`")
         }
         if let localStorePort, !(0...65_535).contains(localStorePort) {
             throw ValidationError("`--local-store-port` must be a port from 0 to 65535; found \(localStorePort)")
@@ -122,8 +125,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
                 clock: folder?.clock)
             return try await ScenarioRun(scenario, signer: signer, service: outside).play()
         }
-        guard let path = policy ?? scenario.policy.map(disk.neighbor) else {
-            throw CommandError("`\(disk.path)` doesn't name a policy; pass one with --policy")
+        guard let path = policy ?? scenario.policy.map(disk.resolvedPath) else {
+            throw CommandError("`\(disk.path)` doesn't name a policy; pass a policy with --policy")
         }
         // Reports mistakes in the policy before anything runs.
         _ = try PolicyOnDisk(path: path).read()
@@ -158,7 +161,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             let expected = outcome.expectation
             let words =
                 outcome.difference ?? "\(expected.customer), \(expected.entitlement): \(expected.outcome.rawValue)"
-            terminal.write("  \(expected.place): \(outcome.date.rfc3339), \(Terminal.escaped(words))")
+            terminal.write("  \(expected.position): \(outcome.date.rfc3339), \(Terminal.escaped(words))")
         }
     }
 }

@@ -10,6 +10,7 @@ struct ScenarioFolder {
     /// The key with which the service signs its tokens for the local App Store.
     let key: ServerAPIKey
 
+    /// The path of the file with the local App Store's time.
     var clock: String { path + "/clock" }
     var adminKeyFile: String { path + "/admin-key" }
     private var authorityPath: String { path + "/authority" }
@@ -42,9 +43,11 @@ struct ScenarioFolder {
         }
     }
 
+    /// Deletes the folder.
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Options of `tenure serve`, in addition to the policy, the port and the database.
+    /// Returns the options with which `tenure serve` uses these files and the local App Store on the port. The policy,
+    /// the service's port and the database are missing.
     func settings(localStorePort: Int) -> [(option: String, value: String)] {
         let store = "http://127.0.0.1:\(localStorePort)"
         let values: [(Setting, String)] = [

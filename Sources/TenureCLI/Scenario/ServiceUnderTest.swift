@@ -20,9 +20,10 @@ struct ServiceUnderTest: Sendable {
         secretAdminKey = adminKey.map { Secret($0) }
     }
 
+    /// The URL to which the App Store posts its notifications.
     var notificationURL: String { url + "/v1/notifications/apple" }
 
-    /// Sends the sync of an app that a customer opens. Returns nil if the device has no artifacts.
+    /// Sends the request with which the app on a device syncs. Returns nil if the device has no artifacts.
     func sync(_ device: DeviceArtifacts) async throws -> CustomerResponse? {
         let sync = SyncRequest(
             appTransaction: device.appTransaction, transactions: device.transactions,
@@ -54,15 +55,16 @@ struct ServiceUnderTest: Sendable {
         get async { (try? await send(.GET, "/health/live")) != nil }
     }
 
-    /// Returns the outcomes in the response to a sync. If the device has no artifacts, there is no customer. Then every
-    /// entitlement is undetermined.
+    /// Opens the app on a device: syncs, and returns the outcomes by entitlement. Without artifacts, the service knows
+    /// no customer, and every entitlement is undetermined.
     func openApp(_ device: DeviceArtifacts) async throws -> [String: Decision.Outcome] {
         if let customer = try await sync(device) { return customer.outcomes }
         let products: ProductsResponse = try await decoded(.GET, "/v1/products")
         return Dictionary(products.entitlements.map { ($0.name, .undetermined) }) { first, _ in first }
     }
 
-    /// Returns the customer with an ID of the App Store. Nil if the service has no such customer.
+    /// Returns the customer with this ID of the App Store, such as a transaction ID. Nil if the service has no such
+    /// customer.
     func customer(_ id: String) async throws -> CustomerResponse? {
         let answer: FoundCustomers = try await decoded(.GET, "/v1/admin/customers?id=\(id)")
         guard let customer = answer.customers.first else { return nil }
@@ -81,14 +83,14 @@ struct ServiceUnderTest: Sendable {
     // MARK: Waiting
 
     /// Waits until the service has fetched all transaction histories.
-    func settle() async throws {
+    func waitForHistories() async throws {
         try await wait(orFailWith: "it hasn't fetched all transaction histories") { metrics in
             metrics["tenure_app_store_histories_waiting"].map { $0 == 0 } ?? true
         }
     }
 
     /// Waits until the service has all notifications up to this date.
-    func caughtUp(to instant: Date, in environment: AppStoreEnvironment) async throws {
+    func waitForNotifications(upTo instant: Date, in environment: AppStoreEnvironment) async throws {
         try await wait(orFailWith: "it hasn't caught up with the App Store's notifications") { metrics in
             metrics["tenure_app_store_notifications_reached_seconds{environment=\"\(environment.rawValue)\"}"]
                 .map { $0 >= instant.timeIntervalSince1970 - 0.001 } ?? false
@@ -167,5 +169,6 @@ struct ServiceUnderTest: Sendable {
 }
 
 extension CustomerResponse {
+    /// The outcomes by entitlement.
     var outcomes: [String: Decision.Outcome] { entitlements.mapValues(\.outcome) }
 }

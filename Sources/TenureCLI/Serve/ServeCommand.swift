@@ -47,34 +47,39 @@ struct ServeCommand: AsyncParsableCommand {
         for warning in settings.warnings { logger.warning("\(warning.hidingCredentials)") }
         let address = ServiceAddress(configuration)
         if let apps = settings.apps {
-            for app in apps.apps { Self.warn(of: app.configuration.policy, prefix: "app \(app.name): ", to: logger) }
+            for app in apps.apps {
+                Self.logFindings(about: app.configuration.policy, prefix: "app \(app.name): ", to: logger)
+            }
             return try await Self.serve(apps, at: address, logger: logger) {
                 try ServiceSettings(arguments: arguments, environment: environment, isReload: true)
             }
         }
-        Self.warn(of: configuration.policy, to: logger)
-        let store = try await Self.store(of: configuration, isOneOfSeveral: false, logger: logger)
+        Self.logFindings(about: configuration.policy, to: logger)
+        let store = try await Self.openPostgresStore(of: configuration, isOneOfSeveral: false, logger: logger)
         try await TenureServer.serve(configuration: configuration, store: store, logger: logger) { port in
             Terminal.standardOutput.write("serving \(configuration.policy.app.bundleID) on \(address.url(port))")
         }
     }
 
-    /// The linter's errors and warnings about a policy, without acknowledged ones.
-    private static func objections(to policy: Policy) -> [LintFinding] {
+    /// Returns the errors and warnings of `tenure policy check` about a policy, except those that the policy
+    /// acknowledges.
+    private static func unacknowledgedFindings(in policy: Policy) -> [LintFinding] {
         Linter.findings(in: policy, at: Date()).unacknowledged(.warning)
     }
 
-    /// Logs the linter's errors and warnings about a policy.
-    private static func warn(of policy: Policy, prefix: String = "", to logger: Logger) {
-        for finding in objections(to: policy) {
+    /// Logs the errors and warnings of `tenure policy check` about a policy.
+    private static func logFindings(about policy: Policy, prefix: String = "", to logger: Logger) {
+        for finding in unacknowledgedFindings(in: policy) {
             logger.warning(
                 "\(prefix)the policy: \(finding.message); \(finding.fix ?? "see `tenure policy check`") [\(finding.code)]"
             )
         }
     }
 
-    /// Returns the store. Nil for an SQLite file, which the service opens itself.
-    private static func store(
+    /// Opens the service's PostgreSQL database. Returns nil for an SQLite file, which the service opens itself.
+    ///
+    /// - Parameter isOneOfSeveral: whether the service has several apps, each with its own database.
+    private static func openPostgresStore(
         of configuration: ServiceConfiguration, isOneOfSeveral: Bool, logger: Logger
     ) async throws -> Store? {
         let database = DatabaseArgument(argument: configuration.databasePath)
@@ -124,7 +129,7 @@ struct ServeCommand: AsyncParsableCommand {
                     try FileManager.default.createDirectory(
                         atPath: keys, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
                 }
-                return try await store(of: configuration, isOneOfSeveral: true, logger: logger)
+                return try await openPostgresStore(of: configuration, isOneOfSeveral: true, logger: logger)
             }
         }
         return apps
@@ -136,9 +141,9 @@ struct ServeCommand: AsyncParsableCommand {
         if mistakes.isEmpty {
             let configurations =
                 settings.apps?.apps.map(\.configuration) ?? [settings.configuration].compactMap(\.self)
-            let servers = await Self.databaseServers(of: configurations)
-            mistakes += servers.mistakes
-            for warning in servers.warnings { Terminal.standardError.write("warning: \(warning.hidingCredentials)") }
+            let limits = await Self.checkConnectionLimits(of: configurations)
+            mistakes += limits.mistakes
+            for warning in limits.warnings { Terminal.standardError.write("warning: \(warning.hidingCredentials)") }
         }
         guard mistakes.isEmpty, let configuration = settings.configuration else {
             for mistake in mistakes { Terminal.standardError.write("error: \(mistake.hidingCredentials)") }
@@ -153,7 +158,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Compares the connections that the service may open with the connections that its database servers allow.
-    private static func databaseServers(
+    private static func checkConnectionLimits(
         of configurations: [ServiceConfiguration]
     ) async -> (mistakes: [String], warnings: [String]) {
         let addresses = configurations.map(\.databasePath).filter(PostgresAddress.isPostgres)
@@ -174,7 +179,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func show(_ configuration: ServiceConfiguration) {
         for line in ServiceSummary(configuration).lines { Terminal.standardOutput.write(line) }
-        for finding in Self.objections(to: configuration.policy) {
+        for finding in Self.unacknowledgedFindings(in: configuration.policy) {
             Terminal.standardOutput.write(
                 "  policy \(finding.severity.rawValue): \(Terminal.escaped(finding.message)) [\(finding.code)]")
         }
@@ -182,11 +187,13 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServiceSettings {
-    /// A running service with several apps can't become one with a single app.
+    /// The mistake of a reload that removes `apps`: a running service with several apps can't become a service with a
+    /// single app.
     fileprivate var mistakeOfReload: [String] {
         apps == nil && mistakes.isEmpty ? ["`apps` was removed; restore it, or restart the service"] : []
     }
 
+    /// The logger of the service: JSON or text on standard error.
     fileprivate var logger: Logger {
         var logger = Logger(label: "tenure") { [logsJSON] label -> any LogHandler in
             if logsJSON { JSONLogHandler.standardError() } else { TextLogHandler(label: label) }

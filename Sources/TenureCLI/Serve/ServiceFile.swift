@@ -3,9 +3,10 @@ import TenurePostgres
 import TenureServer
 import Yams
 
-/// The configuration file of `tenure serve`. Paths in it are relative to its folder.
+/// The configuration file of `tenure serve`.
 struct ServiceFile {
     private let path: String
+    /// The folder of the file, to which paths in the file are relative.
     private let folder: String
     /// Whether other users can read the file. Set by `read`.
     private var isOpenToOthers = false
@@ -15,7 +16,7 @@ struct ServiceFile {
         folder = (path as NSString).deletingLastPathComponent
     }
 
-    /// Adds the file's settings to `values`, and its mistakes, one line each with its place.
+    /// Adds the file's settings to `values`, and its mistakes, one line each with its position in the file.
     mutating func read(into values: inout SettingValues) {
         let node: Node?
         do {
@@ -35,14 +36,14 @@ struct ServiceFile {
             return
         } catch let error as YamlError {
             // The parser's own message quotes the line, which may contain a password.
-            values.addMistake("`\(path)` isn't valid YAML: \(Self.words(for: error))")
+            values.addMistake("`\(path)` isn't valid YAML: \(Self.problem(in: error))")
             return
         } catch {
             values.addMistake("`\(path)` isn't valid YAML; check its syntax")
             return
         }
         guard let mapping = node?.mapping else {
-            values.addMistake("`\(path)` has no settings; write one per line, such as `port: 8081`")
+            values.addMistake("`\(path)` has no settings; write a setting on each line, such as `port: 8081`")
             return
         }
         read(mapping, under: "", as: Setting.configurable, into: &values)
@@ -50,13 +51,15 @@ struct ServiceFile {
     }
 
     /// Reads the settings in a mapping. For example, `key` under the prefix `tls.` is the setting `tls.key`.
+    ///
+    /// - Parameter settings: the settings that the mapping may have.
     private func read(
         _ mapping: Node.Mapping, under prefix: String, as settings: [Setting], into values: inout SettingValues
     ) {
         for (key, node) in mapping {
             let name = prefix + (key.string ?? "")
             if name == Setting.webhooks.name {
-                let reading = WebhookReading(node, place: place, beside: beside)
+                let reading = WebhookReading(node, position: position, resolvedPath: resolvedPath)
                 values.webhooks = reading.webhooks
                 values.secretFilesOfWebhooks = reading.secretFiles
                 reading.mistakes.forEach { values.addMistake($0) }
@@ -71,13 +74,13 @@ struct ServiceFile {
                 } else {
                     let names = settings.map(\.name).filter { $0.hasPrefix(name + ".") }
                     values.addMistake(
-                        "\(place(node)): `\(name)` must be a mapping with these settings: \(names.joined(separator: ", "))"
+                        "\(position(node)): `\(name)` must be a mapping with these settings: \(names.joined(separator: ", "))"
                     )
                 }
             } else {
                 let names = settings.map(\.name).joined(separator: ", ")
-                let here = settings.count == Setting.configurable.count ? "" : " here"
-                values.addMistake("\(place(key)): there is no setting `\(name)`\(here); the settings are \(names)")
+                let scope = settings.count == Setting.configurable.count ? "" : " for an app"
+                values.addMistake("\(position(key)): there is no setting `\(name)`\(scope); the settings are \(names)")
             }
         }
     }
@@ -87,12 +90,13 @@ struct ServiceFile {
         guard let node = mapping["apps"] else { return }
         guard let apps = node.mapping, !apps.isEmpty else {
             let problem = node.mapping == nil ? "isn't a mapping" : "is empty"
-            values.addMistake("\(place(node)): `apps` \(problem); write each app's name, with its settings below it")
+            values.addMistake("\(position(node)): `apps` \(problem); write each app's name, with its settings below it")
             return
         }
         for name in ["policy", "database", "keys", "webhooks"] {
             if let node = mapping[Node(name)] {
-                values.addMistake("\(place(node)): each app of `apps` has its own `\(name)`; move it there")
+                values.addMistake(
+                    "\(position(node)): each app of `apps` has its own `\(name)`; move it below an app's name")
             }
         }
         for (key, node) in apps {
@@ -102,16 +106,17 @@ struct ServiceFile {
                 continue
             }
             guard let mapping = node.mapping else {
-                values.addMistake("\(place(key)): the app `\(name)` has no settings; it needs `policy` and `database`")
+                values.addMistake(
+                    "\(position(key)): the app `\(name)` has no settings; it needs `policy` and `database`")
                 continue
             }
             for needed in ["policy", "database"] where mapping[Node(needed)] == nil {
-                values.addMistake("\(place(key)): the app `\(name)` needs `\(needed)`")
+                values.addMistake("\(position(key)): the app `\(name)` needs `\(needed)`")
             }
             var appValues = SettingValues()
             read(mapping, under: "", as: Setting.ofApp, into: &appValues)
             appValues.mistakes.forEach { values.addMistake($0) }
-            if !appValues.isSet(.keys) { appValues.set(.keys, to: [beside("keys/\(name)")], at: place(key)) }
+            if !appValues.isSet(.keys) { appValues.set(.keys, to: [resolvedPath("keys/\(name)")], at: position(key)) }
             values.apps.append((name, appValues))
         }
     }
@@ -125,22 +130,23 @@ struct ServiceFile {
         }
         guard let words else {
             let wanted = if case .list = setting.kind { "a value or a list of values" } else { "a single value" }
-            values.addMistake("\(place(node)): `\(setting.name)` isn't \(wanted); see `tenure serve --help`")
+            values.addMistake("\(position(node)): `\(setting.name)` isn't \(wanted); see `tenure serve --help`")
             return
         }
         // `port:` without a value.
         if node.null != nil, words == [""] {
-            values.addMistake("\(place(node)): `\(setting.name)` has no value; write one, or remove the setting")
+            values.addMistake("\(position(node)): `\(setting.name)` has no value; write one, or remove the setting")
             return
         }
         if isOpenToOthers, words.contains(where: PostgresAddress.holdsPassword) {
-            values.addMistake("\(place(node)): `\(setting.name)` contains a password, and \(SecretFile.openToOthers)")
+            values.addMistake(
+                "\(position(node)): `\(setting.name)` contains a password, and \(SecretFile.openToOthers)")
         }
-        values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: place(node))
+        values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: position(node))
     }
 
     /// Returns what is wrong with the YAML, without quoting the file.
-    private static func words(for error: YamlError) -> String {
+    private static func problem(in error: YamlError) -> String {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
@@ -152,8 +158,8 @@ struct ServiceFile {
     }
 
     /// Resolves a path in the file, which is relative to the file's folder.
-    func beside(_ path: String) -> String { Setting.Kind.path.resolved(path, in: folder) }
+    func resolvedPath(_ path: String) -> String { Setting.Kind.path.resolved(path, in: folder) }
 
-    /// `tenure.yaml:3:7`
-    func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
+    /// Returns a node's file, line and column, such as `tenure.yaml:3:7`.
+    func position(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
 }

@@ -14,7 +14,9 @@ struct ServiceSettings {
     /// The apps of a service with several apps. Nil for a service with a single app.
     let apps: AppsConfiguration?
     let logLevel: Logger.Level
+    /// Whether the log is JSON, not text.
     let logsJSON: Bool
+    /// Whether the user passed `--check`: the settings are checked, and the service doesn't start.
     let isCheck: Bool
     /// The mistakes, one line each.
     private(set) var mistakes: [String]
@@ -73,13 +75,14 @@ struct ServiceSettings {
         self.warnings = warnings
     }
 
-    /// Returns the configuration. Throws the mistakes, if there are any.
+    /// Returns the configuration. Throws a `CommandError` with all mistakes, if there are any.
     func validConfiguration() throws -> ServiceConfiguration {
         guard mistakes.isEmpty, let configuration else { throw CommandError(mistakes.joined(separator: "\n")) }
         return configuration
     }
 
-    /// Returns the configuration of a service with several apps; nil if too little could be read.
+    /// Returns the configuration of a service with several apps, and adds the mistakes and warnings in their settings.
+    /// Nil if no app could be read.
     private static func apps(
         _ values: SettingValues, isReload: Bool, mistakes: inout [String], warnings: inout [String]
     ) -> AppsConfiguration? {
@@ -92,8 +95,9 @@ struct ServiceSettings {
             }
             if let appConfiguration { apps.append(AppConfiguration(name: app.name, configuration: appConfiguration)) }
         }
-        // `--new-database` is for the apps without a database, so turn it off for the others. If every app has a
-        // database, the setting stays on, and the start fails. A database on a server counts as missing here.
+        // `--new-database` is for the apps without a database, so turn the setting off for the other apps. If every app
+        // has a database, the setting stays on, and the start fails. A database on a server counts as missing, because
+        // this function doesn't connect to it.
         let areDatabasesMissing = apps.map { $0.configuration.databaseFile == nil || !$0.configuration.hasDatabase }
         for (index, isMissing) in areDatabasesMissing.enumerated()
         where isReload || !isMissing && areDatabasesMissing.contains(true) {
@@ -109,19 +113,19 @@ struct ServiceSettings {
         return result
     }
 
-    /// Warnings about hosts of the App Store Server API, which have no effect without a key.
+    /// Returns warnings about hosts of the App Store Server API, which have no effect without a key.
     private static func hostWarnings(_ values: SettingValues) -> [String] {
         guard ServeOptions(values)?.hasAppStoreKey != true else { return [] }
         return [Setting.productionHost, .sandboxHost].filter { values.isSet($0) }.map {
-            "`\($0.name)` has no effect without a key; set one with `\(Setting.keyID.name)`, or leave it out"
+            "`\($0.name)` has no effect without a key; set a key with `\(Setting.keyID.name)`, or leave out `\($0.name)`"
         }
     }
 
-    /// Warnings about problems that prevent the delivery of content, but not the start of the service.
+    /// Returns warnings about problems that prevent the delivery of asset packs, but not the start of the service.
     private static func contentWarnings(_ values: SettingValues, _ configuration: ServiceConfiguration?) -> [String] {
         guard values.isSet(.contentFolder) else {
             return ([.linkLifetime] + Setting.s3).filter { values.isSet($0) }.map {
-                "`\($0.name)` has no effect without content; set its folder with `\(Setting.contentFolder.name)`"
+                "`\($0.name)` has no effect without asset packs; set their folder with `\(Setting.contentFolder.name)`"
             }
         }
         return configuration?.content?.catalogProblem(of: configuration?.policy.app.bundleID ?? "").map { ["\($0)"] }
@@ -197,6 +201,7 @@ struct ServiceSettings {
 }
 
 extension ServeOptions {
+    /// Whether a setting of the key for the App Store Server API is present.
     fileprivate var hasAppStoreKey: Bool {
         ![appStore.issuerID, appStore.keyID, appStore.privateKeyFile].allSatisfy(\.isEmpty)
     }
@@ -212,7 +217,8 @@ extension ServeOptions {
 }
 
 extension TrustOptions {
-    /// Throws the mistake in these settings.
+    /// Takes the trusted certificates and the accepted environments from a service's settings. Throws a mistake in
+    /// them.
     init(_ options: ServeOptions) throws {
         self.init()
         trust = options.trust

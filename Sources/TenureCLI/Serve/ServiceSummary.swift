@@ -34,7 +34,7 @@ struct ServiceSummary {
             "would serve \(configuration.policy.app.bundleID) on "
                 + (configuration.port == 0
                     ? "any free port of \(configuration.host)" : ServiceAddress(configuration).url(configuration.port)),
-            "  policy: \(configuration.policy.eras.count) eras, \(configuration.policy.entitlements.count) entitlements",
+            "  policy: \(counted(configuration.policy.eras.count, "era")), \(counted(configuration.policy.entitlements.count, "entitlement"))",
             "  database: \(database)\(isNew ? " (would be created)" : "")",
             "  signing key: "
                 + (configuration.hasSigningKey

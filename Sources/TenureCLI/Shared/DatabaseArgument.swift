@@ -52,7 +52,12 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
         return (try? PostgresAddress(text))?.fullName ?? name
     }
 
-    /// - Parameter primary: the file that records which PostgreSQL server was the primary.
+    /// Opens the database.
+    ///
+    /// - Parameters:
+    ///   - opening: whether the database must exist, and of which app it must be.
+    ///   - primary: the file that records which PostgreSQL server was the primary (the server that accepts writes). Nil
+    ///     without such a file.
     func open(_ opening: DatabaseOpening, primary: PrimaryFile? = nil) async throws -> Store {
         _ = try checked()
         if isPostgres {

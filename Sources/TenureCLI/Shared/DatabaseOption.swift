@@ -50,6 +50,7 @@ struct DatabaseSelection {
     ///
     /// The list doesn't contain the selected database.
     let files: [String]
+    /// The service's settings in the configuration file and the environment.
     private let options: ServeOptions
 
     /// Selects the database of the options. Without `database`, uses the configuration file and the environment.
@@ -101,7 +102,7 @@ struct DatabaseSelection {
         return allValues.flatMap(\.files) + policies + primary + otherDatabases + keys
     }
 
-    /// The trusted signers: the signers in `options`, or else the signers in the configuration.
+    /// Returns the trusted signers: those in `options`, or else those in the service's configuration.
     func trust(_ options: TrustOptions) throws -> TrustConfiguration {
         let isGiven = !options.trust.isEmpty || !options.environment.isEmpty
         return try (isGiven ? options : TrustOptions(self.options)).configuration()

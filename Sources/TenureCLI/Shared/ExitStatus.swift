@@ -1,14 +1,14 @@
 import ArgumentParser
 import TenureCore
 
-/// All exit codes. ArgumentParser adds 64 for wrong usage.
+/// All exit codes except 0. ArgumentParser adds 64 for wrong usage.
 extension ExitCode {
     /// A file couldn't be read or written, or a service couldn't start.
     static let error = ExitCode(1)
     /// The command worked, but its result is negative: for example, an artifact was rejected, an entitlement is denied,
     /// a file has mistakes, or a check failed. Each command's `--help` says what 2 means.
     static let refused = ExitCode(2)
-    /// `decide`: something is undetermined.
+    /// An entitlement is undetermined. Only `decide` ends with this code.
     static let undetermined = ExitCode(3)
 
     /// The exit code of `decide`: 3 if any decision is undetermined, else 2 if any is denied, else 0.

@@ -15,19 +15,21 @@ struct FilePlan {
     private let inputs: [String]
     private let outputs: [String]
 
-    /// `-` as an input is standard input; nil is no file.
+    /// Creates a plan from paths. An input `-` is standard input, and nil is no file.
     init(reading inputs: [String?] = [], writing outputs: [String?]) {
         self.inputs = inputs.compactMap(\.self)
         self.outputs = outputs.compactMap(\.self)
     }
 
-    /// A file, or a folder and all files in it.
+    /// Returns the path and, if it is a folder, the paths of all files in it.
     static func files(at path: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return [path] + names.map { "\(path)/\($0)" }
     }
 
     /// Throws if the command would overwrite a file by mistake.
+    ///
+    /// - Parameter replacing: whether existing outputs may be replaced.
     func check(replacing: Bool) throws {
         var inputs: [FileIdentity: String] = [:]
         for path in self.inputs {
@@ -83,7 +85,8 @@ struct FilePlan {
         }
     }
 
-    /// Returns `start.end`, with a number in between if that file exists or is another output.
+    /// Returns the file name `start.end`. If that file exists or is another output, returns `start-2.end` or the next
+    /// free number.
     func freeName(_ start: String, _ end: String) -> String {
         var number = 1
         while true {

@@ -7,6 +7,7 @@ import TenureFileAttributes
 struct InputFile {
     let path: String
 
+    /// The name in messages.
     var name: String { path == "-" ? "standard input" : path }
 
     /// Reads the whole file. Throws if the file can't be read, or is larger than `limit` bytes.
@@ -52,8 +53,9 @@ struct InputFile {
         )
     }
 
-    /// Reads the artifacts in the file: those of a file with one JWS per line, with the number of the line in each name.
-    /// Such a file may have blank lines, and lines with a damaged JWS. Any other file is one artifact.
+    /// Reads the artifacts in the file. In a file with one JWS per line, each line is an artifact, and its name has the
+    /// number of the line. Such a file may have blank lines, and lines with a damaged JWS. Any other file is one
+    /// artifact.
     func artifacts() throws -> [(name: String, bytes: [UInt8])] {
         let bytes = try bytes()
         // A JWS begins with `{"` in Base64. Receipts and JSON begin differently.

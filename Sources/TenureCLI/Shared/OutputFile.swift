@@ -1,7 +1,7 @@
 import Foundation
 import TenureJSON
 
-/// Creates a folder, unless it exists. Throws a `CommandError` with the advice if it can't be created.
+/// Creates a folder, unless it exists. Throws a `CommandError` that ends with `advice` if it can't be created.
 func makeFolder(_ path: String, attributes: [FileAttributeKey: Any]? = nil, or advice: String) throws {
     do {
         try FileManager.default.createDirectory(
@@ -17,7 +17,9 @@ struct OutputFile {
     /// Whether to replace an existing file.
     var replaces = false
 
-    /// Writes the complete bytes or nothing.
+    /// Writes all bytes or nothing.
+    ///
+    /// - Parameter newlineAtEnd: whether standard output gets a line break after the bytes. A terminal always does.
     func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {
         guard let path else {
             // Escape hidden characters only on a terminal. JSON stays valid, because it has JSON escapes there.

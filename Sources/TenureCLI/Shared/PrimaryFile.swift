@@ -3,7 +3,8 @@ import Logging
 import TenurePostgres
 import TenureServer
 
-/// The file, in the folder of a service's keys, that records which PostgreSQL server was last used as the primary.
+/// The file, in the folder of a service's keys, that records which PostgreSQL server was last used as the primary (the
+/// server that accepts writes).
 ///
 /// Without the file, a service that is restarted after a failover, and can reach only the old primary, would write to
 /// the old primary.
@@ -23,6 +24,7 @@ struct PrimaryFile {
 
     private var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
 
+    /// How the database's connections read and write the file.
     var storage: PrimaryStorage {
         let (file, path, folder, writer) = (SecretFile(path: path), path, folder, writer)
         return PrimaryStorage(path) {

@@ -1,12 +1,13 @@
 import Foundation
 import TenureCore
 
-/// Shows the progress of long work on one line of a terminal. If the output isn't a terminal, it prints nothing.
+/// Shows the progress of long work on one line of a terminal. If standard error isn't a terminal, prints nothing.
 final class Progress: Sendable {
     private let lastShown = Locked<ContinuousClock.Instant?>(nil)
     private let unit: String
     private let isOnTerminal = isatty(STDERR_FILENO) == 1
 
+    /// - Parameter unit: what is counted, such as `customers`.
     init(_ unit: String) {
         self.unit = unit
     }

@@ -67,7 +67,7 @@ struct ServiceClient {
         self.key = Secret(key)
     }
 
-    /// An error response of the service.
+    /// The error for a request that the service rejected.
     struct Refusal: Error, CustomStringConvertible {
         let problem: Problem
 
@@ -76,6 +76,7 @@ struct ServiceClient {
             Self.commands.reduce(problem.detail) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
         }
 
+        /// Parts of the service's messages, and what replaces them.
         private static let commands: KeyValuePairs = [
             #"send `"replace": true`"#: "pass --replace", "`GET /v1/admin/personas`": "`tenure persona list`",
             "`GET /v1/admin/policies`": "`tenure policy versions`", "`expires`": "--expires",
@@ -94,7 +95,7 @@ struct ServiceClient {
         return try decoded(await send("POST", path, try encoder.encode(body)))
     }
 
-    /// Throws a `Refusal` for any other status than 200.
+    /// Sends a request, and returns the body of the response. Throws a `Refusal` for any other status than 200.
     func send(_ method: String, _ path: String, _ body: Data? = nil) async throws -> Data {
         guard let target = URL(string: url + path), target.host != nil else {
             throw CommandError("`\(url)` isn't a URL; pass the service's, such as `http://127.0.0.1:8080`")
@@ -104,7 +105,8 @@ struct ServiceClient {
             answer = try await exchange(method, target, body: body, token: key.revealed, timeout: Self.timeout)
         } catch {
             throw CommandError(
-                "no service responds at `\(url)`; pass its URL with --service, or start it with `tenure serve`")
+                "no service responds at `\(url)`; pass the service's URL with --service, or start it with `tenure serve`"
+            )
         }
         guard answer.status == 200 else {
             guard let problem = try? JSONDecoder().decode(Problem.self, from: answer.body) else {

@@ -10,15 +10,18 @@ import TenureFiles
 final class StreamedFile {
     /// The final path, as messages show it.
     private(set) var path: String
+    /// Whether an existing file may be replaced.
     private let replaces: Bool
     /// The final path without symbolic links: a command replaces the target of a link, not the link.
     private var target: String
     /// The temporary path; nil for a device or a pipe, which is written directly.
     private var temporaryPath: String?
+    /// The descriptor of the open file; negative if it couldn't be opened.
     private var descriptor: CInt = -1
 
     private static let suffix = ".partial"
 
+    /// Creates the temporary file. Throws if the final file exists and may not be replaced.
     init(path: String, replacing: Bool, permissions: mode_t = 0o666) throws {
         self.path = path
         replaces = replacing

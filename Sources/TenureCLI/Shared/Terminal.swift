@@ -29,7 +29,7 @@ struct Terminal {
         write(bytes: Array(Self.visible(line, keepingStyles: hasColor).utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Writes an error after a prefix, without the passwords in its message.
+    /// Writes `error: `, a prefix and an error's message, without the passwords in the message.
     func write(error: any Error, of prefix: String = "") {
         write("error: \(prefix)\(describe(error).hidingCredentials.escapedLinesForDisplay)")
     }
@@ -72,7 +72,7 @@ struct Terminal {
         writeAll(bytes, to: descriptor)
     }
 
-    /// Escapes untrusted text for one line.
+    /// Returns untrusted text for one line, with escapes in place of hidden characters and line breaks.
     static func escaped(_ text: String) -> String { text.escapedForDisplay }
 
     /// Returns the text in this style, or unchanged if the terminal shows no colors.

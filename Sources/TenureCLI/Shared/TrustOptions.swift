@@ -21,6 +21,7 @@ struct TrustOptions: ParsableArguments {
     )
     var environment: [EnvironmentName] = []
 
+    /// An environment as users write it, in any case.
     struct EnvironmentName: ExpressibleByArgument {
         let environment: AppStoreEnvironment
 
@@ -41,6 +42,7 @@ struct TrustOptions: ParsableArguments {
     /// The files and folders with certificates.
     var paths: [String] { trust.map { TrustedPath($0).path } }
 
+    /// The accepted environments.
     var environments: [AppStoreEnvironment] {
         environment.isEmpty ? [.production, .sandbox] : environment.map(\.environment)
     }

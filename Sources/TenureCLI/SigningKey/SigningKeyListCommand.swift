@@ -25,7 +25,7 @@ struct SigningKeyListCommand: AsyncParsableCommand {
         let summary = try folder.signingKeys.summary()
         let output = Terminal.standardOutput
         for key in summary.keys {
-            output.write("\(key.id)  created \(key.createdAt.rfc3339)  \(Self.words(for: key))")
+            output.write("\(key.id)  created \(key.createdAt.rfc3339)  \(Self.state(of: key))")
         }
         if let waiting = summary.waiting {
             output.write("waiting for the offline root's signature:")
@@ -45,7 +45,7 @@ struct SigningKeyListCommand: AsyncParsableCommand {
     }
 
     /// Returns the state of a key, such as `in use` or `revoked 2026-11-21T12:00:00Z`.
-    private static func words(for key: SigningKeyAdministration.Summary.Key) -> String {
+    private static func state(of key: SigningKeyAdministration.Summary.Key) -> String {
         if let revoked = key.revokedAt { return "revoked \(revoked.rfc3339)" }
         guard let retired = key.retiredAt else { return "in use" }
         return "replaced \(retired.rfc3339), "

@@ -57,7 +57,7 @@ struct WebhookCommand: AsyncParsableCommand {
                     Terminal.standardError.write(
                         chosen == nil
                             ? "no message in the last 24 hours; pass `--since` with an earlier date"
-                            : "no message matches")
+                            : "no message matches `--event` or `--since`")
                 }
                 for (message, deliveries) in messages {
                     Terminal.standardOutput.write(
@@ -68,6 +68,7 @@ struct WebhookCommand: AsyncParsableCommand {
             }
         }
 
+        /// Prints the state of a message's delivery to one endpoint, and all attempts.
         private func write(_ delivery: StoredDelivery) {
             let end: String
             if let date = delivery.deliveredAt {

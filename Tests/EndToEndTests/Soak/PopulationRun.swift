@@ -115,7 +115,7 @@ struct PopulationRun {
             let opening = try await happen(in: store) { $0.live(day, in: &$1) }
             if isUp {
                 try await open(opening, in: store, with: service)
-                try await service.client.settle()
+                try await service.client.waitForHistories()
             }
             if day % 30 == 29 { try await reportProgress(day + 1, store) }
         }
@@ -139,8 +139,8 @@ struct PopulationRun {
     private func begin(_ service: InProcessService, in store: LocalAppStore) async throws {
         try await service.start()
         let state = await store.state
-        try await service.client.caughtUp(to: state.now, in: state.environment)
-        try await service.client.settle()
+        try await service.client.waitForNotifications(upTo: state.now, in: state.environment)
+        try await service.client.waitForHistories()
     }
 
     /// Makes the App Store's servers reject the next requests with retryable errors.
@@ -171,7 +171,7 @@ struct PopulationRun {
         let all = Array(0..<population.size)
         try await compare(all.filter { !population.unseen.contains($0) }, as: "knows", in: store, service)
         try await compare(all, as: "answers the device", in: store, service, opening: true)
-        try await service.client.settle()
+        try await service.client.waitForHistories()
         try await compare(all, as: "knows at the end", in: store, service)
         report("\(compared) answers were compared, \(differences.count) differ")
     }

@@ -111,7 +111,7 @@ struct ScenarioPlayer {
             let tenure = Tenure(setup)
             _ = await tenure.settled()
             return Outcome(
-                place: expectation.place, expected: expectation.outcome,
+                place: expectation.position, expected: expectation.outcome,
                 answer: await tenure.decision(for: expectation.entitlement),
                 isAllowed: await tenure.allows(expectation.entitlement), isTold: showsNoMore || shows.isByStoreKit)
         }
