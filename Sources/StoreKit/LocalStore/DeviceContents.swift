@@ -9,16 +9,18 @@ struct DeviceContents: Sendable {
     let change: Int
     /// The local App Store's time when it reported these contents.
     let now: Date
+    /// The customer's name in the local App Store.
     let customer: String
     let bundleID: String
     let appAppleID: Int64?
+    /// Whether the local App Store simulates the sandbox instead of production.
     let isSandbox: Bool
     let storefront: Storefront?
-    /// The installed version; nil if the customer never got the app.
+    /// The version of the installed app; nil if the customer never got the app.
     let appVersion: String?
     /// The customer's transactions, the newest first.
-    var transactions: [HeldTransaction]
-    var subscriptions: [HeldSubscription]
+    var transactions: [ReceivedTransaction]
+    var subscriptions: [ReceivedSubscription]
 
     init?(_ json: JSONObject) {
         guard let change = json.integer("change"), let now = json.text("now").flatMap({ Date(rfc3339: $0) }),
@@ -32,14 +34,14 @@ struct DeviceContents: Sendable {
         isSandbox = json.text("environment") == "Sandbox"
         storefront = Storefront(json.object("storefront"))
         appVersion = json.text("appVersion")
-        transactions = json.objects("transactions").compactMap(HeldTransaction.init)
+        transactions = json.objects("transactions").compactMap(ReceivedTransaction.init)
             .sorted { ($1.value.purchaseDate, $1.value.id) < ($0.value.purchaseDate, $0.value.id) }
-        subscriptions = json.objects("subscriptions").compactMap(HeldSubscription.init)
+        subscriptions = json.objects("subscriptions").compactMap(ReceivedSubscription.init)
     }
 }
 
 /// One transaction as received, not yet verified.
-struct HeldTransaction: Sendable {
+struct ReceivedTransaction: Sendable {
     var value: Transaction
     var isFinished: Bool
 
@@ -51,7 +53,7 @@ struct HeldTransaction: Sendable {
 }
 
 /// One subscription as received, not yet verified.
-struct HeldSubscription: Sendable {
+struct ReceivedSubscription: Sendable {
     let group: String
     let state: Product.SubscriptionInfo.RenewalState
     let isFamilyShared: Bool
@@ -94,30 +96,30 @@ extension SignedText {
 }
 
 extension DeviceContents {
-    /// Keeps the old copies of artifacts with unchanged contents, as a device does.
+    /// Keeps the old signed copy of each transaction and subscription with the same content, as a device does.
     mutating func keepCopies(of old: DeviceContents?) {
         guard let old, old.customer == customer else { return }
         let transactionCopies = Dictionary(old.transactions.map { ($0.value.id, $0.value) }) { first, _ in first }
-        for place in transactions.indices {
-            let value = transactions[place].value
+        for index in transactions.indices {
+            let value = transactions[index].value
             if let copy = transactionCopies[value.id], copy.signedText.contents == value.signedText.contents {
-                transactions[place].value = copy
+                transactions[index].value = copy
             }
         }
         let subscriptionCopies = Dictionary(old.subscriptions.map { ($0.transaction.originalID, $0) }) { first, _ in
             first
         }
-        for place in subscriptions.indices {
-            let new = subscriptions[place]
+        for index in subscriptions.indices {
+            let new = subscriptions[index]
             if let copy = subscriptionCopies[new.transaction.originalID], copy.state == new.state,
                 copy.contents == new.contents
             {
-                subscriptions[place] = copy
+                subscriptions[index] = copy
             }
         }
     }
 
-    /// Returns the transactions of a selection, the newest first.
+    /// Returns the transactions that `selection` requests, the newest first.
     ///
     /// - Parameter withAllConsumables: whether the history includes consumables that the app has finished.
     func selected(_ selection: TransactionSelection, at now: Date, withAllConsumables: Bool) -> [Transaction] {
@@ -142,9 +144,9 @@ extension DeviceContents {
     private func entitlements(at now: Date) -> [Transaction] {
         var result: [Transaction] = []
         for transaction in transactions.map(\.value) where entitles(transaction, at: now) {
-            if let place = result.firstIndex(where: { $0.productID == transaction.productID }) {
-                if result[place].ownershipType == .familyShared, transaction.ownershipType == .purchased {
-                    result[place] = transaction
+            if let index = result.firstIndex(where: { $0.productID == transaction.productID }) {
+                if result[index].ownershipType == .familyShared, transaction.ownershipType == .purchased {
+                    result[index] = transaction
                 }
             } else {
                 result.append(transaction)

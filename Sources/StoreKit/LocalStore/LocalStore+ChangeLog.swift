@@ -3,17 +3,17 @@ import Synchronization
 import TenureAppStore
 import TenureJSON
 
-/// Delivers what changes in the App Store to the listeners of `updates`.
+/// Delivers changes in the App Store to the listeners of `Transaction.updates` and similar sequences.
 extension LocalStore.State {
     /// Stores what the App Store reported, unless a later report is stored. Returns whether anything changed.
     ///
-    /// - Parameter isFresh: replaces the stored artifacts even if their contents are the same.
+    /// - Parameter isFresh: replaces the stored transactions and subscriptions even if their content is the same.
     mutating func storeReport(_ new: DeviceContents, isFresh: Bool) -> Bool {
         if let old = contents, new.change < old.change { return false }
         var new = new
         if !isFresh { new.keepCopies(of: contents) }
-        for place in new.transactions.indices where finishedHere.contains(new.transactions[place].value.id) {
-            new.transactions[place].isFinished = true
+        for index in new.transactions.indices where finishedHere.contains(new.transactions[index].value.id) {
+            new.transactions[index].isFinished = true
         }
         let (buying, boughtHere) = (purchasesInProgress, boughtHere)
         let hasChanged = changeLog.update(
@@ -29,7 +29,8 @@ extension LocalStore.State {
 }
 
 extension LocalStore {
-    /// Waits for the next change after the cursor, and returns it. Returns nil only if the task is canceled.
+    /// Waits for the next change after `cursor`, and returns the changed element. Returns nil only if the task is
+    /// canceled.
     ///
     /// - Parameter kind: the changes to wait for: `\.transactions`, `\.statuses` or `\.storefronts`.
     func next<Element>(

@@ -33,7 +33,7 @@ extension LocalStore {
     }
 
     private func status(
-        _ subscription: HeldSubscription, at now: Date, _ flaw: Flaw?
+        _ subscription: ReceivedSubscription, at now: Date, _ flaw: Flaw?
     ) -> Product.SubscriptionInfo.Status? {
         guard
             let transaction: VerificationResult<Transaction> = check(
@@ -44,7 +44,8 @@ extension LocalStore {
         return .init(state: subscription.state(at: now), transaction: transaction, renewalInfo: renewalInfo)
     }
 
-    /// Whether the customer never subscribed in the group. Subscriptions that the family shares are ignored.
+    /// Whether the customer never subscribed in the group. Subscriptions that the family shares are ignored. False if
+    /// the test has set `LocalStore.Behavior.transactions` to `fails`, or if the App Store was never reached.
     func isEligibleForIntroOffer(_ group: String) async -> Bool {
         guard let (contents, _) = await contentsAndFlaw() else { return false }
         return !contents.subscriptions.contains { $0.group == group && !$0.isFamilyShared }
@@ -74,7 +75,7 @@ extension LocalStore {
     }
 
     /// Waits for the next changed subscription, and returns its status. Returns nil if the task is canceled.
-    func nextStatus(_ cursor: inout ChangeLogCursor<HeldSubscription>) async -> Product.SubscriptionInfo.Status? {
+    func nextStatus(_ cursor: inout ChangeLogCursor<ReceivedSubscription>) async -> Product.SubscriptionInfo.Status? {
         while let subscription = await next(of: \.statuses, &cursor) {
             let flaw = await applyBehaviorToUpdates()
             guard let contents = state.withLock({ $0.contents }) else { continue }
@@ -95,13 +96,13 @@ extension LocalStore {
         }
     }
 
-    /// See `Transaction.finish()`.
+    /// Marks a transaction as finished on the device, and tells the App Store.
     func finish(_ transaction: Transaction) async {
         state.withLock { state in
             state.finishedHere.insert(transaction.id)
-            for place in state.contents?.transactions.indices ?? 0..<0
-            where state.contents?.transactions[place].value.id == transaction.id {
-                state.contents?.transactions[place].isFinished = true
+            for index in state.contents?.transactions.indices ?? 0..<0
+            where state.contents?.transactions[index].value.id == transaction.id {
+                state.contents?.transactions[index].isFinished = true
             }
             state.changeLog.transactions.backlog.removeAll { $0.id == transaction.id }
         }

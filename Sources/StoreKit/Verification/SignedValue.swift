@@ -4,12 +4,12 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// A value that the App Store signs as a JWS, such as a transaction.
+/// A value that the App Store signs as a JSON Web Signature (JWS), such as a transaction.
 protocol SignedValue: Sendable {
     /// Reads a value without verifying it; nil if a field is missing that Apple's type always has.
     init?(_ signed: SignedText)
 
-    /// Verifies a JWS, and returns the device for which it was signed.
+    /// Verifies a JWS, and returns the hash of the device for which it was signed.
     static func verify(_ jws: [UInt8], by verifier: AppStoreVerifier) throws(Rejection) -> DeviceVerification?
 }
 
