@@ -164,7 +164,7 @@ import Testing
                 .policyUnusable,
                 "this copy of the app is incomplete. Please update the app, or contact our support team."
             ),
-            (.unknownEntitlement, "this app has nothing with that name. Please contact our support team."),
+            (.unknownEntitlement, "this app has no feature with that name. Please contact our support team."),
         ] as [(Tenure.Answer.DeviceReason, String)])
     func `an undetermined answer of the device says what is missing and what to do`(
         reason: Tenure.Answer.DeviceReason, doubt: String
