@@ -6,16 +6,21 @@ import TenureJSON
 
 /// The asset packs on the disk: installed versions, and downloads that aren't complete.
 ///
+/// Each version of a pack has a manifest, which lists its files with their digests. It is downloaded in ranges of an
+/// archive, one file that has the contents of all files.
+///
 /// ```
 /// packs.lock                      locked briefly while one of the records changes
-/// requests.json                   see `SharedRequests`
-/// transfer.json                   see `TransferLease`
-/// catalogs/…                      see `Catalogs`
+/// requests.json                   the downloads that the app asked for: see `SharedRequests`
+/// transfer.json                   the process that is downloading: see `TransferLease`
+/// background.json                 the ranges that the system is downloading: see `BackgroundTransfers`
+/// links.json                      the service's links to archives: see `ServiceContent`
+/// catalogs/…                      what the content sources have: see `Catalogs`
 /// packs/NAME/installed.json       the version in use, and its folder
-/// packs/NAME/DIGEST.json          manifests
+/// packs/NAME/DIGEST.json          the manifest with this digest
 /// packs/NAME/versions/FOLDER/…    the files of a version
 /// packs/NAME/users/FOLDER.PID     markers of processes that use a version: see `VersionUse`
-/// packs/NAME/partial/             see `PartialPack`
+/// packs/NAME/partial/             a download that isn't complete: see `PartialPack`
 /// packs/NAME/old/                 a partial version, until the newer version has taken its files
 /// packs/NAME/removed-…            files and folders that are being removed
 /// ```
@@ -58,6 +63,7 @@ struct PackStore: Sendable {
         return Set(folderNames.filter { ContentCatalog.isName($0) }).sorted()
     }
 
+    /// Returns the total size of all files of a pack, also of partial and older versions.
     func bytesOnDisk(of pack: String) -> Int64 {
         location.folders.reduce(0) { $0 + Disk.size(below: path(of: pack, in: $1)) }
     }
@@ -92,7 +98,9 @@ struct PackStore: Sendable {
             description: record.description, embedded: record.embedded)
     }
 
-    /// Returns a stored manifest. Nil if it doesn't have this digest.
+    /// Returns the stored manifest of a version. Nil if it is missing or damaged.
+    ///
+    /// - Parameter version: the manifest's digest, which identifies the version.
     func manifest(_ version: ContentDigest, inFolder folder: String) -> PackManifest? {
         guard
             let json = Disk.contents(of: folder + "/\(version).json", maximumSize: PackManifest.maximumTextSize),
@@ -106,9 +114,9 @@ struct PackStore: Sendable {
         try Disk.replace(folder + "/\(version).json", with: manifest)
     }
 
-    /// Makes the plan's version the installed version, and deletes the plan.
+    /// Makes the version that was downloaded by this plan the installed version, and deletes the plan.
     ///
-    /// - Parameter embedded: the version in the app's bundle.
+    /// - Parameter embedded: the version of this pack in the app's bundle; nil if the bundle doesn't have the pack.
     func setInstalled(_ plan: PartialPack.Plan, embedded: ContentDigest?, in folder: String) throws {
         let record = InstalledRecord(
             description: plan.description, folder: plan.folder, embedded: embedded?.description)

@@ -9,7 +9,7 @@ import TenureFiles
 /// partial/plan.json    the version, the name of its future folder, and the files that were taken from other versions
 /// partial/bad.json     chunks that were downloaded with wrong bytes
 /// partial/files/…      the files; each is as long as its downloaded part
-/// partial/ranges/…     see `ArrivedRange`
+/// partial/ranges/…     ranges that the system has downloaded in the background: see `ArrivedRange`
 /// ```
 ///
 /// The length of a file tells how much of it is downloaded. The length is stored nowhere else, so it is right even if
@@ -27,7 +27,8 @@ struct PartialPack {
         let reused: [Int]
     }
 
-    /// A chunk of a file: see `PackManifest.File.chunks`.
+    /// A part of a file, which has its own digest in the manifest: `PackManifest.chunkSize` bytes, or fewer at the end
+    /// of the file.
     struct Chunk: Codable, Hashable, Sendable {
         /// The index of the file in the manifest.
         let file: Int
@@ -139,7 +140,7 @@ struct PartialPack {
 
     /// Returns the version that `setAside` moved, in the form of an installed version, so that a newer version can take
     /// its downloaded files. Nil if no version was moved.
-    static func old(in packFolder: String, _ store: PackStore) -> InstalledPack? {
+    static func setAsideVersion(in packFolder: String, _ store: PackStore) -> InstalledPack? {
         let folder = packFolder + "/" + oldFolderName
         guard let plan = Disk.decoded(Plan.self, at: folder + "/plan.json", maximumSize: 1 << 20),
             let version = ContentDigest(plan.description.manifest),
@@ -152,6 +153,7 @@ struct PartialPack {
 
     // MARK: Downloaded and missing bytes
 
+    /// Returns all chunks of the file with this index in the manifest.
     private func chunks(of file: Int) -> [Chunk] {
         manifest.files[file].chunks.indices.map { Chunk(file: file, index: $0) }
     }
@@ -171,11 +173,12 @@ struct PartialPack {
         return inFiles + missingEnds.reduce(0) { $0 + bytes(arrivedIn: $1) }
     }
 
+    /// Returns how many bytes of a range of the archive the system has downloaded.
     private func bytes(arrivedIn range: Range<Int64>) -> Int64 {
         arrivedRanges.reduce(0) { $0 + Int64(range.clamped(to: $1.range).count) }
     }
 
-    /// Returns the missing bytes at the end of a file.
+    /// Returns the missing bytes at the end of a file. Nil if its end isn't missing.
     private func missingEnd(of fileIndex: Int) -> Gap? {
         let file = manifest.files[fileIndex]
         guard lengths[fileIndex] < file.size else { return nil }

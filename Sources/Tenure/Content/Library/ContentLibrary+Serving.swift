@@ -10,7 +10,8 @@ import TenureCore
 extension ContentLibrary {
     // MARK: Which downloads may run
 
-    /// Returns the version to download: the version with which the download began, or the newest version.
+    /// Returns the version to download: the version with which the download began, or the newest version that the app
+    /// can use. Nil if there is no such version.
     func target(of name: String) -> (pack: ContentCatalog.Pack, version: ContentCatalog.Version)? {
         if let runningDownload, runningDownload.pack == name,
             let pack = catalogs.pack(name) ?? plans[name]?.description.pack
@@ -88,7 +89,7 @@ extension ContentLibrary {
             }), let (pack, version) = target(of: request.pack),
             let source = catalogs.source(of: pack.name, begunWith: plans[pack.name]?.description.source)
         else { return }
-        // Of all processes of the app, only the process with the lease downloads.
+        // The app and its extensions are several processes. Only the process with the lease downloads.
         do {
             guard try lease.acquire(for: pack.name) else { return waitForOther() }
         } catch DiskFailure.full {
@@ -117,7 +118,7 @@ extension ContentLibrary {
         return packInUse(pack)?.version == target.version.manifest
     }
 
-    /// Whether this process is an extension, and the system downloads the pack for the app.
+    /// Whether this process can't use background downloads, and the system downloads the pack for another process.
     private func isHandedOver(_ pack: String) -> Bool {
         background == nil && BackgroundTransfers.packs(in: store).contains(pack)
     }
@@ -176,7 +177,7 @@ extension ContentLibrary {
             background: background, lease: lease, freeSpace: setup.freeSpace, report: report)
     }
 
-    /// Shows the progress of the running download.
+    /// Publishes the state of the running download after an event.
     private func note(_ event: PackTransfer.Event, of pack: String) {
         guard runningDownload?.pack == pack else { return }
         switch event {
@@ -190,7 +191,7 @@ extension ContentLibrary {
         contentStates.post(state(of: pack), of: pack)
     }
 
-    /// Returns the state with the download's progress, which never decreases.
+    /// Records the progress of a download, and returns it as a state. The progress never decreases.
     func downloading(_ pack: String, _ bytes: Int64, _ total: Int64) -> State {
         let best = min(total, max(bytes, progress[pack]?.bytes ?? 0))
         rate.note(best)

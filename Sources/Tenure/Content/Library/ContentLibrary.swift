@@ -10,12 +10,15 @@ import TenurePolicyFile
 actor ContentLibrary {
     typealias State = Tenure.AssetPack.State
 
+    /// The published state of each pack.
     nonisolated let contentStates = ContentStates()
     let setup: Setup
     let engine: Engine
     let store: PackStore
     let sharedRequests: SharedRequests
+    /// Lets only one process at a time download: the app or one of its extensions.
     let lease: TransferLease
+    /// The downloads that the system continues in the background. Nil if it can't do so for this process.
     let background: BackgroundTransfers?
     let rangeServers = RangeServers()
 
@@ -26,7 +29,7 @@ actor ContentLibrary {
     var requests: [PackRequest] = []
     /// Downloaded packs with all their files.
     var installed: [String: InstalledPack] = [:]
-    /// Downloads that were begun.
+    /// Downloads that were begun and aren't installed yet.
     var plans: [String: PartialPack.Plan] = [:]
     /// The number of missing bytes of each partly downloaded pack.
     var missingBytesByPack: [String: Int64] = [:]
@@ -50,9 +53,11 @@ actor ContentLibrary {
     var isWatchingOther = false
     /// The highest progress of each download, because progress never goes back.
     var progress: [String: Tenure.AssetPack.Progress] = [:]
+    /// The speed of the current download of this or another process.
     var rate = TransferRate()
     /// The delays before packs are tried again after failures.
     var backoffs: [String: Backoff] = [:]
+    /// Nil until the system has reported the network's condition.
     var network: NetworkCondition?
     /// Packs that the customer was entitled to since the start.
     var packsAllowedSinceStart: Set<String> = []
@@ -60,7 +65,7 @@ actor ContentLibrary {
     /// right needs no timer here: the engine publishes it.
     var timer: (at: Date, task: Task<Void, Never>)?
     var isInForeground = true
-    /// Whether the system has started the app to report downloads.
+    /// Whether the system has started the app to report downloads that ended in the background.
     var isHandlingEvents = false
     /// Packs with ranges that the system has downloaded and that aren't installed yet.
     var delivered: Set<String> = []
@@ -73,6 +78,7 @@ actor ContentLibrary {
         let pack: String
         let version: ContentCatalog.Version
         let task: Task<Void, Never>
+        /// Whether the app was in the foreground when the download began.
         let isInForeground: Bool
     }
 
@@ -89,6 +95,7 @@ actor ContentLibrary {
         }
     }
 
+    /// Whether the app's options contain content sources.
     var isUsed: Bool { setup.options.content != nil }
 
     // MARK: Starting
@@ -248,7 +255,7 @@ actor ContentLibrary {
         }
     }
 
-    /// Takes over the list of requests that all processes share.
+    /// Replaces this process's copy of the list of requests, which all processes share.
     func updateRequests(from contents: SharedRequests.Contents) {
         revision = contents.revision
         requests = contents.requests

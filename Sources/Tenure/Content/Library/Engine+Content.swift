@@ -5,7 +5,7 @@ import TenureCore
 /// What the content library needs from the engine: the service's catalog and links, answers about products, and
 /// changes.
 extension Engine {
-    /// Asks the service for the content catalog and the customer's links.
+    /// Asks the service for the content catalog, and for links to the packs that the customer may use.
     func content(appVersion: AppVersion?) async throws -> ContentResponse {
         load()
         guard let service = setup.service else {

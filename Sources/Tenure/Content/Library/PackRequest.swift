@@ -28,8 +28,8 @@ struct SharedRequests: Sendable {
         Disk.decoded(Contents.self, at: path, maximumSize: Self.maximumFileSize) ?? Contents()
     }
 
-    /// Reads the stored list, which another process may have changed since the last call, then changes and stores the
-    /// list.
+    /// Reads the stored list, which another process may have changed since the last call. Then changes, stores and
+    /// returns the list.
     func update(_ change: (inout [PackRequest]) -> Void) throws -> Contents {
         try ContentLocation.make(store.location.durableFolder)
         return try store.withLock {

@@ -11,8 +11,8 @@ final class ServiceContent: LinkedContentSource {
     let http: HTTPContent
     private let engine: Engine
     private let appVersion: AppVersion?
-    /// The file in which links are stored. A download of an older version continues with its stored link, because the
-    /// service gives links only to versions in its current catalog.
+    /// The path of the file in which links are stored. A download of an older version continues with its stored link,
+    /// because the service gives links only to versions in its current catalog.
     private let file: String
     /// The links by the digests of their files.
     private let links: Locked<[String: URL]>

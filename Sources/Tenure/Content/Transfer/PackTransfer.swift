@@ -6,7 +6,7 @@ import TenureCore
 enum TransferStop: Error {
     /// The network or the server is unavailable. The download is tried again.
     case network(retryAfter: Double?, madeProgress: Bool)
-    /// No space is left.
+    /// The device has too little free space: `missing` bytes too few.
     case space(missing: Int64)
     /// The source no longer has this version.
     case gone
@@ -30,7 +30,7 @@ struct PackTransfer: Sendable {
     let version: ContentCatalog.Version
     let source: any Tenure.ContentSource
     let store: PackStore
-    /// The pack in the app's bundle.
+    /// The pack in the app's bundle; nil if the bundle doesn't have it.
     let embedded: EmbeddedPack?
     /// Seconds without a byte after which a connection is treated as lost.
     let timeout: Double
@@ -38,8 +38,10 @@ struct PackTransfer: Sendable {
     let allowsConstrainedNetwork: Bool
     /// Whether the app is in the foreground. In the background, only what the system has downloaded is installed.
     let isInForeground: Bool
+    /// The downloads that the system continues in the background. Nil if it can't do so for this process.
     let background: BackgroundTransfers?
     let lease: TransferLease
+    /// Returns the number of free bytes in a folder; nil if it isn't known.
     let freeSpace: @Sendable (String) -> Int64?
     let report: @Sendable (Event) -> Void
 
@@ -86,7 +88,7 @@ struct PackTransfer: Sendable {
         try PartialPack.setAside(in: folder)
         let known = ReusableFiles(
             store.names.compactMap { store.installed($0) }, embedded: embedded,
-            setAside: PartialPack.old(in: folder, store))
+            setAside: PartialPack.setAsideVersion(in: folder, store))
         return try PartialPack.begin(
             PackDescription(pack, version, from: source.identifier), manifest, in: folder, reusing: known)
     }
@@ -99,7 +101,7 @@ struct PackTransfer: Sendable {
         // If the bytes are wrong, request the manifest again, as often as a chunk of a file.
         for _ in 0..<PackWriter.maximumFailures {
             var text = Data()
-            try await exchange(version.manifest, size: size, 0..<size) { delivery in
+            try await fetchFromSource(version.manifest, size: size, 0..<size) { delivery in
                 if case .bytes(let piece) = delivery { text += piece }
             }
             guard ContentDigest(of: text) == version.manifest else { continue }
@@ -143,7 +145,7 @@ struct PackTransfer: Sendable {
         var reported = writer.partialPack.bytes
         var count = 0
         do {
-            try await exchange(version.archive, size: version.archiveSize, range) { delivery in
+            try await fetchFromSource(version.archive, size: version.archiveSize, range) { delivery in
                 switch delivery {
                 case .preparing(let fraction):
                     let total = writer.partialPack.total
@@ -168,7 +170,7 @@ struct PackTransfer: Sendable {
     }
 
     /// Fetches a range from the source. If the server rejects the authorization, requests the range once more.
-    private func exchange(
+    private func fetchFromSource(
         _ digest: ContentDigest, size: Int64, _ range: Range<Int64>,
         receive: (Tenure.ContentDelivery) throws -> Void
     ) async throws {

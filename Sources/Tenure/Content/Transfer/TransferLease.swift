@@ -8,11 +8,13 @@ import TenureCore
 /// renew the file, and another process takes over. A holder that resumes afterward notices the new holder before it
 /// writes.
 final class TransferLease: Sendable {
-    /// The contents of the file: who has the lease, and how far the download is.
+    /// The contents of the lease's file: which process has the lease, and how far its download is.
     struct Holder: Codable, Sendable, Hashable {
         /// The ID of one `Tenure` in one process.
         let id: String
+        /// The process ID.
         let process: Int32
+        /// The name of the pack that this process is downloading.
         let pack: String
         /// The number of renewals. While this number grows, other processes know that the holder is running.
         var beat = 0
@@ -28,7 +30,7 @@ final class TransferLease: Sendable {
         /// What this object wrote last. Nil if it doesn't have the lease.
         var ownHolder: Holder?
         var renewedAt = ContinuousClock.now
-        /// The last value of another holder, and when this process first read that value.
+        /// What another holder wrote last, and when this process first read it.
         var seenHolder: Holder?
         var seenHolderSince = SuspendingClock.now
     }
