@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Adds what StoreKit returns to the state of the device. Only the engine's actor uses it.
+/// Adds what StoreKit returns to what the device knows (`DeviceState`). Only the engine's actor uses it.
 final class AppStoreReader {
     private let setup: Setup
     private let device: DeviceState
@@ -11,7 +11,8 @@ final class AppStoreReader {
         self.device = device
     }
 
-    /// Adds an app transaction, and records the result of the step. Nil means that StoreKit wasn't called.
+    /// Adds an app transaction, and records whether reading it succeeded. A nil `result` means that StoreKit wasn't
+    /// called.
     func addAppTransaction(_ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?) {
         switch result {
         case nil: device.snapshot.note(.appTransaction, .skipped(device.facts.distribution.whyStoreKitIsNotCalled))
@@ -30,7 +31,7 @@ final class AppStoreReader {
         }
     }
 
-    /// Whether an app transaction belongs to another account than the stored account.
+    /// Whether an app transaction belongs to another Apple Account than the stored account. False if it wasn't read.
     func isOfAnotherAccount(_ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?) -> Bool {
         guard case .success(.verified(let app))? = result else { return false }
         return device.stored.account.isAnother(than: app)
@@ -44,7 +45,8 @@ final class AppStoreReader {
     ///
     /// - Parameters:
     ///   - listed: the purchases that StoreKit lists.
-    ///   - requestedProducts: the products that were requested to check an empty list.
+    ///   - requestedProducts: the products that the client requested to check that an empty list isn't due to an App
+    ///     Store that doesn't respond.
     func addAppTransaction(
         _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
         comparedWith listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?, requestedProducts: [String]
@@ -85,10 +87,11 @@ final class AppStoreReader {
         device.updateTime(signedAt: app.proof.signedDate)
     }
 
-    /// Adds the list of transactions, and records the result of the step. If StoreKit verified all of them, also reads
-    /// the state of subscriptions.
+    /// Adds the list of transactions, and records whether reading it succeeded. If StoreKit verified all of them, also
+    /// reads the state of subscriptions.
     ///
-    /// - Parameter requestedProducts: the products that were requested to check an empty list.
+    /// - Parameter requestedProducts: the products that the client requested to check that an empty list isn't due to
+    ///   an App Store that doesn't respond.
     nonisolated(nonsending) func addTransactions(
         _ result: Result<[AppStoreResult<AppStoreTransaction>], any Error>?, requestedProducts: [String]
     ) async {
@@ -157,7 +160,7 @@ final class AppStoreReader {
             device.snapshot.knowsRenewals = true
             return device.snapshot.note(.renewals, .skipped("there is no subscription"))
         }
-        switch await setup.attempt({ try await $0.renewals(of: subscriptions) }) {
+        switch await setup.callAppStore({ try await $0.renewals(of: subscriptions) }) {
         case .success(let results):
             let renewals = results.compactMap(\.value)
             device.snapshot.renewals = renewals
@@ -177,7 +180,8 @@ final class AppStoreReader {
         }
     }
 
-    /// The environment of this copy of the app.
+    /// Returns the environment of this copy of the app: the stored one, otherwise the one that its transactions or its
+    /// installation show.
     private func environment(of transactions: [AppStoreTransaction]) -> AppStoreEnvironment {
         if let known = device.stored.account.environment { return known }
         let signed = transactions.lazy.map(\.environment).first
@@ -188,8 +192,11 @@ final class AppStoreReader {
 }
 
 extension Tenure.Distribution {
-    /// Returns the environment of the app's artifacts. If there is no app transaction, the way in which the app was
-    /// installed determines the environment.
+    /// Returns the environment that signs a copy of the app that was installed in this way. Used until an app
+    /// transaction was read.
+    ///
+    /// - Parameter signed: the environment of a transaction, which matters only in development; nil without a
+    ///   transaction.
     func environment(of signed: AppStoreEnvironment?) -> AppStoreEnvironment {
         switch self {
         case .appStore, .setapp, .direct: .production

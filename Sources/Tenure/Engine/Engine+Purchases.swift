@@ -3,7 +3,7 @@ import TenureCore
 
 /// Records new purchases, and finishes their transactions.
 extension Engine {
-    /// Observes `Transaction.updates`, until its task is canceled.
+    /// Records the transactions of `Transaction.updates`, and searches after each of them, until its task is canceled.
     func observeTransactions() async {
         load()
         guard device.facts.distribution.hasPurchases else { return }
@@ -19,7 +19,7 @@ extension Engine {
         }
     }
 
-    /// Throws if this process can't make purchases.
+    /// Throws `purchasesUnavailable` if this process can't make purchases.
     func preparePurchase() throws(Tenure.Error) {
         load()
         do throws(HostLimit) {
@@ -32,7 +32,8 @@ extension Engine {
         }
     }
 
-    /// Records a purchase of this app, decides, and finishes the transaction as configured.
+    /// Records a purchase of this app, publishes what it grants, and finishes the transaction as `Options.finishing`
+    /// says.
     func process(_ transaction: AppStoreTransaction) async {
         load()
         record(transaction)
@@ -65,12 +66,16 @@ extension Engine {
     private func record(_ transaction: AppStoreTransaction) {
         device.observeClock()
         appStore.addTransactions([transaction])
-        device.noteGrants()
+        device.removeDenialsOfGranted()
         device.save()
         device.post()
     }
 
-    /// Marks one transaction as delivered, and finishes it once it is recorded.
+    /// Marks one transaction as delivered by the app, and finishes it if it is recorded.
+    ///
+    /// - Parameters:
+    ///   - original: the `originalID` of the transaction.
+    ///   - id: the `id` of the transaction.
     func contentArrived(ofPurchase original: String, transaction id: String) async {
         load()
         finisher.deliveredOriginalIDs.insert(original)
@@ -78,11 +83,12 @@ extension Engine {
         await finishDelivered()
     }
 
-    /// Marks the product's existing transactions as delivered. Later transactions aren't marked.
+    /// Marks the product's existing transactions as delivered by the app, and finishes those that are recorded. Later
+    /// transactions aren't marked, except for later periods of the same subscription.
     func contentArrived(forProduct product: String) async {
         load()
         await waitForRunningSearch()
-        let unfinished = (try? await setup.attempt { try await $0.unfinished() }?.get()) ?? []
+        let unfinished = (try? await setup.callAppStore { try await $0.unfinished() }?.get()) ?? []
         let known = (device.stored.account.purchases + unfinished.map(\.purchase)).filter {
             $0.productID == product && $0.type?.staysListed ?? false
         }
@@ -92,6 +98,7 @@ extension Engine {
         await finishDelivered()
     }
 
+    /// Finishes the recorded transactions, after a running search.
     private func finishDelivered() async {
         await waitForRunningSearch()
         device.save()
