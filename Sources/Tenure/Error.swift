@@ -3,24 +3,24 @@ public import Foundation
 extension Tenure {
     /// Why a call failed. Calls that ask about entitlements, such as `allows(_:)`, never throw.
     public enum Error: Swift.Error, Sendable, Hashable {
-        /// StoreKit couldn't verify the transaction. It was neither recorded nor finished.
+        /// StoreKit couldn't verify the transaction, for this reason. Tenure has neither recorded nor finished it.
         case unverified(String)
-        /// This process can't make or restore purchases.
+        /// This process, such as an extension, can't make or restore purchases, for this reason.
         case purchasesUnavailable(String)
-        /// The service didn't respond, or rejected the request.
+        /// The Tenure service didn't respond, or rejected the request, for this reason.
         case service(String)
         /// The service's address isn't an `https` URL, or an `http` URL of this machine.
         case serviceAddress(String)
-        /// The device couldn't store the change.
+        /// The device couldn't store that a trial session has begun, for this reason.
         case notStored(String)
         /// The app's policy can't be used.
         case policy(PolicyProblem)
-        /// The text isn't a public key.
+        /// The text isn't a public key, for this reason.
         case key(String)
-        /// `Options.accessGroup` is invalid, or the app doesn't have this group.
+        /// `Options.accessGroup` is invalid, or the app doesn't have this group. The text says which.
         case accessGroup(String)
-        /// The persona doesn't fit the client. A persona's token needs a client with a service, and all other personas
-        /// need a client without a service.
+        /// The persona (a test customer) in the options doesn't fit the client. A persona's token needs a client with a
+        /// service, and all other personas need a client without a service.
         case persona(String)
         /// The policy has no trial of the entitlement.
         case noTrial(entitlement: String)
@@ -98,7 +98,7 @@ extension Tenure.Error: CustomStringConvertible {
 extension Tenure.Error: LocalizedError {
     /// The problem in one English sentence.
     public var errorDescription: String? { problem }
-    /// What the developer can do about it.
+    /// What the developer can do about the problem.
     public var recoverySuggestion: String? { recovery }
 }
 

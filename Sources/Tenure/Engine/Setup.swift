@@ -80,7 +80,7 @@ package struct Setup: Sendable {
     package init(access: any AppStoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {
         self.access = access
         location = StateLocation(storage: storage)
-        host = HostProcess.current.identified(as: access.bundleID)
+        host = HostProcess.current.withBundleID(access.bundleID)
         self.policy = policy
     }
 }
