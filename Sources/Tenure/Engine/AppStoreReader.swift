@@ -34,7 +34,7 @@ final class AppStoreReader {
     /// Whether an app transaction belongs to another Apple Account than the stored account. False if it wasn't read.
     func isOfAnotherAccount(_ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?) -> Bool {
         guard case .success(.verified(let app))? = result else { return false }
-        return device.stored.account.isAnother(than: app)
+        return device.stored.account.isAnotherAccount(than: app)
     }
 
     /// Adds an app transaction, unless the purchases belong to another account.
@@ -78,7 +78,7 @@ final class AppStoreReader {
     /// Adds a verified app transaction. If it belongs to another account, discards what is known about the previous
     /// account.
     private func addVerified(_ app: AppStoreAppTransaction) {
-        if device.stored.account.isAnother(than: app) {
+        if device.stored.account.isAnotherAccount(than: app) {
             setup.options.log.info("another account is signed in; the previous account's data is discarded")
             device.discardAccount()
         }
@@ -131,7 +131,8 @@ final class AppStoreReader {
     /// Adds and returns the transactions of this account and of the app's environment. Ignores all other transactions.
     @discardableResult
     func addTransactions(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
-        if let first = transactions.first, transactions.allSatisfy({ device.stored.account.isAnother(than: $0) }) {
+        if let first = transactions.first, transactions.allSatisfy({ device.stored.account.isAnotherAccount(than: $0) })
+        {
             setup.options.log.info("the purchases belong to another account; the previous account's data is discarded")
             let stale = device.stored.account.key?.appTransactionID
             if device.snapshot.appTransaction != nil { device.snapshot.note(.appTransaction, .failed(Self.whyStale)) }
@@ -141,7 +142,7 @@ final class AppStoreReader {
         }
         let environment = self.environment(of: transactions)
         let accepted = transactions.filter { transaction in
-            transaction.environment == environment && !device.stored.account.isAnother(than: transaction)
+            transaction.environment == environment && !device.stored.account.isAnotherAccount(than: transaction)
         }
         if accepted.count < transactions.count {
             setup.options.log.info(

@@ -42,7 +42,7 @@ extension DeviceState {
     /// Updates this object after `stored` has taken over the changes of other processes.
     private func applyChanges(since before: StoredState) {
         let account = stored.account
-        if before.account.isAnother(than: account) {
+        if before.account.isAnotherAccount(than: account) {
             setup.options.log.info("another process found another account; the previous one's data is discarded")
             discardReadings()
         }

@@ -39,7 +39,7 @@ package struct HostProcess: Sendable, Hashable {
     ///
     /// StoreKit gives an extension the artifacts of the containing app. If the containing app is unknown, as in an App
     /// Clip, an artifact is accepted if its bundle ID is a prefix of this process's bundle ID. An app accepts only its
-    /// own bundle ID.
+    /// own bundle ID. A process without a bundle ID accepts every bundle ID.
     func accepts(bundleID other: String) -> Bool {
         guard let bundleID, bundleID != other else { return true }
         let apps = [containingBundleID, companionBundleID].compactMap(\.self).filter { $0 != bundleID }

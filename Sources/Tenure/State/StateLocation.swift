@@ -1,7 +1,6 @@
 import Foundation
 
-/// Where a process keeps its state: the storage, the storage that an earlier release used, and the file for the grace
-/// period.
+/// Where a process keeps its state (what Tenure knows about the customer between two starts).
 struct StateLocation: Sendable {
     let storage: any StateStorage
     /// The app's own storage, which an earlier release used before the app shared its state with its extensions through
@@ -70,16 +69,16 @@ extension StateLocation {
                 storage: storage, gracePeriod: GracePeriodFile(url: folder.appendingPathComponent("unreadable-since")))
         }
 
-        /// Returns the folder `tenure/NAME` in Application Support.
+        /// Returns the folder `tenure/NAME` in Application Support, on tvOS in Caches.
         static func support(_ name: String) -> URL {
             #if os(tvOS)
                 // On tvOS, apps can store files only in the caches folder.
-                let place = FileManager.SearchPathDirectory.cachesDirectory
+                let directory = FileManager.SearchPathDirectory.cachesDirectory
             #else
-                let place = FileManager.SearchPathDirectory.applicationSupportDirectory
+                let directory = FileManager.SearchPathDirectory.applicationSupportDirectory
             #endif
             let folder =
-                FileManager.default.urls(for: place, in: .userDomainMask).first
+                FileManager.default.urls(for: directory, in: .userDomainMask).first
                 ?? FileManager.default.temporaryDirectory
             return folder.appendingPathComponent("tenure/\(name)", isDirectory: true)
         }

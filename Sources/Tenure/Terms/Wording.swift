@@ -13,6 +13,7 @@ struct Wording: Sendable {
         subscript(unit: LengthUnit) -> String { texts[unit.rawValue] }
     }
 
+    /// Which form of a word follows which number.
     let plurals: PluralRule
     /// `3 days`: all plural forms, separated by `|`, in the order of the language's plural rule.
     let length: Units
