@@ -45,8 +45,8 @@ extension Tenure {
         public var appStoreTimeout: Double = 8
         /// The timeout of one request to the service, in seconds.
         public var serviceTimeout: Double = 15
-        /// How long `restore()` waits for the sign-in and the search after it, in seconds. The sign-in itself has no
-        /// time limit.
+        /// How long `restore()` waits, in seconds: for the sign-in, and then for the App Store and the service to
+        /// answer. The sign-in itself has no time limit.
         public var restoreTimeout: Double = 60
         /// The test customer that replaces the real customer in builds from Xcode and TestFlight. Nil to use the real
         /// customer. Copies from the App Store ignore it.

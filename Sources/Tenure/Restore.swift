@@ -12,8 +12,8 @@ extension Tenure {
             case canceled
             /// The App Store reported an error.
             case failed(String)
-            /// The sign-in, or the search after it, hasn't ended within `Options.restoreTimeout`. Both continue, and
-            /// `updates` yields any change.
+            /// The sign-in, or asking the App Store and the service after it, hasn't ended within
+            /// `Options.restoreTimeout`. Both continue, and `updates` yields any change.
             case waiting
             /// This process may not show a sign-in, for this reason: for example, it is an extension, or the copy of
             /// the app isn't from the App Store.
@@ -32,9 +32,9 @@ extension Tenure {
     /// sign-in, apart from a purchase. The call never throws. A sign-in that fails or is canceled removes no
     /// entitlement.
     ///
-    /// The call waits at most `Options.restoreTimeout` for the sign-in and the search after it. If they haven't ended
-    /// by then, the call searches again for up to 2 seconds. If no sign-in is allowed, it waits until StoreKit and the
-    /// service were asked again.
+    /// The call waits for the sign-in, and then for the App Store and the service to answer: at most
+    /// `Options.restoreTimeout` in all. After this time, the call asks the App Store and the service once more, for up
+    /// to 2 seconds. If no sign-in is allowed, it waits until both were asked again.
     @discardableResult
     public func restore() async -> RestoreResult {
         let signIn = await engine.restore()

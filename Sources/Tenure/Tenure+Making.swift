@@ -126,8 +126,8 @@ extension Setup {
         return loaded
     }
 
-    /// Throws if an option is invalid: the access group, or a persona that doesn't fit a client with or without a
-    /// service.
+    /// Throws if an option is invalid: the access group, or a persona (a test customer) that doesn't fit a client with
+    /// or without a service.
     fileprivate func validateOptions() throws(Tenure.Error) {
         if let optionsError { throw optionsError }
         guard let persona = options.persona else { return }

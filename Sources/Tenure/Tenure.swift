@@ -8,8 +8,10 @@ public import TenureCore
 /// refreshes in the background. Only `restore()` may ask the customer to sign in.
 public final class Tenure: Sendable {
     let engine: Engine
+    /// The current answers, which the engine publishes.
     let state: CustomerState
     let setup: Setup
+    /// The asset packs.
     let library: ContentLibrary
     /// The tasks that run in the background. They are canceled when this object is released.
     private let work: [Task<Void, Never>]

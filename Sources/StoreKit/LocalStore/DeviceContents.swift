@@ -12,6 +12,7 @@ struct DeviceContents: Sendable {
     /// The customer's name in the local App Store.
     let customer: String
     let bundleID: String
+    /// The app's Apple ID. Nil if the local App Store has none for the app.
     let appAppleID: Int64?
     /// Whether the local App Store simulates the sandbox instead of production.
     let isSandbox: Bool
@@ -43,6 +44,7 @@ struct DeviceContents: Sendable {
 /// One transaction as received, not yet verified.
 struct ReceivedTransaction: Sendable {
     var value: Transaction
+    /// Whether the app has finished the transaction, according to the App Store or on this device.
     var isFinished: Bool
 
     init?(_ json: JSONObject) {
@@ -54,9 +56,13 @@ struct ReceivedTransaction: Sendable {
 
 /// One subscription as received, not yet verified.
 struct ReceivedSubscription: Sendable {
+    /// The ID of the subscription group.
     let group: String
+    /// The state when the App Store reported it. `state(at:)` returns the state at a later time.
     let state: Product.SubscriptionInfo.RenewalState
+    /// Whether another member of the family bought the subscription.
     let isFamilyShared: Bool
+    /// The latest transaction of the subscription.
     let transaction: Transaction
     let renewalInfo: Product.SubscriptionInfo.RenewalInfo
 
@@ -132,6 +138,8 @@ extension DeviceContents {
         }
     }
 
+    /// Returns all transactions, without finished consumables that weren't refunded, unless `withAllConsumables` is
+    /// true.
     private func history(withAllConsumables: Bool) -> [Transaction] {
         transactions.filter {
             withAllConsumables || !$0.isFinished || $0.value.productType != .consumable

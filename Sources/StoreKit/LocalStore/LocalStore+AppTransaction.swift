@@ -43,6 +43,8 @@ extension LocalStore {
         try? await fetchReceipt()
     }
 
+    /// Gets the app transaction from the App Store, gives it the flaw (if any), verifies it, and stores it on the
+    /// device.
     private func fetchAppTransaction(_ flaw: Flaw?) async throws(StoreKitError) -> VerificationResult<AppTransaction> {
         // Creating the verifier needs the app and the trusted roots, so contact the App Store first.
         if state.withLock({ $0.verifier == nil }) { try await contact() }

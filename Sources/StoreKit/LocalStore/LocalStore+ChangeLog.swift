@@ -83,6 +83,10 @@ extension LocalStore {
         waker.finish()
     }
 
+    /// Waits until the local App Store reports a change after `last`, or stops holding the request. Waits a second if
+    /// it doesn't respond.
+    ///
+    /// - Parameter last: `DeviceContents.change` of the last report; nil if there is no report.
     private func waitForStoreChange(after last: Int?) async {
         do {
             _ = try await send(.changes, ["after": .number(String(last ?? -1))])

@@ -15,6 +15,7 @@ extension LocalStore {
         ).compactMap { check($0.signedText, flaw) }
     }
 
+    /// Returns the statuses of all subscriptions. Empty if `statusesOrError` throws.
     func statuses() async -> [Product.SubscriptionInfo.Status] { (try? await statusesOrError()) ?? [] }
 
     /// Returns the statuses of all subscriptions. Throws if the test has set `LocalStore.Behavior.transactions` to

@@ -31,9 +31,11 @@ public final class LocalStore: Sendable {
         receiptFolder.appendingPathComponent(state.withLock { $0.isSandbox } ? "sandboxReceipt" : "receipt")
     }
 
+    /// The folder with the receipt's file.
     private let receiptFolder: URL
     let connection: any AppStoreConnection
     let state: Mutex<State>
+    /// Whether the folder is deleted with this object, because the test set no folder.
     private let ownsFolder: Bool
 
     /// The names of the device, its customer and its app in the local App Store, and the test's settings for the

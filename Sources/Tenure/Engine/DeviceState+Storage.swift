@@ -51,7 +51,8 @@ extension DeviceState {
             isResponseDiscarded = !readStoredToken(at: setup.clock())
         }
         if stored.time.floor < before.time.floor {
-            // Another process received a newly signed artifact that showed that the clock had been wrong.
+            // Another process received a value that the App Store had just signed, and that showed that the clock had
+            // been wrong.
             facts.clockCorrections += 1
             post()
         } else if stored.account != before.account {

@@ -100,7 +100,8 @@ final class DeviceState {
     /// Whether the client may read `AppTransaction.shared`.
     ///
     /// A development build has no app transaction, and reading the app transaction may show a sign-in. A development
-    /// build with a persona reads it anyway, because a persona is used only together with a signed app transaction.
+    /// build with a persona (a test customer) reads it anyway, because a persona is used only together with a signed
+    /// app transaction.
     var mayReadAppTransaction: Bool {
         facts.distribution.hasAppTransaction
             || facts.distribution == .development && facts.persona != nil && setup.host.mayPrompt

@@ -3,7 +3,8 @@ import TenureCore
 
 /// Records new purchases, and finishes their transactions.
 extension Engine {
-    /// Records the transactions of `Transaction.updates`, and searches after each of them, until its task is canceled.
+    /// Records each transaction of `Transaction.updates`, and then begins a search (see `Engine`), until its task is
+    /// canceled.
     func observeTransactions() async {
         load()
         guard device.facts.distribution.hasPurchases else { return }

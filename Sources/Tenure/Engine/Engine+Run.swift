@@ -59,8 +59,8 @@ extension Engine {
     ///
     /// - After a failure: the wait of `backoff`, which grows with each failure, and no less than the service asked for.
     /// - If a right has an end: until that end, but 15 minutes at most, because each search also stores the time.
-    /// - Otherwise a day; or an hour if a service decides and an entitlement isn't granted. A client that only collects
-    ///   evidence (`Tenure.listening`) waits for a day.
+    /// - Otherwise a day; or an hour if a service decides and an entitlement isn't granted. A client that only sends
+    ///   what the App Store signed to the service (`Tenure.listening`) waits for a day.
     ///
     /// Without a failure, the wait is no longer than the service asked for.
     var wait: Double {

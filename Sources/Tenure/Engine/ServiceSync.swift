@@ -9,7 +9,7 @@ final class ServiceSync {
     private let device: DeviceState
     /// The time until which the service asked not to be called. Nil if it didn't ask for a wait.
     private var retryAt: Date?
-    /// Whether the next search must ask the service even if the next request isn't due.
+    /// Whether the next search (see `Engine`) must ask the service even if the next request isn't due.
     var isWanted = false
     /// Whether the next search must request the service's list of products even if that isn't due.
     var areProductsWanted = false
@@ -33,7 +33,7 @@ final class ServiceSync {
     }
 
     /// Whether to ask the service: if there is new evidence or a right has ended, after an hour if an entitlement isn't
-    /// granted, otherwise after a day. A release that only collects evidence for a rehearsal and locks nothing
+    /// granted, otherwise after a day. A release that only sends evidence for the dry run of a new policy
     /// (`Tenure.listening`) asks only if there is new evidence, or after a day.
     private var isServiceDue: Bool {
         guard let asked = device.stored.account.answeredAt else { return true }

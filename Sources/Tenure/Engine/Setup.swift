@@ -22,6 +22,7 @@ package struct Setup: Sendable {
     /// Whether the client only sends what the App Store signed to the service, and allows every entitlement: see
     /// `Tenure.listening`.
     var isListening = false
+    /// Returns the time on the device's clock.
     package var clock: @Sendable () -> Date = { Date() }
     /// Waits for a number of seconds. Throws only if its task is canceled.
     package var sleep: @Sendable (_ seconds: Double) async throws -> Void = { seconds in
@@ -59,7 +60,7 @@ package struct Setup: Sendable {
     package var background: (any BackgroundDownloads)?
     /// Why an option is invalid. Nil if all options are valid.
     var optionsError: Tenure.Error?
-    /// How long callers wait for the first search, in seconds.
+    /// How long callers wait, in seconds, until the App Store and the service were asked for the first time.
     var resolvingTimeout: Double = 15
     /// How long `allows(_:)` waits while a denial is checked again, in seconds.
     var recheckTimeout: Double = 2

@@ -31,7 +31,7 @@ struct EntitlementTokenClaims: Sendable, Hashable, Decodable {
         case bundleID, environment, test, persona, appTransactionID, device, nonce, entitlements
     }
 
-    /// Whether a test authority, such as a local App Store, signed the artifacts that the token is based on.
+    /// Whether a test authority, such as a local App Store, signed the evidence about the customer.
     var isTest: Bool { test ?? false }
 
     /// The granted entitlements, by name.

@@ -11,7 +11,8 @@ import TenureJSON
 /// Verifies and reads entitlement tokens, in which the service signs the customer's rights, without the network.
 struct EntitlementTokenReader: Sendable {
     let keys: KeyRing
-    /// Whether tokens are accepted that are based on artifacts of a test authority, such as a local App Store.
+    /// Whether tokens are accepted for customers about whom a test authority, such as a local App Store, signed the
+    /// evidence.
     let trustsTestAuthorities: Bool
 
     /// The device, app and customer for which a token must have been issued. A value that isn't known yet is nil, and

@@ -15,7 +15,9 @@ import TenureJSON
 /// may sign for a limited period, and revokes keys. Any other key is rejected, even if it comes from the service's
 /// address.
 struct KeyRing: Sendable {
+    /// The pinned signing keys. Empty if the app pins the offline root.
     private let pinnedKeys: [Key]
+    /// The offline root. Nil if the app pins signing keys.
     private let root: Key?
 
     /// A public key with its ID.

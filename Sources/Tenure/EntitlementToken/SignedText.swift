@@ -13,6 +13,7 @@ import TenureJSON
 struct SignedText {
     let payload: [UInt8]
     private let headerBytes: [UInt8]
+    /// The bytes that the signature covers: header and payload, as encoded in the text.
     private let signed: ArraySlice<UInt8>
     private let signature: [UInt8]
 

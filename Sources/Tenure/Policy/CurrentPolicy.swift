@@ -7,6 +7,7 @@ import TenurePolicyFile
 /// The bundled policy is part of the app, so there is always a policy. A stored policy is verified each time it is
 /// read, so another process that can write the policy's file can't forge a policy.
 struct CurrentPolicy: Sendable {
+    /// The public keys that may sign the policy.
     private let keys: [PinnedKey]
     private let bundled: Policy
     /// The newest signed policy, which may be the bundled policy. Nil while a bundled policy without a signature is

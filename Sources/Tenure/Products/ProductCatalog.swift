@@ -22,8 +22,10 @@ extension Tenure {
 
         /// The IDs of all products, without duplicates, in the order of the policy. Pass them to StoreKit.
         public let ids: [String]
+        /// By product ID.
         private let grants: [String: [Grant]]
         private let productsByEntitlement: [String: [String]]
+        /// By entitlement.
         private let trials: [String: TenureCore.Trial]
 
         /// Creates the catalog of a policy's products.
@@ -58,7 +60,8 @@ extension Tenure {
         /// A policy for decisions about purchases alone: only these products grant entitlements. Nil if the names in
         /// the service's response are invalid.
         var policy: Policy? {
-            // A policy must have an era, but no entitlement here honors it.
+            // A policy must have an era (a period with one business model), but no entitlement of this policy depends
+            // on it.
             try? Policy(
                 app: Policy.App(bundleID: "catalog"), eras: [Era(name: "any", model: .free)],
                 entitlements: productsByEntitlement.map { name, products in

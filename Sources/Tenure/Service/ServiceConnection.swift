@@ -31,7 +31,7 @@ package struct ServiceConnection: Sendable {
         }
     }
 
-    /// Sends the customer's artifacts, and returns the decisions.
+    /// Sends what the App Store signed about the customer, and returns the service's decisions.
     ///
     /// - Parameter languages: the customer's languages, for the sentences of the response.
     func sync(_ request: SyncRequest, languages: [String]) async throws(ServiceFailure) -> CustomerResponse {

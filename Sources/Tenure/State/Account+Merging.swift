@@ -5,7 +5,8 @@ import TenureCore
 ///
 /// This is a three-way merge, as in Git. For example, the app and its widget start with the same copy (`base`). The
 /// widget stores a purchase (`stored`), and the app gets the service's response (`self`). The merged account has the
-/// purchase and the response. The response doesn't cover the purchase, so the service is asked again.
+/// purchase, which is signed evidence, and the response. The response doesn't cover the purchase, so the service is
+/// asked again.
 extension Account {
     /// Returns this copy of an account, merged with the changes that other processes have stored in the meantime.
     ///

@@ -9,6 +9,7 @@ package struct Account: Sendable, Hashable {
     package private(set) var key: AcquisitionKey?
     /// The App Store environment that signed the evidence; nil until an app transaction was read.
     package private(set) var environment: AppStoreEnvironment?
+    /// The app to which the app transaction belongs. Nil until an app transaction was read.
     package private(set) var bundleID: String?
     /// Proofs of when and in which version the account got the app, the latest proof last.
     package private(set) var proofs: [AppProof] = []

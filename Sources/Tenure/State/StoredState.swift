@@ -9,6 +9,7 @@ package struct StoredState: Sendable, Hashable, Codable {
     /// How the copy of the app that wrote the state was installed: a raw value of `Tenure.Distribution`. A copy from
     /// the App Store discards the state of a TestFlight or development build.
     package var distribution: String?
+    /// What the device knows about the time, so that setting the clock back extends no right.
     var time: DeviceTime
     /// The Apple Account that is signed in.
     package var account = Account()

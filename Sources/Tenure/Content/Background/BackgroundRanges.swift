@@ -29,7 +29,7 @@ enum BackgroundRanges {
         }
     }
 
-    /// More than the size of any archive.
+    /// More than the size of any pack's archive (one file with all files of the pack), in bytes.
     private static let maximumSize: Int64 = 1 << 40
     /// How many unneeded bytes may be downloaded to save one request.
     private static let maximumGap: Int64 = 1 << 20

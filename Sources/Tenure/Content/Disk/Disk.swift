@@ -61,6 +61,7 @@ enum Disk {
         guard systemRename(path, other) == 0 else { throw DiskFailure("rename", path) }
     }
 
+    /// Creates a hard link, a second name of the same file.
     static func link(_ path: String, as other: String) throws(DiskFailure) {
         guard systemLink(path, other) == 0 else { throw DiskFailure("link", path) }
     }

@@ -3,7 +3,8 @@ import TenureContent
 import TenureCore
 import TenureFiles
 
-/// A partly downloaded version of a pack: which bytes are on the device, and which are missing.
+/// A partly downloaded version of a pack: which bytes are on the device, and which are missing. The manifest lists the
+/// version's files. The archive, from which ranges are downloaded, is one file with the contents of all these files.
 ///
 /// ```
 /// partial/plan.json    the version, the name of its future folder, and the files that were taken from other versions
@@ -41,6 +42,7 @@ struct PartialPack {
     let plan: Plan
     /// The pack's folder.
     let packFolder: String
+    /// The indices, in the manifest, of files that were already on the device when the download began.
     private let reusedFiles: Set<Int>
     /// How many bytes of each file are written, from its start.
     private(set) var lengths: [Int64]
@@ -128,6 +130,7 @@ struct PartialPack {
 
     // MARK: Replaced versions
 
+    /// The folder with a partly downloaded version that a newer version replaces.
     static let oldFolderName = "old"
 
     /// Moves a partly downloaded version to the folder `old` before the download of a newer version begins, so that the
@@ -197,6 +200,7 @@ struct PartialPack {
 
     /// Missing bytes of one file, as a range of the archive.
     struct Gap: Sendable {
+        /// The index of the file in the manifest.
         let file: Int
         let archiveRange: Range<Int64>
     }

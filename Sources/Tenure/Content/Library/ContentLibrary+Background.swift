@@ -74,8 +74,9 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// Returns the link of a pack's archive, and the source that made the link. Nil if the link's server hasn't proved
-    /// that it supports ranges, by answering a request for a range with that range.
+    /// Returns the link of a pack's archive (one file with all files of the pack), and the source that made the link.
+    /// Nil if the link's server hasn't proved that it supports ranges, by answering a request for a range with that
+    /// range.
     ///
     /// - Parameter wasRefused: whether the server has rejected the last link.
     private func provenLink(

@@ -26,6 +26,7 @@ actor ContentLibrary {
     var catalogs = Catalogs([])
     /// The revision of the list of requests that was read last.
     var revision = 0
+    /// The downloads that the app and its extensions asked for, in order.
     var requests: [PackRequest] = []
     /// Downloaded packs with all their files.
     var installed: [String: InstalledPack] = [:]
@@ -64,6 +65,7 @@ actor ContentLibrary {
     /// The time when the next right of a product ends, with the task that waits until then. The end of an entitlement's
     /// right needs no timer here: the engine publishes it.
     var timer: (at: Date, task: Task<Void, Never>)?
+    /// Whether this process downloads. In the background, the system does so, and this process only installs packs.
     var isInForeground = true
     /// Whether the system has started the app to report downloads that ended in the background.
     var isHandlingEvents = false

@@ -50,7 +50,7 @@ extension Engine {
         guard mustSearch else { return }
         Task {
             await waitForRunningSearch()
-            // A list with purchases, or an empty list that was checked, needs no other search.
+            // A list with purchases, or an empty list that was checked, needs no other search (see `Engine`).
             if device.snapshot.transactions == nil { await search() }
         }
     }
@@ -81,7 +81,8 @@ extension Evaluation {
                 products: [.init(id: id, length: length ?? stored.catalog?.catalog?.length(of: id))])
         }
         guard
-            // A policy must have an era, but no entitlement here honors it.
+            // A policy must have an era (a period with one business model), but no entitlement of this policy depends
+            // on it.
             let products = try? Policy(
                 app: Policy.App(bundleID: "content"), eras: [Era(name: "any", model: .free)],
                 entitlements: entitlements)

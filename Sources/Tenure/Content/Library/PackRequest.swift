@@ -4,9 +4,11 @@ import Foundation
 /// right ends.
 struct PackRequest: Codable, Sendable, Hashable {
     let pack: String
-    /// The digest of the manifest that was installed when the app made the request. Nil if no version was installed.
+    /// The version that was installed when the app made the request, as the digest of its manifest (its list of files).
+    /// Nil if no version was installed.
     let installed: String?
     var isPaused = false
+    /// Whether the download may use an expensive network, or one in Low Data Mode.
     var allowsExpensiveNetwork = false
 }
 

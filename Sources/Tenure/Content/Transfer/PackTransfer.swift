@@ -93,7 +93,7 @@ struct PackTransfer: Sendable {
             PackDescription(pack, version, from: source.identifier), manifest, in: folder, reusing: known)
     }
 
-    /// Returns the version's manifest: the stored manifest, or else the manifest from the source.
+    /// Returns the version's manifest (its list of files): the stored manifest, or else the manifest from the source.
     private func manifest(in folder: String) async throws -> PackManifest {
         if let known = store.manifest(version.manifest, inFolder: folder) { return known }
         guard isInForeground else { throw TransferStop.inBackground }

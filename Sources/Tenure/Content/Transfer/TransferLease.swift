@@ -18,6 +18,7 @@ final class TransferLease: Sendable {
         let pack: String
         /// The number of renewals. While this number grows, other processes know that the holder is running.
         var beat = 0
+        /// The progress of the download: how many of `total` bytes are downloaded.
         var bytes: Int64 = 0
         var total: Int64 = 0
         var isInstalling = false
