@@ -39,7 +39,8 @@ extension Tenure {
             case invalid(name: String, reason: String)
             /// The policy is for another app.
             case otherApp(bundleID: String, appBundleID: String)
-            /// The address of a signed policy, or a key that may sign it, is invalid.
+            /// For a policy that a web server can update (`PolicySource.signed`): the bundled policy is invalid or
+            /// isn't signed with the key, or the key itself is invalid.
             case source(String)
         }
 
@@ -88,8 +89,8 @@ extension Tenure.Error: CustomStringConvertible {
         case .accessGroup:
             "name an App Group of the app and of each extension, such as `group.com.example.app`; in an App Clip, leave `Options.accessGroup` unset"
         case .persona:
-            "use `.earlyBuyer(build:on:)` without a service; with a service, use `.token(…)` with the token that `tenure persona create` prints"
-        case .noTrial: "add a `trial` to the entitlement, or hide the button"
+            "without a service, set `Options.persona` to `.earlyBuyer(build:on:)`; with a service, set it to `.token(…)` with the token that `tenure persona create` prints"
+        case .noTrial: "add a `trial` to the entitlement in the policy, or don't offer the trial"
         case .trialOver: "offer the purchase instead"
         }
     }
@@ -122,7 +123,8 @@ extension Tenure.Error.PolicyProblem: CustomStringConvertible {
         case .unreadable: "check the file's permissions"
         case .empty, .invalid: "write it with `tenure policy compile`"
         case .otherApp: "set `bundleID` in the policy and compile it again"
-        case .source: "use the address and the key that `tenure policy sign` and `tenure policy signing-key` print"
+        case .source:
+            "bundle a policy that `tenure policy sign` wrote, and pass the key that `tenure policy signing-key` prints"
         }
     }
 }

@@ -43,7 +43,8 @@ extension DeviceState {
     private func applyChanges(since before: StoredState) {
         let account = stored.account
         if before.account.isAnotherAccount(than: account) {
-            setup.options.log.info("another process found another account; the previous one's data is discarded")
+            setup.options.log.info(
+                "another process of the app found another account; the previous account's data is discarded")
             discardReadings()
         }
         var isResponseDiscarded = false
