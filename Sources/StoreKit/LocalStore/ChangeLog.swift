@@ -9,7 +9,8 @@ struct ChangeLog: Sendable {
     struct Changes<Element: Sendable>: Sendable {
         /// The changed elements since the process started.
         var changes: [Element] = []
-        /// The elements that a new listener gets first: unfinished transactions. Always empty for other elements.
+        /// The elements that a new listener gets first: unfinished transactions. Always empty for statuses and
+        /// storefronts.
         var backlog: [Element] = []
     }
 

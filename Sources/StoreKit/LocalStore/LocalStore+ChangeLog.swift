@@ -5,7 +5,8 @@ import TenureJSON
 
 /// Delivers changes in the App Store to the listeners of `Transaction.updates` and similar sequences.
 extension LocalStore.State {
-    /// Stores what the App Store reported, unless a later report is stored. Returns whether anything changed.
+    /// Stores what the App Store reported, unless a later report is stored. Returns whether there are new changes for
+    /// listeners.
     ///
     /// - Parameter isFresh: replaces the stored transactions and subscriptions even if their content is the same.
     mutating func storeReport(_ new: DeviceContents, isFresh: Bool) -> Bool {

@@ -87,7 +87,7 @@ final class DeviceState {
         changesContinuation?.yield()
     }
 
-    /// The IDs of the app's products: from the policy, or else from the service's catalog.
+    /// The IDs of the app's products: from the policy, or else from the service's list of products.
     var productIDs: [String] {
         let known = facts.policy?.entitlements.flatMap { $0.products.map(\.id) } ?? []
         return known.isEmpty ? stored.catalog?.catalog?.ids ?? [] : Array(Set(known)).sorted()

@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// This process's copy of the stored state, merged with the changes of other processes.
+/// This process's copy of the stored state (what Tenure knows about the customer between two starts), merged with the
+/// changes of other processes.
 ///
 /// `init` reads nothing. `reload` reads the stored state; `save` and `update` write it. All three keep the changes of
 /// other processes.

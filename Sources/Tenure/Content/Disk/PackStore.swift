@@ -6,11 +6,11 @@ import TenureJSON
 
 /// The asset packs on the disk: installed versions, and downloads that aren't complete.
 ///
-/// Each version of a pack has a manifest, which lists its files with their digests. It is downloaded in ranges of an
-/// archive, one file that has the contents of all files.
+/// Each version of a pack has a manifest, which lists the version's files with their digests, and an archive, one file
+/// with the contents of all these files. Downloads request ranges of the archive.
 ///
 /// ```
-/// packs.lock                      locked briefly while one of the records changes
+/// packs.lock                      locked briefly while one of these files changes
 /// requests.json                   the downloads that the app asked for: see `SharedRequests`
 /// transfer.json                   the process that is downloading: see `TransferLease`
 /// background.json                 the ranges that the system is downloading: see `BackgroundTransfers`
@@ -21,7 +21,7 @@ import TenureJSON
 /// packs/NAME/versions/FOLDER/…    the files of a version
 /// packs/NAME/users/FOLDER.PID     markers of processes that use a version: see `VersionUse`
 /// packs/NAME/partial/             a download that isn't complete: see `PartialPack`
-/// packs/NAME/old/                 a partial version, until the newer version has taken its files
+/// packs/NAME/old/                 a partly downloaded version, until a newer version has taken its files
 /// packs/NAME/removed-…            files and folders that are being removed
 /// ```
 struct PackStore: Sendable {
@@ -63,12 +63,12 @@ struct PackStore: Sendable {
         return Set(folderNames.filter { ContentCatalog.isName($0) }).sorted()
     }
 
-    /// Returns the total size of all files of a pack, also of partial and older versions.
+    /// Returns the total size of all files of a pack, also of partly downloaded and older versions.
     func bytesOnDisk(of pack: String) -> Int64 {
         location.folders.reduce(0) { $0 + Disk.size(below: path(of: pack, in: $1)) }
     }
 
-    /// Removes all files of a pack, also of partial and older versions.
+    /// Removes all files of a pack, also of partly downloaded and older versions.
     func remove(_ pack: String) {
         for folder in location.folders {
             let path = path(of: pack, in: folder)
@@ -175,6 +175,7 @@ struct InstalledPack: Sendable {
     let path: String
     /// The name of the folder at `path`.
     let folder: String
+    /// What the catalog said about this version when it was installed.
     let description: PackDescription
     /// The version of this pack in the app's bundle when this version was installed; nil if the bundle didn't have the
     /// pack. If the bundle has another version now, an update of the app brought it.

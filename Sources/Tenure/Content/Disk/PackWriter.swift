@@ -6,7 +6,8 @@ import TenureFiles
 /// Writes downloaded ranges of an archive into the files of a partly downloaded pack, and compares each chunk (a part
 /// of a file) with its digest.
 ///
-/// The manifest says at which offset of the archive each file begins. Headers in the archive are never read.
+/// The archive is one file with the contents of all files of the pack. The manifest lists these files, and says at
+/// which offset of the archive each of them begins. Headers in the archive are never read.
 final class PackWriter {
     private(set) var partialPack: PartialPack
     /// How many times each chunk was downloaded with wrong bytes.

@@ -21,6 +21,7 @@ struct PartialPack {
 
     /// The version that is being downloaded, stored as `plan.json`.
     struct Plan: Codable, Sendable, Hashable {
+        /// What the catalog said about this version when its download began.
         let description: PackDescription
         /// The name of the version's folder, once it is installed.
         let folder: String
@@ -33,6 +34,7 @@ struct PartialPack {
     struct Chunk: Codable, Hashable, Sendable {
         /// The index of the file in the manifest.
         let file: Int
+        /// The index of the chunk in the file.
         let index: Int
     }
 
@@ -44,7 +46,7 @@ struct PartialPack {
     let packFolder: String
     /// The indices, in the manifest, of files that were already on the device when the download began.
     private let reusedFiles: Set<Int>
-    /// How many bytes of each file are written, from its start.
+    /// How many bytes of each file are written, from its start, in the order of the manifest.
     private(set) var lengths: [Int64]
     /// Chunks that were downloaded with wrong bytes.
     private(set) var badChunks: Set<Chunk>
@@ -55,6 +57,7 @@ struct PartialPack {
 
     var folder: String { packFolder + "/" + Self.folderName }
     var filesFolder: String { folder + "/files" }
+    /// Returns the path of the file with this index in the manifest.
     func path(of file: Int) -> String { filesFolder + "/" + manifest.files[file].path }
 
     /// Returns the plan of the download that was begun in a pack's folder. Nil if no download was begun.
@@ -162,12 +165,12 @@ struct PartialPack {
     }
 
     /// The number of bytes that this download transfers in all. It is the same after a relaunch.
-    var total: Int64 {
+    var totalBytes: Int64 {
         manifest.files.enumerated().reduce(0) { reusedFiles.contains($1.offset) ? $0 : $0 + $1.element.size }
     }
 
     /// The number of bytes downloaded so far. Includes chunks with wrong bytes, so that progress never decreases.
-    var bytes: Int64 {
+    var downloadedBytes: Int64 {
         let inFiles = zip(manifest.files.indices, lengths).reduce(Int64(0)) {
             reusedFiles.contains($1.0) ? $0 : $0 + $1.1
         }
@@ -248,7 +251,7 @@ struct PartialPack {
             folder + "/bad.json", with: (try? JSONEncoder().encode(chunks)) ?? Data(), isLasting: false)
     }
 
-    /// Removes a file that was taken from another version but has wrong bytes.
+    /// Removes a file that was taken from another version but has wrong bytes, so that it is downloaded again.
     mutating func drop(_ file: Int) {
         Disk.remove(path(of: file))
         lengths[file] = 0

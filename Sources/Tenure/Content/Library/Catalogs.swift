@@ -44,6 +44,7 @@ struct Catalogs: Sendable {
         entries.lazy.compactMap { $0.signedCatalog?.catalog[name] }.first
     }
 
+    /// Returns the pack with this name in the app's bundle. Nil if the bundle doesn't have it.
     func embedded(_ name: String) -> EmbeddedPack? { entries.lazy.compactMap { $0.embedded[name] }.first }
 
     /// Returns the source that delivers a pack: the source from which its download began, or the first with the pack in

@@ -46,8 +46,8 @@ extension ContentLibrary {
     /// Whether a download can run now.
     func isReady(_ request: PackRequest) -> Bool { isWanted(request) && waits[request.pack] == nil }
 
-    /// Whether a download should run as soon as network and space are available. Also notes whether it waits for
-    /// consent.
+    /// Whether a download should run as soon as network and space are available. If it waits only for a call of
+    /// `allowExpensiveNetwork()`, also records this wait.
     func isWanted(_ request: PackRequest) -> Bool {
         guard !request.isPaused, failures[request.pack] == nil, target(of: request.pack) != nil,
             isAllowed(request.pack)
@@ -134,7 +134,8 @@ extension ContentLibrary {
             continuation.yield($0)
         }
         rate = TransferRate()
-        // Three tasks: one renews the lease, one transfers, and one passes the events and the result to this actor.
+        // Three tasks: one renews the lease (see `TransferLease`), one downloads, and one passes the events and the
+        // result to this actor.
         let renewing = Task { [weak self] in
             while (try? await Task.sleep(nanoseconds: UInt64(TransferLease.renewalInterval * 1e9))) != nil {
                 guard let self else { return }
@@ -262,7 +263,7 @@ extension ContentLibrary {
 
     /// Asks the service for new answers after a server rejected a link: the service may know of a refund.
     private func noteRefusal(of pack: String) async {
-        // Suspend this pack until the new answers arrive. Other packs don't wait.
+        // Suspend this pack until the service has answered. Other packs don't wait.
         waits[pack] = .network
         schedule()
         await engine.searchAgain()

@@ -7,6 +7,9 @@ import TenurePolicyFile
 
 /// Manages the app's asset packs. It downloads the requested packs one at a time, in the order of the requests. While a
 /// pack waits, the next pack is downloaded.
+///
+/// The packs come from the content sources in the app's options. Most sources have a catalog, a signed list of their
+/// packs. The engine (`Engine`) decides which packs the customer may use.
 actor ContentLibrary {
     typealias State = Tenure.AssetPack.State
 
@@ -20,9 +23,10 @@ actor ContentLibrary {
     let lease: TransferLease
     /// The downloads that the system continues in the background. Nil if it can't do so for this process.
     let background: BackgroundTransfers?
+    /// Which servers answer a request for a range with only that range.
     let rangeServers = RangeServers()
 
-    // Known packs and requests.
+    // Known packs and requests. The keys of these dictionaries are names of packs.
     var catalogs = Catalogs([])
     /// The revision of the list of requests that was read last.
     var revision = 0
@@ -39,7 +43,7 @@ actor ContentLibrary {
     /// engine's first decision about it.
     var followedProducts: Set<String> = []
 
-    // Current work.
+    // Current work. The keys of these dictionaries are names of packs.
     /// Why a requested pack isn't being downloaded now.
     var waits: [String: Tenure.AssetPack.Wait] = [:]
     /// Why a download failed, until the app requests the pack again.
@@ -153,6 +157,7 @@ actor ContentLibrary {
         }
     }
 
+    /// Starts or stops downloads after each change of the network, such as from Wi-Fi to cellular.
     private func followNetwork() async {
         for await condition in setup.network() {
             network = condition
@@ -185,8 +190,10 @@ actor ContentLibrary {
 
     // MARK: Catalogs
 
+    /// The bundle ID of the app, also in an extension. Only catalogs for this app are accepted.
     var bundleID: String? { setup.host.containingBundleID ?? setup.access.bundleID }
 
+    /// Asks all sources for their catalogs, because the app has called `Content.refresh()`.
     func refresh() async {
         load()
         await refreshCatalogs()
@@ -232,7 +239,7 @@ actor ContentLibrary {
 
     // MARK: Files on the disk
 
-    /// Reads from the disk what this device has of a pack.
+    /// Updates `installed`, `plans` and `missingBytesByPack` for a pack from the files on the disk.
     func reload(_ name: String) {
         let folder = store.folder(of: name)
         let pack = store.installed(name)

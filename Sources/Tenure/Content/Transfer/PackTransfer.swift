@@ -116,7 +116,7 @@ struct PackTransfer: Sendable {
 
     /// Downloads ranges until no range is missing. Waits for ranges that the system is downloading.
     private func fetch(into writer: PackWriter, _ folder: String) async throws {
-        report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
+        report(.progress(bytes: writer.partialPack.downloadedBytes, total: writer.partialPack.totalBytes))
         var received = 0
         while true {
             try Task.checkCancellation()
@@ -127,14 +127,14 @@ struct PackTransfer: Sendable {
                 if writer.partialPack.gaps.isEmpty { return }
                 guard isInForeground, let background else { throw TransferStop.inBackground }
                 try await background.waitForChange(of: pack.name, version)
-                report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
+                report(.progress(bytes: writer.partialPack.downloadedBytes, total: writer.partialPack.totalBytes))
                 continue
             }
             if let free = freeSpace(folder), free < writer.partialPack.missingBytes + Self.minimumFreeSpace {
                 throw TransferStop.space(missing: writer.partialPack.missingBytes + Self.minimumFreeSpace - free)
             }
             try await fetch(range, into: writer, &received)
-            report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
+            report(.progress(bytes: writer.partialPack.downloadedBytes, total: writer.partialPack.totalBytes))
         }
     }
 
@@ -142,29 +142,29 @@ struct PackTransfer: Sendable {
     private func fetch(_ range: Range<Int64>, into writer: PackWriter, _ received: inout Int) async throws {
         writer.begin(range)
         defer { writer.end() }
-        var reported = writer.partialPack.bytes
+        var reported = writer.partialPack.downloadedBytes
         var count = 0
         do {
             try await fetchFromSource(version.archive, size: version.archiveSize, range) { delivery in
                 switch delivery {
                 case .preparing(let fraction):
-                    let total = writer.partialPack.total
+                    let total = writer.partialPack.totalBytes
                     // The value isn't a number if the source divided by zero.
                     let prepared = fraction > 0 ? Int64(Double(total) * min(fraction, 1)) : 0
-                    report(.progress(bytes: max(writer.partialPack.bytes, prepared), total: total))
+                    report(.progress(bytes: max(writer.partialPack.downloadedBytes, prepared), total: total))
                 case .bytes(let piece):
                     guard piece.count <= range.count - count else { throw Tenure.ContentSourceError.unavailable() }
                     try writer.write(piece)
                     count += piece.count
-                    guard writer.partialPack.bytes - reported >= Self.reportingStep else { return }
-                    reported = writer.partialPack.bytes
-                    report(.progress(bytes: reported, total: writer.partialPack.total))
+                    guard writer.partialPack.downloadedBytes - reported >= Self.reportingStep else { return }
+                    reported = writer.partialPack.downloadedBytes
+                    report(.progress(bytes: reported, total: writer.partialPack.totalBytes))
                 }
             }
             guard count == range.count else { throw TransferStop.network(retryAfter: nil, madeProgress: false) }
             received += count
         } catch TransferStop.network(let retryAfter, _) {
-            report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
+            report(.progress(bytes: writer.partialPack.downloadedBytes, total: writer.partialPack.totalBytes))
             throw TransferStop.network(retryAfter: retryAfter, madeProgress: received + count > 0)
         }
     }
