@@ -10,7 +10,7 @@ extension Tenure {
         /// The name of the entitlement in the policy.
         public let entitlement: String
         /// The outcome. It is `denied` only if the device or the service has read everything that could grant the
-        /// entitlement. If nothing grants it and something couldn't be read, it is `undetermined`.
+        /// entitlement. If nothing grants it, but a source couldn't be read, it is `undetermined`.
         public let outcome: Decision.Outcome
         /// The time when a granted right ends. Nil if it is permanent.
         public let until: Date?

@@ -9,7 +9,7 @@ extension LocalStore {
     /// Does what the test has set in `LocalStore.Behavior` for this kind of call:
     ///
     /// - `genuine`: returns nil.
-    /// - `unverified`: returns the flaw that the answer must have.
+    /// - `unverified`: returns the flaw that the values from the App Store must have.
     /// - `fails`: throws the error.
     /// - `hangs`: waits until the test sets another behavior.
     func applyBehavior(_ behavior: any KeyPath<Behavior, Answer> & Sendable) async throws(StoreKitError) -> Flaw? {

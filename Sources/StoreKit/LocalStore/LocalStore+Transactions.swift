@@ -52,8 +52,8 @@ extension LocalStore {
         return !contents.subscriptions.contains { $0.group == group && !$0.isFamilyShared }
     }
 
-    /// Returns what the App Store reports, and the flaw that the answer must have. Returns nil if the test has set
-    /// `LocalStore.Behavior.transactions` to `fails`, or if the App Store was never reached.
+    /// Returns what the App Store reports, and the flaw that its values must have, if any. Returns nil if the test has
+    /// set `LocalStore.Behavior.transactions` to `fails`, or if the App Store was never reached.
     private func contentsAndFlaw() async -> (DeviceContents, Flaw?)? {
         do throws(StoreKitError) {
             let flaw = try await applyBehavior(\.transactions)

@@ -19,7 +19,7 @@ extension Tenure {
             ///
             /// - Parameter size: the bytes that a download transfers.
             case available(size: Int64)
-            /// The download waits for something, and then continues by itself.
+            /// The download waits for this reason, and then continues by itself.
             case waiting(Wait)
             /// This process, or another process of the app, is downloading the pack.
             case downloading(Progress)
@@ -104,7 +104,7 @@ extension Tenure {
         /// removed. Otherwise `download()` fetches the missing files.
         public func verify() async -> Bool { await library.verify(name) }
 
-        /// Lets this download use an expensive network, or one in Low Data Mode.
+        /// Lets this download use an expensive network, or a network in Low Data Mode.
         public func allowExpensiveNetwork() async { await library.allowExpensiveNetwork(name) }
     }
 

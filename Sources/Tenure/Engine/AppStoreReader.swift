@@ -181,8 +181,8 @@ final class AppStoreReader {
         }
     }
 
-    /// Returns the environment of this copy of the app: the stored one, otherwise the one that its transactions or its
-    /// installation show.
+    /// Returns the environment of this copy of the app: the stored environment, otherwise the environment that its
+    /// transactions or its installation show.
     private func environment(of transactions: [AppStoreTransaction]) -> AppStoreEnvironment {
         if let known = device.stored.account.environment { return known }
         let signed = transactions.lazy.map(\.environment).first

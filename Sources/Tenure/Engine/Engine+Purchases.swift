@@ -14,7 +14,7 @@ extension Engine {
                 setup.options.log.error("StoreKit couldn't verify a new transaction: \(reason)")
             case .verified(let transaction):
                 record(transaction)
-                // Don't wait for the service here. The search sends it the complete list of transactions.
+                // Don't wait for the search, which also sends the complete list of transactions to the service.
                 _ = searchForNewPurchases()
             }
         }

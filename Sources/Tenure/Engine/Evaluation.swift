@@ -157,9 +157,10 @@ struct Evaluation {
     /// Returns the answer about one entitlement for a client with a service: the first answer in this list that exists.
     ///
     /// 1. The right in the entitlement token, or the grant of a new purchase if it lasts longer.
-    /// 2. The service's answer about the current evidence, unless it is a grant that has ended. The service's grants
-    ///    are unsigned here, so the device uses a grant only if evidence on the device confirms it. The device uses a
-    ///    denial only if everything that could grant the entitlement was sent. Otherwise the answer is undetermined.
+    /// 2. The service's answer about the current evidence, unless it is a grant that has ended. Without a token, the
+    ///    service's grants are unsigned, so the device uses a grant only if evidence on the device confirms it. The
+    ///    device uses a denial only if everything that could grant the entitlement was sent. Otherwise the answer is
+    ///    undetermined.
     /// 3. A grant by the device, or by purchases that the service confirmed before, unless a denial is stored.
     /// 4. An undetermined answer.
     private func serviceAnswer(

@@ -4,7 +4,7 @@ import Foundation
 struct StateLocation: Sendable {
     let storage: any StateStorage
     /// The app's own storage, which an earlier release used before the app shared its state with its extensions through
-    /// an access group. The state is moved from there to `storage`. Nil if the state isn't shared.
+    /// an access group. The state is moved from this storage to `storage`. Nil if the state isn't shared.
     var formerStorage: (any StateStorage)?
     /// The file that records since when the state has been unreadable, for example because the device is locked. It
     /// limits how long customers with undetermined decisions keep access. Nil on platforms without device locks.

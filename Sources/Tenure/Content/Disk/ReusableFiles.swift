@@ -39,7 +39,7 @@ struct ReusableFiles {
     }
 
     /// Links or copies a file with the same contents to a path, if the device has such a file. The contents are
-    /// verified first, so that a damaged file isn't reused. Returns whether the file was put there.
+    /// verified first, so that a damaged file isn't reused. Returns whether there is now a file at the path.
     func put(_ file: PackManifest.File, at path: String) throws -> Bool {
         let candidates = paths[Content(digest: file.digest, size: file.size)] ?? []
         if let intact = candidates.first(where: { $0.pack.isIntact($0.file) }) {

@@ -11,7 +11,11 @@ enum VersionUse {
     /// have had the same process ID.
     private static let markerPaths = Locked<Set<String>>([])
 
-    /// Records that this process uses a version: the one with this folder name.
+    /// Records that this process uses a version.
+    ///
+    /// - Parameters:
+    ///   - version: the name of the version's folder.
+    ///   - folder: the folder of the pack.
     static func note(_ version: String, inFolder folder: String, at now: Date) {
         let users = folder + "/users"
         let name = "\(users)/\(version).\(getpid())"

@@ -11,7 +11,7 @@ struct Catalogs: Sendable {
         let keys: [PinnedKey]
         /// The newest catalog of the source, if it has catalogs.
         var signedCatalog: SignedCatalog?
-        /// The packs in the app's bundle, if the source is a folder there.
+        /// The packs in the app's bundle by name, if the source is a folder in the bundle; otherwise empty.
         var embedded: [String: EmbeddedPack] = [:]
         /// Whether the source has listed its packs, in this or an earlier run of the app.
         var isKnown = false

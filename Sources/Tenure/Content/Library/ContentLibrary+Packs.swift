@@ -121,7 +121,7 @@ extension ContentLibrary {
         for await state in contentStates.watch(name) {
             switch state {
             case .installed(_, nil): return
-            // The version that was downloaded is installed. An even newer version doesn't matter here.
+            // The version that was downloaded is installed. This call doesn't wait for an even newer version.
             case .installed(let version, .available) where version != before: return
             case .installed(_, .failed(let error)), .failed(let error): throw error
             case .notEntitled:
@@ -157,7 +157,7 @@ extension ContentLibrary {
         change(name) { $0.isPaused = false }
     }
 
-    /// Lets the download of a pack use an expensive network, or one in Low Data Mode.
+    /// Lets the download of a pack use an expensive network, or a network in Low Data Mode.
     func allowExpensiveNetwork(_ name: String) {
         load()
         change(name) { $0.allowsExpensiveNetwork = true }

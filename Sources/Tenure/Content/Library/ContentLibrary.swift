@@ -67,7 +67,7 @@ actor ContentLibrary {
     /// Packs that the customer was entitled to since the start.
     var packsAllowedSinceStart: Set<String> = []
     /// The time when the next right of a product ends, with the task that waits until then. The end of an entitlement's
-    /// right needs no timer here: the engine publishes it.
+    /// right needs no timer: the engine publishes it.
     var timer: (at: Date, task: Task<Void, Never>)?
     /// Whether this process downloads. In the background, the system does so, and this process only installs packs.
     var isInForeground = true

@@ -8,7 +8,7 @@ struct PackRequest: Codable, Sendable, Hashable {
     /// Nil if no version was installed.
     let installed: String?
     var isPaused = false
-    /// Whether the download may use an expensive network, or one in Low Data Mode.
+    /// Whether the download may use an expensive network, or a network in Low Data Mode.
     var allowsExpensiveNetwork = false
 }
 
