@@ -46,7 +46,7 @@ extension Engine {
         }
     }
 
-    /// Whether the customer lacks an entitlement.
+    /// Whether an entitlement isn't granted to the customer, or nothing was decided yet.
     private var lacksEntitlement: Bool {
         let answers = device.evaluation().answers
         return answers.isEmpty || answers.values.contains { $0.outcome != .granted }

@@ -68,12 +68,12 @@ final class ServiceSync {
             SyncRequest.mostRelevant(listed).lazy.map(\.purchase.transactionID))
     }
 
-    /// Asks the service if it is due or wanted, and applies the response.
+    /// Asks the service if the next request is due or wanted, and stores what the response says.
     nonisolated(nonsending) func askService() async {
         guard let service = setup.service else { return }
         let isWanted = isWanted
         self.isWanted = false
-        // A purchase or `restore()` sets `isWanted`, and asks the service even while it is busy.
+        // A purchase or `restore()` sets `isWanted`, and asks the service even if it asked the client to wait.
         if !isWanted, retryWait != nil {
             return device.snapshot.note(
                 .service, .skipped("the service asked the client to wait before the next request"))

@@ -31,7 +31,7 @@ struct DeviceTime: Sendable, Hashable, Codable {
     /// Returns the time that decides whether a right has ended.
     func now(_ clock: Date) -> Date { max(clock, floor) }
 
-    /// Whether the clock is earlier than the latest observed time.
+    /// Whether the clock is earlier than the latest observed time, by more than the tolerance.
     func isTurnedBack(_ clock: Date) -> Bool { clock < floor.addingTimeInterval(-Self.tolerance) }
 
     /// Records the time of the clock. If the clock was set back, moves the beginnings of periods back, too.
