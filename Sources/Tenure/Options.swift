@@ -7,8 +7,8 @@ extension Tenure {
         /// The time at which Tenure finishes a transaction. Until then, the App Store delivers it again at each start.
         ///
         /// Without a call of the app, Tenure finishes only transactions of products in the policy or in the service's
-        /// catalog, and none of consumables. For every other transaction, the app delivers the product. Then it calls
-        /// `contentArrived(for:)`, so that Tenure finishes the transaction, or `Transaction.finish()`. For a
+        /// list of products, and none of consumables. For every other transaction, the app delivers the product. Then
+        /// it calls `contentArrived(for:)`, so that Tenure finishes the transaction, or `Transaction.finish()`. For a
         /// consumable, pass the transaction, not the product ID.
         public enum Finishing: Sendable, Hashable {
             /// As soon as the transaction is *recorded*: stored on the device and, with a service, answered by the
@@ -36,10 +36,10 @@ extension Tenure {
         public var finishing = Finishing.whenRecorded
         /// What is allowed in copies that weren't installed from the App Store, TestFlight or Xcode.
         public var outsideAppStore = OutsideAppStore.undetermined
-        /// What `allows(_:)` returns while a decision is undetermined, and for how long after the app's first start on
-        /// this device. If nil, the policy's `whileUndetermined` applies. For a client with a service and no policy,
-        /// nil means that undetermined decisions are allowed for 72 hours. If the policy can't be read, nothing is
-        /// allowed.
+        /// What `allows(_:)` returns while a decision is undetermined (nothing grants the entitlement, but not
+        /// everything could be read that might), and for how long after the app's first start on this device. If nil,
+        /// the policy's `whileUndetermined` applies. For a client with a service and no policy, nil means that
+        /// undetermined decisions are allowed for 72 hours. If the policy can't be read, nothing is allowed.
         public var whileUndetermined: Policy.WhileUndetermined?
         /// The timeout of each StoreKit call, in seconds.
         public var appStoreTimeout: Double = 8
@@ -51,8 +51,8 @@ extension Tenure {
         /// The test customer that replaces the real customer in builds from Xcode and TestFlight. Nil to use the real
         /// customer. Copies from the App Store ignore it.
         public var persona: Persona?
-        /// The customer's languages, the preferred language first. `Answer.sentence` has titles in the first of these
-        /// languages for which the policy has titles. The client sends the languages to the service as
+        /// The customer's languages, the preferred language first. `Answer.sentence` has the entitlement's title in the
+        /// first of these languages for which the policy has a title. The client sends the languages to the service as
         /// `Accept-Language`.
         public var languages = Locale.preferredLanguages
         /// Receives the client's log lines.
@@ -80,8 +80,8 @@ extension Tenure {
 
     /// A test customer for builds from Xcode and TestFlight.
     ///
-    /// In the sandbox and in Xcode, all customers have the same original version and date. So without a persona, you
-    /// can't test how the policy treats early customers.
+    /// In the sandbox and in Xcode, all customers have the same original version and date. So without such a test
+    /// customer, a *persona*, you can't test how the policy treats early customers.
     public struct Persona: Sendable, Hashable {
         /// Either a customer who got this version of the app on this date, or a test customer that the service created
         /// and that its token identifies.

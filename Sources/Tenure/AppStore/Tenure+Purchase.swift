@@ -5,10 +5,11 @@ import TenureCore
 extension Tenure {
     /// How a purchase ended. Failures are thrown instead.
     public enum PurchaseResult: Sendable {
-        /// The transaction is verified and recorded, and the customer has the entitlements that it grants.
+        /// The transaction is verified and recorded (stored on this device), and the customer has the entitlements that
+        /// it grants.
         ///
         /// Tenure finishes the transaction as `Options.finishing` says. The app itself finishes transactions of
-        /// consumables, and of products that are neither in the policy nor in the service's catalog.
+        /// consumables, and of products that are neither in the policy nor in the service's list of products.
         case purchased(Transaction, Customer)
         /// The purchase waits for approval, such as a parent's. When it is approved, `updates` yields the change.
         case pending
@@ -21,7 +22,7 @@ extension Tenure {
         /// finishes the transaction according to `Options.finishing`.
         ///
         /// If the service doesn't respond, the bundled policy decides about this purchase. If the app has no bundled
-        /// policy, the stored copy of the service's product catalog does.
+        /// policy, the stored copy of the service's list of products does.
         ///
         /// - Parameter options: passed to StoreKit unchanged. Tenure never adds an `appAccountToken`.
         /// - Throws: StoreKit's own errors; `Error.unverified` if StoreKit couldn't verify the transaction, which then
@@ -35,7 +36,7 @@ extension Tenure {
         }
     #endif
 
-    /// Buys a product with the given StoreKit call.
+    /// Buys a product by calling `perform`, and processes the result.
     @MainActor
     func purchase(_ perform: @MainActor () async throws -> Product.PurchaseResult) async throws -> PurchaseResult {
         try await engine.preparePurchase()

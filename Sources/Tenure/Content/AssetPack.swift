@@ -108,6 +108,6 @@ extension Tenure {
         public func allowExpensiveNetwork() async { await library.allowExpensiveNetwork(name) }
     }
 
-    /// The app's asset packs: see `Options.content`.
+    /// The app's asset packs, which come from the sources in `Options.content`.
     public var content: Content { Content(library: library) }
 }

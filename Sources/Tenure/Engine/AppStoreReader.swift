@@ -193,7 +193,7 @@ final class AppStoreReader {
 }
 
 extension Tenure.Distribution {
-    /// Returns the environment that signs a copy of the app that was installed in this way. Used until an app
+    /// Returns the App Store environment of a copy of the app that was installed in this way. Used until an app
     /// transaction was read.
     ///
     /// - Parameter signed: the environment of a transaction, which matters only in development; nil without a
