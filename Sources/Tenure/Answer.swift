@@ -4,12 +4,13 @@ public import TenureCore
 import TenureJSON
 
 extension Tenure {
-    /// The decision about one entitlement, with its reasons, made by the device or by the service.
+    /// The decision about one entitlement, with its reasons. The device makes it, or your Tenure service if the app has
+    /// one.
     public struct Answer: Sendable, Hashable {
         /// The name of the entitlement in the policy.
         public let entitlement: String
         /// The outcome. It is `denied` only if the device or the service has read everything that could grant the
-        /// entitlement. If nothing grants it and something couldn't be read, it is `undetermined`.
+        /// entitlement. If nothing grants it, but a source couldn't be read, it is `undetermined`.
         public let outcome: Decision.Outcome
         /// The time when a granted right ends. Nil if it is permanent.
         public let until: Date?
@@ -34,15 +35,16 @@ extension Tenure {
             }
         }
 
-        /// Codes of reasons that only the device gives. `TenureCore` defines all other codes.
+        /// Codes of reasons that only the device gives. `Reason.code` can have other codes, which the policy's
+        /// decisions and the service give.
         public enum DeviceReason: String, Sendable, Hashable, CaseIterable {
-            /// No source has responded yet.
+            /// The App Store hasn't confirmed yet whether the customer has the entitlement.
             case notAnswered
             /// The answer is from an earlier start of the app, and hasn't been confirmed since.
             case kept
             /// Neither the policy nor the service has an entitlement with the name that the app asked for.
             case unknownEntitlement
-            /// This copy of the app isn't from the App Store.
+            /// This copy of the app isn't from the App Store, TestFlight or Xcode.
             case outsideAppStore
             /// The app's policy is invalid or missing.
             case policyUnusable
@@ -58,6 +60,9 @@ extension Tenure {
 }
 
 extension Tenure.Answer {
+    /// Creates the answer from a decision that the device made by its policy.
+    ///
+    /// - Parameter languages: the customer's languages, the preferred language first.
     init(_ decision: Decision, in languages: [String]) {
         self.init(
             entitlement: decision.entitlement, outcome: decision.outcome, until: decision.until,
@@ -68,6 +73,7 @@ extension Tenure.Answer {
             nextSteps: decision.nextSteps)
     }
 
+    /// Creates the answer from the service's response about the entitlement with this name.
     init(_ response: EntitlementResponse, named name: String) {
         self.init(
             entitlement: name, outcome: response.outcome, until: response.until, sentence: response.sentence,
@@ -86,7 +92,10 @@ extension Tenure.Answer {
 
     /// Returns an undetermined answer, with a sentence that says what is missing.
     ///
-    /// - Parameter title: what customers call the entitlement. If nil, the sentence uses the entitlement's name.
+    /// - Parameters:
+    ///   - title: what customers call the entitlement. If nil, the sentence uses the entitlement's name.
+    ///   - detail: a fact about `deviceReason`, such as the error of a policy that can't be used.
+    ///   - reasons: the reasons of an earlier answer, which follow `deviceReason`.
     static func unanswered(
         _ entitlement: String, title: String? = nil, because deviceReason: DeviceReason = .notAnswered,
         _ detail: String? = nil, keeping reasons: [Reason] = [],
@@ -98,7 +107,7 @@ extension Tenure.Answer {
                 "this copy of the app didn't come from the App Store. Please contact our support team."
             case .policyUnusable:
                 "this copy of the app is incomplete. Please update the app, or contact our support team."
-            case .unknownEntitlement: "this app has nothing with that name. Please contact our support team."
+            case .unknownEntitlement: "this app has no feature with that name. Please contact our support team."
             default:
                 "the App Store hasn't confirmed it yet. "
                     + "Please open the app while you're online and tap Restore Purchases."
@@ -122,8 +131,8 @@ extension Tenure.Answer {
             reasons: [Reason(DeviceReason.kept.rawValue)], nextSteps: [])
     }
 
-    /// Returns this denial as an undetermined answer, because a source that could grant the entitlement wasn't read
-    /// since the app started, something wasn't sent to the service, or the device's clock may be wrong.
+    /// Returns an undetermined answer in place of this denial, because a purchase may have been missed. For example, a
+    /// source wasn't read since the app started, or the device's clock may be wrong.
     func undetermined(because deviceReason: DeviceReason, title: String?) -> Self {
         .unanswered(
             entitlement, title: title, because: deviceReason, keeping: reasons,
@@ -132,6 +141,7 @@ extension Tenure.Answer {
 }
 
 extension Reason.Fact {
+    /// The fact as in `Answer.Reason.facts`.
     fileprivate var texts: [String] {
         switch self {
         case .text(let text): [text]

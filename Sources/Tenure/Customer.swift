@@ -1,13 +1,14 @@
 public import TenureCore
 
 extension Tenure {
-    /// What is known about the customer at one instant.
+    /// What the client (Tenure in this app) knows about the customer at one instant.
     public struct Customer: Sendable, Hashable {
         /// The decisions, by the entitlement's name. Empty until the client has decided for the first time.
         public internal(set) var answers: [String: Answer] = [:]
-        /// How the app was acquired, as the App Store signed it. Nil until it was read.
+        /// When, where and as which version the customer first got the app, as the App Store signed it. Nil until it
+        /// was read.
         public internal(set) var acquisition: Acquisition?
-        /// The App Store environment that signed the acquisition. Nil until it was read.
+        /// The App Store environment that signed `acquisition`, such as production. Nil until it was read.
         public internal(set) var environment: AppStoreEnvironment?
         /// How this copy of the app was installed. Nil until the app's own files were read, right after the start.
         public internal(set) var distribution: Tenure.Distribution?
@@ -21,9 +22,10 @@ extension Tenure {
         /// Why an option in `Options` is invalid, such as an access group that the app doesn't have. The client ignores
         /// that option. Nil if all options are valid.
         public internal(set) var optionsError: Tenure.Error?
+        /// What `allows(_:)` returns.
         var access = Access()
 
-        /// Which entitlements the customer may use: the default, and the entitlements that differ from it.
+        /// Which entitlements the customer may use: a default for all entitlements, and the exceptions to it.
         struct Access: Sendable, Hashable {
             var isAllowedByDefault = false
             var exceptions: Set<String> = []

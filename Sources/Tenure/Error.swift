@@ -3,24 +3,24 @@ public import Foundation
 extension Tenure {
     /// Why a call failed. Calls that ask about entitlements, such as `allows(_:)`, never throw.
     public enum Error: Swift.Error, Sendable, Hashable {
-        /// StoreKit couldn't verify the transaction. It was neither recorded nor finished.
+        /// StoreKit couldn't verify the transaction, for this reason. Tenure has neither recorded nor finished it.
         case unverified(String)
-        /// This process can't make or restore purchases.
+        /// This process, such as an extension, can't make or restore purchases, for this reason.
         case purchasesUnavailable(String)
-        /// The service didn't respond, or rejected the request.
+        /// The Tenure service didn't respond, or rejected the request, for this reason.
         case service(String)
         /// The service's address isn't an `https` URL, or an `http` URL of this machine.
         case serviceAddress(String)
-        /// The device couldn't store the change.
+        /// The device couldn't store that a trial session has begun, for this reason.
         case notStored(String)
         /// The app's policy can't be used.
         case policy(PolicyProblem)
-        /// The text isn't a public key.
+        /// The text isn't a public key, for this reason.
         case key(String)
-        /// `Options.accessGroup` is invalid, or the app doesn't have this group.
+        /// `Options.accessGroup` is invalid, or the app doesn't have this group. The text says which.
         case accessGroup(String)
-        /// The persona doesn't fit the client. A persona's token needs a client with a service, and all other personas
-        /// need a client without a service.
+        /// The persona (a test customer) in the options doesn't fit the client. A persona's token needs a client with a
+        /// service, and all other personas need a client without a service.
         case persona(String)
         /// The policy has no trial of the entitlement.
         case noTrial(entitlement: String)
@@ -39,7 +39,8 @@ extension Tenure {
             case invalid(name: String, reason: String)
             /// The policy is for another app.
             case otherApp(bundleID: String, appBundleID: String)
-            /// The address of a signed policy, or a key that may sign it, is invalid.
+            /// For a policy that a web server can update (`PolicySource.signed`): the bundled policy is invalid or
+            /// isn't signed with the key, or the key itself is invalid.
             case source(String)
         }
 
@@ -88,8 +89,8 @@ extension Tenure.Error: CustomStringConvertible {
         case .accessGroup:
             "name an App Group of the app and of each extension, such as `group.com.example.app`; in an App Clip, leave `Options.accessGroup` unset"
         case .persona:
-            "use `.earlyBuyer(build:on:)` without a service; with a service, use `.token(…)` with the token that `tenure persona create` prints"
-        case .noTrial: "add a `trial` to the entitlement, or hide the button"
+            "without a service, set `Options.persona` to `.earlyBuyer(build:on:)`; with a service, set it to `.token(…)` with the token that `tenure persona create` prints"
+        case .noTrial: "add a `trial` to the entitlement in the policy, or don't offer the trial"
         case .trialOver: "offer the purchase instead"
         }
     }
@@ -98,7 +99,7 @@ extension Tenure.Error: CustomStringConvertible {
 extension Tenure.Error: LocalizedError {
     /// The problem in one English sentence.
     public var errorDescription: String? { problem }
-    /// What the developer can do about it.
+    /// What the developer can do about the problem.
     public var recoverySuggestion: String? { recovery }
 }
 
@@ -122,7 +123,8 @@ extension Tenure.Error.PolicyProblem: CustomStringConvertible {
         case .unreadable: "check the file's permissions"
         case .empty, .invalid: "write it with `tenure policy compile`"
         case .otherApp: "set `bundleID` in the policy and compile it again"
-        case .source: "use the address and the key that `tenure policy sign` and `tenure policy signing-key` print"
+        case .source:
+            "bundle a policy that `tenure policy sign` wrote, and pass the key that `tenure policy signing-key` prints"
         }
     }
 }

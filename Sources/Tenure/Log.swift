@@ -3,7 +3,7 @@
 #endif
 
 extension Tenure {
-    /// Receives the client's log lines. They never contain a token, an artifact or an ID.
+    /// Receives Tenure's log lines. They never contain a token, a signed artifact or an ID of the customer.
     public struct Log: Sendable {
         /// How important a line is.
         public enum Level: String, Sendable, Hashable, CaseIterable {

@@ -2,16 +2,17 @@ public import Foundation
 public import TenureCore
 
 extension Tenure {
-    /// The settings of a client.
+    /// The settings of a `Tenure` object, the client in the app.
     public struct Options: Sendable {
         /// The time at which Tenure finishes a transaction. Until then, the App Store delivers it again at each start.
         ///
         /// Without a call of the app, Tenure finishes only transactions of products in the policy or in the service's
-        /// catalog, and none of consumables. For every other transaction, the app delivers the product. Then it calls
-        /// `contentArrived(for:)`, so that Tenure finishes the transaction, or `Transaction.finish()`. For a consumable,
-        /// pass the transaction, not the product ID.
+        /// list of products, and none of consumables. For every other transaction, the app delivers the product. Then
+        /// it calls `contentArrived(for:)`, so that Tenure finishes the transaction, or `Transaction.finish()`. For a
+        /// consumable, pass the transaction, not the product ID.
         public enum Finishing: Sendable, Hashable {
-            /// As soon as the transaction is *recorded*: stored on the device and, with a service, answered by the service.
+            /// As soon as the transaction is *recorded*: stored on the device and, with a service, answered by the
+            /// service.
             case whenRecorded
             /// For these products, after the app has called `contentArrived(for:)` or all their asset packs are
             /// installed. For all other products, as soon as the transaction is recorded.
@@ -20,36 +21,38 @@ extension Tenure {
             case never
         }
 
-        /// What is allowed in copies that weren't installed from the App Store. Such copies have no signed evidence.
+        /// What is allowed in copies that weren't installed from the App Store, TestFlight or Xcode. For such copies,
+        /// the App Store has signed nothing.
         public enum OutsideAppStore: Sendable, Hashable {
             /// Everything is allowed, because the customer paid in another store.
             case allow
             /// Everything is denied.
             case deny
-            /// The same as for customers without any evidence: see `whileUndetermined`.
+            /// As while a decision is undetermined: `whileUndetermined` says what is allowed.
             case undetermined
         }
 
         /// The time at which Tenure finishes transactions.
         public var finishing = Finishing.whenRecorded
-        /// The decisions for copies that weren't installed from the App Store.
+        /// What is allowed in copies that weren't installed from the App Store, TestFlight or Xcode.
         public var outsideAppStore = OutsideAppStore.undetermined
-        /// What `allows(_:)` returns while a decision is undetermined, and for how long after the app's first start on
-        /// this device. If nil, the policy's `whileUndetermined` applies. For a client with a service and no policy,
-        /// nil means that undetermined decisions are allowed for 72 hours. If the policy can't be read, nothing is
-        /// allowed.
+        /// What `allows(_:)` returns while a decision is undetermined (nothing grants the entitlement, but not
+        /// everything could be read that might), and for how long after the app's first start on this device. If nil,
+        /// the policy's `whileUndetermined` applies. For a client with a service and no policy, nil means that
+        /// undetermined decisions are allowed for 72 hours. If the policy can't be read, nothing is allowed.
         public var whileUndetermined: Policy.WhileUndetermined?
         /// The timeout of each StoreKit call, in seconds.
         public var appStoreTimeout: Double = 8
         /// The timeout of one request to the service, in seconds.
         public var serviceTimeout: Double = 15
-        /// How long `restore()` waits for the sign-in and the search after it, in seconds. The sign-in itself has no
-        /// time limit.
+        /// How long `restore()` waits, in seconds: for the sign-in, and then for the App Store and the service to
+        /// answer. The sign-in itself has no time limit.
         public var restoreTimeout: Double = 60
-        /// A test customer for builds from Xcode and TestFlight. Copies from the App Store ignore the persona.
+        /// The test customer that replaces the real customer in builds from Xcode and TestFlight. Nil to use the real
+        /// customer. Copies from the App Store ignore it.
         public var persona: Persona?
-        /// The customer's languages, the preferred language first. `Answer.sentence` has titles in the first of these
-        /// languages for which the policy has titles. The client sends the languages to the service as
+        /// The customer's languages, the preferred language first. `Answer.sentence` has the entitlement's title in the
+        /// first of these languages for which the policy has a title. The client sends the languages to the service as
         /// `Accept-Language`.
         public var languages = Locale.preferredLanguages
         /// Receives the client's log lines.
@@ -65,7 +68,7 @@ extension Tenure {
         /// Groups of the app and of each extension.
         public var accessGroup: String?
 
-        /// Where asset packs come from: see `Tenure.content`. Nil if the app has no asset packs.
+        /// The sources of asset packs (files that a purchase unlocks). Nil if the app has no asset packs.
         public var content: ContentSources?
         /// The number of bytes, for all packs together, that downloads may transfer over an expensive network without a
         /// call of `allowExpensiveNetwork()`.
@@ -77,11 +80,11 @@ extension Tenure {
 
     /// A test customer for builds from Xcode and TestFlight.
     ///
-    /// In the sandbox and in Xcode, all customers have the same original version and date. So without a persona, you
-    /// can't test how the policy treats early customers.
+    /// In the sandbox and in Xcode, all customers have the same original version and date. So without such a test
+    /// customer, a *persona*, you can't test how the policy treats early customers.
     public struct Persona: Sendable, Hashable {
-        /// A customer who got this version of the app on this date, or a persona of the service, identified by its
-        /// token.
+        /// Either a customer who got this version of the app on this date, or a test customer that the service created
+        /// and that its token identifies.
         enum Kind: Sendable, Hashable {
             case acquired(version: String, platform: Platform, date: Date)
             case token(String)
@@ -116,13 +119,13 @@ extension Tenure {
             Persona(kind: .acquired(version: version, platform: .macOS, date: date))
         }
 
-        /// A persona of the service: the token that `tenure persona create` prints.
+        /// A test customer that the service created: pass the token that `tenure persona create` prints.
         public static func token(_ token: String) -> Persona { Persona(kind: .token(token)) }
     }
 }
 
 extension Tenure.Persona {
-    /// The evidence of a persona that needs no service. Nil for a token.
+    /// The persona with the proof of when and in which version it got the app. Nil for a persona of the service.
     var evidence: TenureCore.Persona? {
         guard case .acquired(let version, let platform, let date) = kind else { return nil }
         return TenureCore.Persona(
@@ -132,6 +135,7 @@ extension Tenure.Persona {
                 originalAppVersion: version, originalPurchaseDate: date))
     }
 
+    /// The token of a persona of the service. Nil for any other persona.
     var token: String? {
         if case .token(let token) = kind { token } else { nil }
     }

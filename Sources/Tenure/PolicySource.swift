@@ -39,8 +39,10 @@ extension Tenure {
 }
 
 extension Tenure.PolicySource {
+    /// The folders in which a bundle may have its resources.
     static func folders(of bundle: Bundle) -> [URL] { [bundle.resourceURL, bundle.bundleURL].compactMap(\.self) }
 
+    /// Returns the URL of the first file with this name in the folders. Throws if no folder has the file.
     static func find(_ name: String, in folders: [URL]) throws(Tenure.Error) -> URL {
         for folder in folders {
             let file = folder.appendingPathComponent(name)

@@ -12,10 +12,11 @@ extension Tenure {
             case canceled
             /// The App Store reported an error.
             case failed(String)
-            /// The sign-in, or the search after it, hasn't ended within `Options.restoreTimeout`. Both continue, and
-            /// `updates` yields any change.
+            /// The sign-in, or asking the App Store and the service after it, hasn't ended within
+            /// `Options.restoreTimeout`. Both continue, and `updates` yields any change.
             case waiting
-            /// This process may not show a sign-in: it is an extension, or a copy that isn't from the App Store.
+            /// This process may not show a sign-in, for this reason: for example, it is an extension, or the copy of
+            /// the app isn't from the App Store.
             case notAllowed(String)
         }
 
@@ -31,9 +32,9 @@ extension Tenure {
     /// sign-in, apart from a purchase. The call never throws. A sign-in that fails or is canceled removes no
     /// entitlement.
     ///
-    /// The call waits at most `Options.restoreTimeout` for the sign-in and the search after it. If they haven't ended
-    /// by then, the call searches again for up to 2 seconds. If no sign-in is allowed, it waits until StoreKit and the
-    /// service were asked again.
+    /// The call waits for the sign-in, and then for the App Store and the service to answer: at most
+    /// `Options.restoreTimeout` in all. After this time, the call asks the App Store and the service once more, for up
+    /// to 2 seconds. If no sign-in is allowed, it waits until both were asked again.
     @discardableResult
     public func restore() async -> RestoreResult {
         let signIn = await engine.restore()
@@ -42,7 +43,8 @@ extension Tenure {
 }
 
 extension Engine {
-    /// See `Tenure.restore`. Reads the App Store again even if this process may not show a sign-in.
+    /// Asks the customer to sign in, and reads the App Store again. Reads it even if this process may not show a
+    /// sign-in. Returns how the sign-in ended.
     func restore() async -> Tenure.RestoreResult.SignIn {
         load()
         do throws(HostLimit) {
@@ -64,13 +66,14 @@ extension Engine {
         return .waiting
     }
 
-    /// Shows a sign-in. It has no timeout, because typing a password can take long.
+    /// Shows a sign-in, and then reads the App Store again. The sign-in has no timeout, because typing a password can
+    /// take long.
     private func signIn() async -> Tenure.RestoreResult.SignIn {
         let access = setup.access
-        let signIn = await outcome { try await access.synchronize() }
+        let signIn = await signInOutcome { try await access.synchronize() }
         await searchAgain()
         if case .succeeded = signIn, device.snapshot.appTransaction == nil, device.mayReadAppTransaction {
-            let refreshed = await outcome {
+            let refreshed = await signInOutcome {
                 self.appStore.addAppTransaction(.success(try await access.refreshAppTransaction()))
             }
             if case .succeeded = refreshed {
@@ -83,7 +86,7 @@ extension Engine {
     }
 
     /// Makes a call that may show a sign-in. Returns how the sign-in ended.
-    private func outcome(_ call: () async throws -> Void) async -> Tenure.RestoreResult.SignIn {
+    private func signInOutcome(_ call: () async throws -> Void) async -> Tenure.RestoreResult.SignIn {
         do {
             try await call()
             return .succeeded
@@ -97,5 +100,5 @@ extension Engine {
     }
 }
 
-/// The error for a sign-in that the customer closed.
+/// The error that `AppStoreAccess` throws if the customer closed the sign-in.
 struct SignInCanceled: Error {}

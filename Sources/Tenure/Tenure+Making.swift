@@ -33,7 +33,7 @@ extension Tenure {
     ///
     /// - Parameters:
     ///   - service: an `https` address, or `http` on this machine.
-    ///   - app: the app's name, if the service has several.
+    ///   - app: the app's name in the service, if the service has several apps.
     ///   - key: the service's signing key, pinned when the app is built.
     ///   - policy: the policy by which the device decides until the service has answered, such as at a first launch
     ///     without network.
@@ -77,9 +77,10 @@ extension Tenure {
         self.init(setup, policy: .success(try setup.loadPolicy()))
     }
 
-    /// Creates a client for a release before the app's business model changes. It only sends the customer's signed
-    /// artifacts to the service. It allows every entitlement, finishes no transaction and shows nothing. With the
-    /// collected artifacts, `tenure rehearse` shows what a new policy would decide for real customers.
+    /// Creates a client for a release before the app's business model changes. It only sends the customer's artifacts
+    /// (what the App Store signed) to the service. It allows every entitlement, finishes no transaction and shows
+    /// nothing. With the collected artifacts, `tenure rehearse` shows what a new policy would decide for real
+    /// customers.
     public static func listening(service: URL, app: String? = nil, options: Options = Options()) -> Tenure {
         var setup = Setup(live: options, policy: nil)
         setup.service = ServiceConnection(url: service, app: app, timeout: options.serviceTimeout)
@@ -107,14 +108,15 @@ extension Setup {
         self.optionsError = optionsError
         events = DeviceEvent.ofThisDevice
         #if canImport(Security) && !os(macOS)
-            // Only one process can use a background session. That process is the app.
+            // Only one process can use the system's background downloads. That process is the app.
             if options.content != nil, host.kind == .app {
                 background = BackgroundSession.ofThisProcess(group: options.accessGroup)
             }
         #endif
     }
 
-    /// Reads the policy from the device. Nil if the app has no policy.
+    /// Reads the policy from the device. Nil if the app has no policy. Throws if the policy can't be read, or is for
+    /// another app.
     func loadPolicy() throws(Tenure.Error) -> Tenure.LoadedPolicy? {
         guard let loaded = try policy?.load(options) else { return nil }
         let bundleID = loaded.policy.app.bundleID
@@ -124,7 +126,8 @@ extension Setup {
         return loaded
     }
 
-    /// Throws if the options can't be used with this setup.
+    /// Throws if an option is invalid: the access group, or a persona (a test customer) that doesn't fit a client with
+    /// or without a service.
     fileprivate func validateOptions() throws(Tenure.Error) {
         if let optionsError { throw optionsError }
         guard let persona = options.persona else { return }

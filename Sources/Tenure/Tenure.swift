@@ -8,13 +8,15 @@ public import TenureCore
 /// refreshes in the background. Only `restore()` may ask the customer to sign in.
 public final class Tenure: Sendable {
     let engine: Engine
+    /// The current answers, which the engine publishes.
     let state: CustomerState
     let setup: Setup
+    /// The asset packs.
     let library: ContentLibrary
     /// The tasks that run in the background. They are canceled when this object is released.
     private let work: [Task<Void, Never>]
 
-    /// Starts even if the policy can't be used. See `init(policyIfValid:options:)`.
+    /// Creates a client that starts even if the policy can't be used, like `init(policyIfValid:options:)`.
     package convenience init(_ setup: Setup) {
         let policy: Result<LoadedPolicy?, Tenure.Error>
         do throws(Tenure.Error) {
@@ -25,6 +27,7 @@ public final class Tenure: Sendable {
         self.init(setup, policy: policy)
     }
 
+    /// Creates a client with the policy that was read, or with the reason why it can't be used.
     init(_ setup: Setup, policy: Result<LoadedPolicy?, Tenure.Error>) {
         self.setup = setup
         let engine = Engine(setup, policy: policy)
@@ -50,11 +53,12 @@ public final class Tenure: Sendable {
 
     /// Returns whether the customer may use the entitlement now.
     ///
-    /// If a right is already known, the call returns immediately. Otherwise it waits, for 15 seconds at most, until the
-    /// client has read all sources for the first time since the start. If a right has ended, the call waits for a
-    /// search, also for 15 seconds at most. If a denial is older than a minute, the call checks the denial again, which
-    /// takes 2 seconds at most. The call never throws and never shows a sign-in. While the decision is undetermined,
-    /// the policy's `whileUndetermined` applies.
+    /// If a right is already known, the call returns immediately. Otherwise it waits, for 15 seconds at most, until
+    /// Tenure has asked the App Store, and the service if there is one, for the first time since the start. If a right
+    /// has ended, the call waits until they were asked again, also for 15 seconds at most. If a denial is older than a
+    /// minute, the call checks the denial again, which takes 2 seconds at most. The call never throws and never shows a
+    /// sign-in. While the decision is undetermined, `Options.whileUndetermined` decides, or else the policy's
+    /// `whileUndetermined`.
     nonisolated(nonsending) public func allows(_ entitlement: String) async -> Bool {
         if case .yes = state.access(to: entitlement) { return true }
         await waitForDecision(on: entitlement)

@@ -23,7 +23,7 @@ struct InProcessConnection: AppStoreConnection {
     }
 
     /// Returns nil, because the store in this process answers only asynchronously.
-    func sendAtOnce(_ kind: RequestKind, _ body: JSONObject) -> JSONObject? { nil }
+    func sendBlocking(_ kind: RequestKind, _ body: JSONObject) -> JSONObject? { nil }
 }
 
 extension LocalStore {

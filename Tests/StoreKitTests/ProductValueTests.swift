@@ -29,7 +29,7 @@ import Testing
             (.systemError(LocalStore.Failure("there is no customer `Quinn`")), "there is no customer `Quinn`"),
             (.notAvailableInStorefront, "the product isn't sold in this storefront"),
             (.notEntitled, "the app lacks an entitlement of its code signature"),
-            (.unsupported, "the product doesn't support this"),
+            (.unsupported, "the product doesn't support this operation"),
         ]
         for (error, text) in errors { #expect(error.errorDescription == text) }
         let purchaseErrors: [(error: Product.PurchaseError, text: String)] = [
@@ -39,11 +39,11 @@ import Testing
             ),
             (.productUnavailable, "the product isn't for sale"),
             (.purchaseNotAllowed, "purchases aren't allowed on this device"),
-            (.ineligibleForOffer, "the offer isn't for this customer"),
+            (.ineligibleForOffer, "this customer isn't eligible for the offer"),
             (.invalidOfferIdentifier, "the product has no offer with this ID"),
             (.invalidOfferPrice, "the price of the offer isn't valid"),
             (.invalidOfferSignature, "the signature of the offer isn't valid"),
-            (.missingOfferParameters, "a parameter of the offer is missing"),
+            (.missingOfferParameters, "the offer has no ID"),
         ]
         for (error, text) in purchaseErrors { #expect(error.errorDescription == text) }
     }

@@ -30,15 +30,15 @@ import Testing
         ),
         (
             .accessGroup("no group"),
-            "no group; name an App Group of the app and of each extension, such as `group.com.example.app`; an App Clip has none"
+            "no group; name an App Group of the app and of each extension, such as `group.com.example.app`; in an App Clip, leave `Options.accessGroup` unset"
         ),
         (
             .persona("no service"),
-            "no service; use `.earlyBuyer(build:on:)` without a service; with a service, use `.token(…)` with the token that `tenure persona create` prints"
+            "no service; without a service, set `Options.persona` to `.earlyBuyer(build:on:)`; with a service, set it to `.token(…)` with the token that `tenure persona create` prints"
         ),
         (
             .noTrial(entitlement: "pro"),
-            "the policy has no trial of `pro`; add a `trial` to the entitlement, or hide the button"
+            "the policy has no trial of `pro`; add a `trial` to the entitlement in the policy, or don't offer the trial"
         ),
         (.trialOver(entitlement: "pro"), "the trial of `pro` is used up; offer the purchase instead"),
         (
@@ -63,7 +63,7 @@ import Testing
         ),
         (
             .policy(.source("`k` isn't a policy signing key")),
-            "`k` isn't a policy signing key; use the address and the key that `tenure policy sign` and `tenure policy signing-key` print"
+            "`k` isn't a policy signing key; bundle a policy that `tenure policy sign` wrote, and pass the key that `tenure policy signing-key` prints"
         ),
     ]
 
@@ -164,7 +164,7 @@ import Testing
                 .policyUnusable,
                 "this copy of the app is incomplete. Please update the app, or contact our support team."
             ),
-            (.unknownEntitlement, "this app has nothing with that name. Please contact our support team."),
+            (.unknownEntitlement, "this app has no feature with that name. Please contact our support team."),
         ] as [(Tenure.Answer.DeviceReason, String)])
     func `an undetermined answer of the device says what is missing and what to do`(
         reason: Tenure.Answer.DeviceReason, doubt: String

@@ -1,13 +1,14 @@
 public import Foundation
 
-/// The relation between an app and the App Store on this device.
+/// Functions of the App Store on this device, as in Apple's `AppStore`. On Linux, they use a local App Store for tests:
+/// see `LocalStore`.
 public enum AppStore: Sendable {
     /// Whether the customer may buy. False if a test sets `LocalStore.Behavior.canMakePayments` to false, or if no
-    /// store is configured.
+    /// local App Store is configured.
     public static var canMakePayments: Bool { LocalStore.current?.behavior.canMakePayments ?? false }
 
-    /// The ID for which the App Store signs artifacts on this device; see `Transaction.deviceVerification`.
-    /// Nil if no store is configured.
+    /// The ID of this device. The App Store signs each transaction with a hash of this ID: see
+    /// `Transaction.deviceVerification`. Nil if no local App Store is configured.
     public static var deviceVerificationID: UUID? { LocalStore.current?.deviceVerificationID }
 
     /// Asks the customer to sign in, and gets everything from the App Store again: the app transaction, transactions,
@@ -19,9 +20,9 @@ public enum AppStore: Sendable {
 }
 
 extension AppStore {
-    /// The environment in which the App Store signed something.
+    /// The environment in which the App Store signed a value, such as production or the sandbox.
     public struct Environment: RawRepresentable, Equatable, Hashable, Sendable {
-        /// The text as signed, even if there is no constant for it.
+        /// The environment's name in the signed value, even if there is no constant for this name.
         public let rawValue: String
 
         /// Accepts any text, because Apple may add environments.
@@ -37,15 +38,16 @@ extension AppStore {
 
     /// The platform on which the customer first got the app: iPadOS and watchOS are treated as iOS.
     public struct Platform: RawRepresentable, Equatable, Hashable, Sendable {
-        /// The text as signed, even if there is no constant for it. Empty if the payload has no platform.
+        /// The platform's name in the signed app transaction, even if there is no constant for this name. Empty if the
+        /// app transaction has no platform.
         public let rawValue: String
 
         /// Accepts any text, because Apple may add platforms.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// iPhone and iPad. `originalAppVersion` is then a build.
+        /// iPhone and iPad. `AppTransaction.originalAppVersion` is then a build number.
         public static let iOS = Platform(rawValue: "iOS")
-        /// The Mac, including Mac Catalyst. `originalAppVersion` is then a marketing version instead of a build.
+        /// The Mac, also for Mac Catalyst. `AppTransaction.originalAppVersion` is then a marketing version.
         public static let macOS = Platform(rawValue: "macOS")
         /// Apple TV.
         public static let tvOS = Platform(rawValue: "tvOS")

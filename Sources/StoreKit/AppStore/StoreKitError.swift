@@ -8,7 +8,8 @@ public enum StoreKitError: Error, Sendable {
     case userCancelled
     /// The local App Store can't be reached, or `LocalStore.Behavior.isOffline` is set.
     case networkError(URLError)
-    /// The local App Store refused. The underlying error is a `LocalStore.Failure` with the reason.
+    /// The local App Store refused the request, or isn't configured. The underlying error is a `LocalStore.Failure`
+    /// with the reason.
     case systemError(any Error)
     /// The product isn't sold in the customer's storefront.
     case notAvailableInStorefront
@@ -28,7 +29,7 @@ extension StoreKitError: LocalizedError {
         case .systemError(let error): "\(error)"
         case .notAvailableInStorefront: "the product isn't sold in this storefront"
         case .notEntitled: "the app lacks an entitlement of its code signature"
-        case .unsupported: "the product doesn't support this"
+        case .unsupported: "the product doesn't support this operation"
         }
     }
 }

@@ -7,17 +7,18 @@ import TenureJSON
 public struct AppTransaction: Sendable {
     let signedText: SignedText
 
-    /// The payload of the JWS, as the App Store wrote it.
+    /// The JSON that the App Store signed: the payload of the JSON Web Signature (JWS).
     public var jsonRepresentation: Data { signedText.payloadData }
     /// The app's Apple ID; nil outside of production.
     public let appID: UInt64?
-    /// The ID of the Apple Account in this app. It never changes.
+    /// An ID for the customer's Apple Account, valid only in this app. It never changes.
     public let appTransactionID: String
     /// The version of the running app: CFBundleVersion, on macOS CFBundleShortVersionString.
     public let appVersion: String
     /// Apple's number of the running app's version; nil outside of production.
     public let appVersionID: UInt64?
-    /// The app for which the App Store signed the app transaction. Verification compares it with the app on the device.
+    /// The bundle ID of the app for which the App Store signed this app transaction. Verification compares it with the
+    /// app on the device.
     public let bundleID: String
     /// The environment of the local App Store: production or the sandbox.
     public let environment: AppStore.Environment
@@ -28,12 +29,13 @@ public struct AppTransaction: Sendable {
     public let originalPurchaseDate: Date
     /// The platform on which the app was first acquired.
     public let originalPlatform: AppStore.Platform
-    /// `originalPlatform` as signed, even for a platform that the type doesn't know.
+    /// The name of `originalPlatform` as signed, even if `AppStore.Platform` has no constant for it.
     public var originalPlatformStringRepresentation: String { originalPlatform.rawValue }
     /// The date at which the customer ordered the app before its release; nil if there was no such order, and in the
     /// sandbox.
     public let preorderDate: Date?
-    /// The date at which the purchase of the app itself was refunded. Apple's systems report this date only since 2026.
+    /// The date at which the purchase of the app itself was refunded; nil if it wasn't. Apple's systems report this
+    /// date only since 2026.
     public let revocationDate: Date?
     /// The SHA-384 hash (48 bytes) of two UUIDs in lower case: the nonce, then `AppStore.deviceVerificationID`.
     public let deviceVerification: Data

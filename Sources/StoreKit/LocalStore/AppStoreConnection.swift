@@ -7,9 +7,9 @@ package protocol AppStoreConnection: Sendable {
     /// Sends a request to the store, and returns its response. If the task is canceled, the call stops waiting.
     func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject
 
-    /// Sends a request without suspending, for the few calls that StoreKit answers at once. Returns nil if the
-    /// connection can't do this.
-    func sendAtOnce(_ kind: RequestKind, _ body: JSONObject) -> JSONObject?
+    /// Sends a request and blocks the thread until the store responds. Returns nil if the request fails, or if this
+    /// connection can't block.
+    func sendBlocking(_ kind: RequestKind, _ body: JSONObject) -> JSONObject?
 }
 
 /// The requests of a device, with the same names as `DeviceRequestKind` in the module `LocalAppStore`. This module

@@ -2,14 +2,15 @@ import Foundation
 import TenureAppStore
 import TenureJSON
 
-/// The change log of the device: the changes that the App Store has reported, in order. Each listener of `updates`
-/// reads the log at a separate position.
+/// The changes that the App Store has reported to a device, in order. Each listener of a sequence such as
+/// `Transaction.updates` reads this log at a separate position.
 struct ChangeLog: Sendable {
     /// The changes of one kind of element.
     struct Changes<Element: Sendable>: Sendable {
         /// The changed elements since the process started.
         var changes: [Element] = []
-        /// The elements that a new listener gets first.
+        /// The elements that a new listener gets first: unfinished transactions. Always empty for statuses and
+        /// storefronts.
         var backlog: [Element] = []
     }
 
@@ -17,9 +18,10 @@ struct ChangeLog: Sendable {
     var statuses = Changes<ReceivedSubscription>()
     var storefronts = Changes<Storefront>()
 
-    /// The last known state of each transaction, by ID. A different state is a change. Nil before the first report
-    /// about a customer.
+    /// The content of each transaction in the App Store's last report, by transaction ID. If the next report has other
+    /// content, the transaction has changed. Nil before the first report about a customer.
     private(set) var knownTransactions: [UInt64: JSONObject]?
+    /// The same for subscriptions, by the ID of the first transaction.
     private var knownSubscriptions: [UInt64: [JSONObject]] = [:]
     private var knownStorefront: Storefront?
     /// Whether another customer was signed in before. Then listeners have read the backlog already, so the new
@@ -34,14 +36,14 @@ struct ChangeLog: Sendable {
         transactions.backlog = []
     }
 
-    /// Compares a report of the App Store with the known states, and adds the changes. Returns whether there are
-    /// changes.
+    /// Compares a report of the App Store with the report before it, and adds the changes to the log. Returns whether
+    /// there are changes.
     ///
     /// - Parameters:
-    ///   - contents: the report. Its states are the known states for the next call.
+    ///   - contents: the new report.
     ///   - isReturnedByPurchase: whether this device is buying the product, so that `purchase()` returns the
     ///     transaction instead of `updates`.
-    ///   - isOwn: whether this device bought the transaction.
+    ///   - isOwn: whether a purchase on this device created the transaction.
     mutating func update(
         _ contents: DeviceContents, isReturnedByPurchase: (Transaction) -> Bool, isOwn: (Transaction) -> Bool
     ) -> Bool {
@@ -49,17 +51,17 @@ struct ChangeLog: Sendable {
         let before = (transactions.changes.count, statuses.changes.count, storefronts.changes.count)
         // Report the oldest transactions first. Leave out a new transaction that `purchase()` returns. A later change
         // of that transaction, such as a refund, is reported.
-        for held in contents.transactions.reversed()
-        where !isReturnedByPurchase(held.value) || !isFirst && isKnown(held.value) {
-            let reported = held.value.signedText.contents
-            let knownState = knownTransactions?[held.value.id]
+        for received in contents.transactions.reversed()
+        where !isReturnedByPurchase(received.value) || !isFirst && isKnown(received.value) {
+            let reported = received.value.signedText.contents
+            let knownState = knownTransactions?[received.value.id]
             let isChange =
                 isFirst
-                ? hadAnotherCustomer && !held.isFinished
-                : knownState != reported && !(knownState == nil && isOwn(held.value))
-            if isChange { transactions.changes.append(held.value) }
+                ? hadAnotherCustomer && !received.isFinished
+                : knownState != reported && !(knownState == nil && isOwn(received.value))
+            if isChange { transactions.changes.append(received.value) }
             knownTransactions = knownTransactions ?? [:]
-            knownTransactions?[held.value.id] = reported
+            knownTransactions?[received.value.id] = reported
         }
         knownTransactions = knownTransactions ?? [:]
         transactions.backlog = contents.transactions.reversed()
@@ -80,9 +82,9 @@ struct ChangeLog: Sendable {
     private func isKnown(_ transaction: Transaction) -> Bool { knownTransactions?[transaction.id] != nil }
 }
 
-/// The position of a listener.
+/// How far a listener has read the `ChangeLog`.
 struct ChangeLogCursor<Element: Sendable>: Sendable {
-    /// The index in the list of changes; nil before the listener began.
+    /// The index of the next element in `Changes.changes`; nil before the listener began.
     var position: Int?
     /// The elements of the backlog that the listener hasn't read yet.
     var backlog: ArraySlice<Element> = []

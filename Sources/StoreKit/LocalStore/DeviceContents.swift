@@ -9,12 +9,15 @@ struct DeviceContents: Sendable {
     let change: Int
     /// The local App Store's time when it reported these contents.
     let now: Date
+    /// The customer's name in the local App Store.
     let customer: String
     let bundleID: String
+    /// The app's Apple ID. Nil if the local App Store has none for the app.
     let appAppleID: Int64?
+    /// Whether the local App Store simulates the sandbox instead of production.
     let isSandbox: Bool
     let storefront: Storefront?
-    /// The installed version; nil if the customer never got the app.
+    /// The version of the installed app; nil if the customer never got the app.
     let appVersion: String?
     /// The customer's transactions, the newest first.
     var transactions: [ReceivedTransaction]
@@ -41,6 +44,7 @@ struct DeviceContents: Sendable {
 /// One transaction as received, not yet verified.
 struct ReceivedTransaction: Sendable {
     var value: Transaction
+    /// Whether the app has finished the transaction, according to the App Store or on this device.
     var isFinished: Bool
 
     init?(_ json: JSONObject) {
@@ -52,9 +56,13 @@ struct ReceivedTransaction: Sendable {
 
 /// One subscription as received, not yet verified.
 struct ReceivedSubscription: Sendable {
+    /// The ID of the subscription group.
     let group: String
+    /// The state when the App Store reported it. `state(at:)` returns the state at a later time.
     let state: Product.SubscriptionInfo.RenewalState
+    /// Whether another member of the family bought the subscription.
     let isFamilyShared: Bool
+    /// The latest transaction of the subscription.
     let transaction: Transaction
     let renewalInfo: Product.SubscriptionInfo.RenewalInfo
 
@@ -94,30 +102,30 @@ extension SignedText {
 }
 
 extension DeviceContents {
-    /// Keeps the old copies of artifacts with unchanged contents, as a device does.
+    /// Keeps the old signed copy of each transaction and subscription with the same content, as a device does.
     mutating func keepCopies(of old: DeviceContents?) {
         guard let old, old.customer == customer else { return }
         let transactionCopies = Dictionary(old.transactions.map { ($0.value.id, $0.value) }) { first, _ in first }
-        for place in transactions.indices {
-            let value = transactions[place].value
+        for index in transactions.indices {
+            let value = transactions[index].value
             if let copy = transactionCopies[value.id], copy.signedText.contents == value.signedText.contents {
-                transactions[place].value = copy
+                transactions[index].value = copy
             }
         }
         let subscriptionCopies = Dictionary(old.subscriptions.map { ($0.transaction.originalID, $0) }) { first, _ in
             first
         }
-        for place in subscriptions.indices {
-            let new = subscriptions[place]
+        for index in subscriptions.indices {
+            let new = subscriptions[index]
             if let copy = subscriptionCopies[new.transaction.originalID], copy.state == new.state,
                 copy.contents == new.contents
             {
-                subscriptions[place] = copy
+                subscriptions[index] = copy
             }
         }
     }
 
-    /// Returns the transactions of a selection, the newest first.
+    /// Returns the transactions that `selection` requests, the newest first.
     ///
     /// - Parameter withAllConsumables: whether the history includes consumables that the app has finished.
     func selected(_ selection: TransactionSelection, at now: Date, withAllConsumables: Bool) -> [Transaction] {
@@ -130,6 +138,8 @@ extension DeviceContents {
         }
     }
 
+    /// Returns all transactions, without finished consumables that weren't refunded, unless `withAllConsumables` is
+    /// true.
     private func history(withAllConsumables: Bool) -> [Transaction] {
         transactions.filter {
             withAllConsumables || !$0.isFinished || $0.value.productType != .consumable
@@ -142,9 +152,9 @@ extension DeviceContents {
     private func entitlements(at now: Date) -> [Transaction] {
         var result: [Transaction] = []
         for transaction in transactions.map(\.value) where entitles(transaction, at: now) {
-            if let place = result.firstIndex(where: { $0.productID == transaction.productID }) {
-                if result[place].ownershipType == .familyShared, transaction.ownershipType == .purchased {
-                    result[place] = transaction
+            if let index = result.firstIndex(where: { $0.productID == transaction.productID }) {
+                if result[index].ownershipType == .familyShared, transaction.ownershipType == .purchased {
+                    result[index] = transaction
                 }
             } else {
                 result.append(transaction)

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureHTTP
 import TenureJSON
 
-/// The connection to a local App Store on a port: `tenure local-store run`.
+/// The connection to a local App Store that `tenure local-store run` serves over HTTP.
 struct HTTPConnection: AppStoreConnection {
     let url: URL
 
@@ -24,7 +24,7 @@ struct HTTPConnection: AppStoreConnection {
         return try Self.answer(response)
     }
 
-    func sendAtOnce(_ kind: RequestKind, _ body: JSONObject) -> JSONObject? {
+    func sendBlocking(_ kind: RequestKind, _ body: JSONObject) -> JSONObject? {
         let request = request(kind, body, timeout: 10)
         return (try? URLSessionTransport.shared.sendBlocking(request)).flatMap { try? Self.answer($0) }
     }
@@ -39,7 +39,8 @@ struct HTTPConnection: AppStoreConnection {
         return request
     }
 
-    /// Reads the store's response. Throws a refusal with the reason that the store gives.
+    /// Returns the JSON object in the store's response. Throws `refused` with the store's reason for any status except
+    /// 200.
     private static func answer(_ response: TransportResponse) throws(ConnectionFailure) -> JSONObject {
         guard case .object(let answer)? = try? JSONValue(parsing: Array(response.body)) else {
             throw .network(URLError(.badServerResponse))

@@ -17,6 +17,7 @@ extension LocalStore {
         return try await fetchAppTransaction(flaw)
     }
 
+    /// Asks the customer to sign in, and replaces the device's copies of the app transaction and of the receipt.
     func refreshAppTransaction() async throws(StoreKitError) -> VerificationResult<AppTransaction> {
         try await askToSignIn()
         let flaw = try await applyBehavior(\.appTransaction)
@@ -26,6 +27,7 @@ extension LocalStore {
         return result
     }
 
+    /// Asks the customer to sign in, and replaces everything that the device has stored from the App Store.
     func sync() async throws(StoreKitError) {
         try await askToSignIn()
         try await contact(isFresh: true)
@@ -41,6 +43,8 @@ extension LocalStore {
         try? await fetchReceipt()
     }
 
+    /// Gets the app transaction from the App Store, gives it the flaw (if any), verifies it, and stores it on the
+    /// device.
     private func fetchAppTransaction(_ flaw: Flaw?) async throws(StoreKitError) -> VerificationResult<AppTransaction> {
         // Creating the verifier needs the app and the trusted roots, so contact the App Store first.
         if state.withLock({ $0.verifier == nil }) { try await contact() }
@@ -81,7 +85,7 @@ extension LocalStore {
     func fetchReceiptIfMissing() {
         guard !behavior.isOffline, !FileManager.default.fileExists(atPath: receiptFile.path) else { return }
         let body = state.withLock { self.body(JSONObject(), $0.configuration) }
-        guard let answer = connection.sendAtOnce(.receipt, body) else { return }
+        guard let answer = connection.sendBlocking(.receipt, body) else { return }
         do {
             try keepReceipt(answer)
         } catch {
@@ -89,7 +93,7 @@ extension LocalStore {
         }
     }
 
-    /// Writes the receipt in the App Store's response to the receipt's file.
+    /// Writes the receipt from the App Store's response to `receiptFile`. Does nothing if the response has no receipt.
     private func keepReceipt(_ answer: JSONObject) throws(Failure) {
         guard let receipt = answer.text("receipt").flatMap({ Base64.standard.decode(Array($0.utf8)[...]) }) else {
             return

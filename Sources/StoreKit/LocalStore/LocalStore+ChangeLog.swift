@@ -3,17 +3,18 @@ import Synchronization
 import TenureAppStore
 import TenureJSON
 
-/// Delivers what changes in the App Store to the listeners of `updates`.
+/// Delivers changes in the App Store to the listeners of `Transaction.updates` and similar sequences.
 extension LocalStore.State {
-    /// Stores what the App Store reported, unless a later report is stored. Returns whether anything changed.
+    /// Stores what the App Store reported, unless a later report is stored. Returns whether there are new changes for
+    /// listeners.
     ///
-    /// - Parameter isFresh: replaces the stored artifacts even if their contents are the same.
+    /// - Parameter isFresh: replaces the stored transactions and subscriptions even if their content is the same.
     mutating func storeReport(_ new: DeviceContents, isFresh: Bool) -> Bool {
         if let old = contents, new.change < old.change { return false }
         var new = new
         if !isFresh { new.keepCopies(of: contents) }
-        for place in new.transactions.indices where finishedHere.contains(new.transactions[place].value.id) {
-            new.transactions[place].isFinished = true
+        for index in new.transactions.indices where finishedHere.contains(new.transactions[index].value.id) {
+            new.transactions[index].isFinished = true
         }
         let (buying, boughtHere) = (purchasesInProgress, boughtHere)
         let hasChanged = changeLog.update(
@@ -29,7 +30,8 @@ extension LocalStore.State {
 }
 
 extension LocalStore {
-    /// Waits for the next change after the cursor, and returns it. Returns nil only if the task is canceled.
+    /// Waits for the next change after `cursor`, and returns the changed element. Returns nil only if the task is
+    /// canceled.
     ///
     /// - Parameter kind: the changes to wait for: `\.transactions`, `\.statuses` or `\.storefronts`.
     func next<Element>(
@@ -82,6 +84,10 @@ extension LocalStore {
         waker.finish()
     }
 
+    /// Waits until the local App Store reports a change after `last`, or stops holding the request. Waits a second if
+    /// it doesn't respond.
+    ///
+    /// - Parameter last: `DeviceContents.change` of the last report; nil if there is no report.
     private func waitForStoreChange(after last: Int?) async {
         do {
             _ = try await send(.changes, ["after": .number(String(last ?? -1))])

@@ -2,7 +2,8 @@ public import Foundation
 import Synchronization
 package import TenureAppStore
 
-/// The device that StoreKit uses: the device of the task, of the process, or of the environment variables.
+/// The device that StoreKit uses: the one that `run` sets for a task, otherwise the one that `use` sets for the
+/// process, otherwise the one that the environment variables `TENURE_LOCAL_STORE_…` describe.
 extension LocalStore {
     /// The device on which StoreKit runs in this task. Nil if no device is configured.
     public static var current: LocalStore? { taskDevice ?? processDevice.withLock { $0 } ?? environmentDevice }
@@ -19,15 +20,16 @@ extension LocalStore {
         try await Self.$taskDevice.withValue(self, operation: body)
     }
 
-    /// Runs StoreKit on this device in the whole process, except inside of `run`. Pass nil to use the device of the
-    /// environment variables.
+    /// Runs StoreKit on this device in the whole process, except inside of `run`. Pass nil to use the device that the
+    /// environment variables describe.
     public static func use(_ device: LocalStore?) { processDevice.withLock { $0 = device } }
 
     /// Returns `current`, or throws if no device is configured.
     static func required() throws(StoreKitError) -> LocalStore {
         guard let current else {
             throw .systemError(
-                Failure("no local App Store is configured; write its URL in TENURE_LOCAL_STORE_URL"))
+                Failure(
+                    "no local App Store is configured; set the environment variable TENURE_LOCAL_STORE_URL to its URL"))
         }
         return current
     }
@@ -35,10 +37,11 @@ extension LocalStore {
     /// Creates a device that uses the store at an address, such as `http://127.0.0.1:8090`, and installs the app on it.
     ///
     /// - Parameters:
-    ///   - customer: nil for the store's only customer.
+    ///   - customer: the customer's name in the store; nil for the store's only customer.
     ///   - app: the bundle ID; nil for the store's only app.
-    ///   - device: the customer's name for the device; another name is another device.
-    ///   - deviceVerificationID: nil for an ID that is derived from the names of customer and device.
+    ///   - device: a name for the device. With another name, the customer has another device.
+    ///   - deviceVerificationID: `AppStore.deviceVerificationID`; nil for an ID that is derived from the names of
+    ///     customer and device.
     ///   - roots: PEM or DER of the certificates to trust; nil for the roots that the store sends.
     ///   - folder: where the receipt is kept; nil for a temporary folder.
     /// - Throws: a `StoreKitError` if the store doesn't answer, or has no such customer or app.
@@ -70,8 +73,8 @@ extension LocalStore {
         try await install()
     }
 
-    /// The device of the environment variables. Nil if they contain no store's address. The app is treated as
-    /// installed, and no request is sent yet.
+    /// Creates the device that the environment variables describe. Nil if `TENURE_LOCAL_STORE_URL` isn't a URL with a
+    /// host. The app is treated as installed, and no request is sent yet.
     convenience init?(environment: [String: String]) {
         guard let address = environment["TENURE_LOCAL_STORE_URL"], let url = URL(string: address), url.host != nil
         else {
@@ -84,8 +87,8 @@ extension LocalStore {
             deviceVerificationID: UUID(uuidString: device))
         configuration.folder = environment["TENURE_LOCAL_STORE_FOLDER"].map { URL(fileURLWithPath: $0) }
         if let path = environment["TENURE_LOCAL_STORE_ROOTS"] {
-            // If the roots can't be read, trust Apple's roots, which sign nothing here. So every value is unverified,
-            // and the developer notices the mistake.
+            // If the roots can't be read, trust Apple's roots, which a local App Store never uses. So every value is
+            // unverified, and the developer notices the mistake.
             do {
                 configuration.anchors = try TrustAnchors([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
             } catch {

@@ -9,7 +9,7 @@ extension LocalStore {
     /// Does what the test has set in `LocalStore.Behavior` for this kind of call:
     ///
     /// - `genuine`: returns nil.
-    /// - `unverified`: returns the flaw that the answer must have.
+    /// - `unverified`: returns the flaw that the values from the App Store must have.
     /// - `fails`: throws the error.
     /// - `hangs`: waits until the test sets another behavior.
     func applyBehavior(_ behavior: any KeyPath<Behavior, Answer> & Sendable) async throws(StoreKitError) -> Flaw? {
@@ -71,7 +71,8 @@ extension LocalStore {
 
     /// Gets everything from the App Store, and notifies the listeners of changes.
     ///
-    /// - Parameter isFresh: whether the device replaces all its artifacts, even those with the same contents.
+    /// - Parameter isFresh: whether the device replaces all stored transactions and subscriptions, even if their
+    ///   content is the same.
     @discardableResult
     func contact(isFresh: Bool = false) async throws(StoreKitError) -> DeviceContents {
         for id in state.withLock({ $0.finishedHere }) {
@@ -124,7 +125,8 @@ extension LocalStore {
         return state.withLock { $0.contents }
     }
 
-    /// The device's clock. It shows the local App Store's time, and also runs while the device is offline.
+    /// Returns the local App Store's time, which the device knows even while it is offline. If the store doesn't
+    /// respond, returns the time at which it reported `contents`.
     func deviceTime(_ contents: DeviceContents) async -> Date {
         let body = state.withLock { self.body(JSONObject(), $0.configuration) }
         guard let answer = try? await connection.send(.now, body),
@@ -133,8 +135,8 @@ extension LocalStore {
         return max(now, contents.now)
     }
 
-    /// Gives an artifact the flaw, if there is one, and verifies the artifact. Nil if the artifact can't be read, or if
-    /// the device has no verifier yet.
+    /// Gives a signed value the flaw that the test has set, if any, and verifies the value. Returns nil if the value
+    /// can't be read, or if the device has no verifier yet.
     func check<Signed: SignedValue>(_ signed: SignedText, _ flaw: Flaw?) -> VerificationResult<Signed>? {
         guard var verifier = state.withLock({ $0.verifier }) else { return nil }
         var (jws, device) = (signed.jws, deviceVerificationID)

@@ -15,6 +15,7 @@ extension LocalStore {
         ).compactMap { check($0.signedText, flaw) }
     }
 
+    /// Returns the statuses of all subscriptions. Empty if `statusesOrError` throws.
     func statuses() async -> [Product.SubscriptionInfo.Status] { (try? await statusesOrError()) ?? [] }
 
     /// Returns the statuses of all subscriptions. Throws if the test has set `LocalStore.Behavior.transactions` to
@@ -44,14 +45,15 @@ extension LocalStore {
         return .init(state: subscription.state(at: now), transaction: transaction, renewalInfo: renewalInfo)
     }
 
-    /// Whether the customer never subscribed in the group. Subscriptions that the family shares are ignored.
+    /// Whether the customer never subscribed in the group. Subscriptions that the family shares are ignored. False if
+    /// the test has set `LocalStore.Behavior.transactions` to `fails`, or if the App Store was never reached.
     func isEligibleForIntroOffer(_ group: String) async -> Bool {
         guard let (contents, _) = await contentsAndFlaw() else { return false }
         return !contents.subscriptions.contains { $0.group == group && !$0.isFamilyShared }
     }
 
-    /// Returns what the App Store reports, and the flaw that the answer must have. Returns nil if the test has set
-    /// `LocalStore.Behavior.transactions` to `fails`, or if the App Store was never reached.
+    /// Returns what the App Store reports, and the flaw that its values must have, if any. Returns nil if the test has
+    /// set `LocalStore.Behavior.transactions` to `fails`, or if the App Store was never reached.
     private func contentsAndFlaw() async -> (DeviceContents, Flaw?)? {
         do throws(StoreKitError) {
             let flaw = try await applyBehavior(\.transactions)
@@ -95,13 +97,13 @@ extension LocalStore {
         }
     }
 
-    /// See `Transaction.finish()`.
+    /// Marks a transaction as finished on the device, and tells the App Store.
     func finish(_ transaction: Transaction) async {
         state.withLock { state in
             state.finishedHere.insert(transaction.id)
-            for place in state.contents?.transactions.indices ?? 0..<0
-            where state.contents?.transactions[place].value.id == transaction.id {
-                state.contents?.transactions[place].isFinished = true
+            for index in state.contents?.transactions.indices ?? 0..<0
+            where state.contents?.transactions[index].value.id == transaction.id {
+                state.contents?.transactions[index].isFinished = true
             }
             state.changeLog.transactions.backlog.removeAll { $0.id == transaction.id }
         }

@@ -4,13 +4,16 @@ import Synchronization
 import TenureAppStore
 import TenureJSON
 
-/// A device of a local App Store: on Linux, the source of `AppTransaction`, `Transaction`, `Product` and StoreKit's
-/// other values. Apps never need this class. Their tests use it to control how the store behaves. By default, StoreKit
-/// uses the device of the environment variables: `TENURE_LOCAL_STORE_URL` and related variables. In a test, `run`
-/// replaces this device for the length of a closure, and `use` replaces it for the whole process.
+/// A simulated device that gets its data from a local App Store for tests. On Linux, it is the source of
+/// `AppTransaction`, `Transaction`, `Product` and StoreKit's other values. Apps never need this class. Their tests use
+/// it to control how the store behaves.
+///
+/// By default, StoreKit uses the device that the environment variables describe: `TENURE_LOCAL_STORE_URL` and related
+/// variables. In a test, `run` replaces this device for the length of a closure, and `use` replaces it for the whole
+/// process.
 public final class LocalStore: Sendable {
-    /// The ID of this device, which artifacts are signed for. If the test sets no ID, it is derived from the names of
-    /// customer and device, so it is the same in each run.
+    /// The ID of this device. The local App Store signs all values for this ID. If the test sets no ID, it is derived
+    /// from the names of customer and device, so it is the same in each run.
     public let deviceVerificationID: UUID
     /// The file of the legacy receipt: `StoreKit/receipt` in the device's folder, in the sandbox
     /// `StoreKit/sandboxReceipt`.
@@ -28,9 +31,11 @@ public final class LocalStore: Sendable {
         receiptFolder.appendingPathComponent(state.withLock { $0.isSandbox } ? "sandboxReceipt" : "receipt")
     }
 
+    /// The folder with the receipt's file.
     private let receiptFolder: URL
     let connection: any AppStoreConnection
     let state: Mutex<State>
+    /// Whether the folder is deleted with this object, because the test set no folder.
     private let ownsFolder: Bool
 
     /// The names of the device, its customer and its app in the local App Store, and the test's settings for the
@@ -40,6 +45,7 @@ public final class LocalStore: Sendable {
         var customer: String?
         /// The bundle ID; nil for the store's only app.
         var app: String?
+        /// The device's name. With another name, the customer has another device.
         var device = "first"
         /// Nil for an ID that is derived from the names of customer and device.
         var deviceVerificationID: UUID?
@@ -53,6 +59,7 @@ public final class LocalStore: Sendable {
         var configuration: Configuration
         var behavior = Behavior()
         var signInRequests = 0
+        /// Whether the last receipt was from the sandbox, which decides the name of the receipt's file.
         var isSandbox = false
         /// Nil until the app and the trusted roots are known.
         var verifier: AppStoreVerifier?
@@ -84,8 +91,9 @@ public final class LocalStore: Sendable {
         state = Mutex(State(configuration: configuration))
     }
 
-    /// The folder of all devices without a separate folder. The folder is deleted when the process ends, because some
-    /// devices are never deallocated: the device of the environment variables, and devices with a hanging call.
+    /// The folder for all devices that were created without a folder. It is deleted when the process ends, because some
+    /// devices are never deallocated: the device that the environment variables describe, and devices with a hanging
+    /// call.
     private static let temporaryFolder: URL = {
         atexit { try? FileManager.default.removeItem(at: LocalStore.temporaryFolder) }
         return FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
@@ -140,8 +148,9 @@ public final class LocalStore: Sendable {
     /// How many times the customer was asked to sign in. Only `AppStore.sync()` and `AppTransaction.refresh()` ask.
     public var signInRequests: Int { state.withLock { $0.signInRequests } }
 
-    /// Another customer signs in on this device, in the settings. The app transaction stays the former customer's until
-    /// it is refreshed, because the former customer installed the app. Everything else is the new customer's at once.
+    /// Another customer signs in on this device, as in the system's settings. The app transaction stays the former
+    /// customer's until it is refreshed, because the former customer installed the app. Everything else is the new
+    /// customer's at once.
     public func signIn(as customer: String) {
         state.withLock { state in
             state.configuration.customer = customer

@@ -6,8 +6,8 @@ extension Product {
         /// The new transaction, or the transaction that the customer already has. Finish the transaction after
         /// delivery.
         case success(VerificationResult<Transaction>)
-        /// The customer closed the sheet. As there is no sheet here, `LocalStore.Behavior.purchases` decides this
-        /// (`.isCancelled`).
+        /// The customer closed the system's purchase sheet. On Linux there is no sheet: a test sets
+        /// `LocalStore.Behavior.purchases` to `isCancelled`.
         case userCancelled
         /// A person such as a parent must approve the purchase first. The transaction then arrives through
         /// `Transaction.updates`.
@@ -55,11 +55,11 @@ extension Product.PurchaseError: LocalizedError {
             "this quantity can't be bought; use 1, or up to 10 of a consumable or a non-renewing subscription"
         case .productUnavailable: "the product isn't for sale"
         case .purchaseNotAllowed: "purchases aren't allowed on this device"
-        case .ineligibleForOffer: "the offer isn't for this customer"
+        case .ineligibleForOffer: "this customer isn't eligible for the offer"
         case .invalidOfferIdentifier: "the product has no offer with this ID"
         case .invalidOfferPrice: "the price of the offer isn't valid"
         case .invalidOfferSignature: "the signature of the offer isn't valid"
-        case .missingOfferParameters: "a parameter of the offer is missing"
+        case .missingOfferParameters: "the offer has no ID"
         }
     }
 }

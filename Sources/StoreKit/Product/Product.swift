@@ -25,7 +25,7 @@ public struct Product: Identifiable, Sendable {
         public var localizedDescription: String { rawValue }
     }
 
-    /// The local App Store's description of the product, not in Apple's form.
+    /// The local App Store's description of the product as JSON, with other fields than Apple's.
     public let jsonRepresentation: Data
     /// The product ID, as in App Store Connect and in `Transaction.productID`.
     public let id: String
@@ -39,7 +39,7 @@ public struct Product: Identifiable, Sendable {
     public let price: Decimal
     /// The price as text for the customer.
     public let displayPrice: String
-    /// Whether family members also get the product, as the scenario says.
+    /// Whether family members also get the product. The local App Store's scenario file says so.
     public let isFamilyShareable: Bool
     /// The subscription's details. Never nil for auto-renewable subscriptions, always nil for other products.
     public let subscription: SubscriptionInfo?
@@ -55,7 +55,8 @@ public struct Product: Identifiable, Sendable {
         try await LocalStore.required().products(Array(identifiers))
     }
 
-    /// The customer's latest transaction of the product, in any state.
+    /// The customer's latest transaction of the product, even if it is refunded or expired. Nil if the product was
+    /// never bought.
     public var latestTransaction: VerificationResult<Transaction>? {
         get async { await Transaction.latest(for: id) }
     }

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Product {
-    /// An option of a purchase. The options of StoreKit Testing in Xcode are missing here.
+    /// An option of a purchase. Unlike Apple's type, it has no options for StoreKit Testing in Xcode.
     public struct PurchaseOption: Equatable, Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case appAccountToken(UUID)
@@ -80,6 +80,6 @@ extension Product {
 }
 
 extension Product.PurchaseOption: CustomDebugStringConvertible {
-    /// The option with its values, in a form of this package.
+    /// The option with its values. Apple's text differs.
     public var debugDescription: String { "\(kind)" }
 }

@@ -12,9 +12,10 @@ extension Product {
         public let promotionalOffers: [SubscriptionOffer]
         /// The offers for former subscribers.
         public let winBackOffers: [SubscriptionOffer]
-        /// The ID of the group. A customer can buy at most one subscription of a group. Family Sharing can add others.
+        /// The ID of the group. A customer can buy at most one subscription of a group. Family Sharing can add other
+        /// subscriptions.
         public let subscriptionGroupID: String
-        /// The length of a period without an offer.
+        /// The length of a period at the regular price.
         public let subscriptionPeriod: SubscriptionPeriod
         /// The level of the subscription in its group. 1 is the highest.
         public let groupLevel: Int
@@ -37,12 +38,12 @@ extension Product {
             get async throws { try await Self.status(for: subscriptionGroupID) }
         }
 
-        /// The statuses of the customer's subscriptions of this group, as for `status`.
+        /// The statuses of the customer's subscriptions of this group. Throws as `status` does.
         public static func status(for groupID: String) async throws -> [Status] {
             try await LocalStore.required().statusesOrError().filter { $0.groupID == groupID }
         }
 
-        /// The subscription that a transaction belongs to; nil if there is no such subscription.
+        /// The status of the subscription that a transaction belongs to; nil if there is no such subscription.
         public static func status(transactionID: UInt64) async throws -> Status? {
             let store = try LocalStore.required()
             let original = await store.transactions(.all).lazy.map(\.unsafePayloadValue)

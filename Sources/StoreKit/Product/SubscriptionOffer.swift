@@ -5,8 +5,8 @@ import TenureJSON
 extension Product {
     /// An introductory, promotional or win-back offer for a subscription.
     public struct SubscriptionOffer: Equatable, Hashable, Sendable {
-        /// The type of an offer, which says for whom the offer is. `Transaction.OfferType` has a number for each of
-        /// these types, and a further number for offer codes.
+        /// Who may use an offer. `Transaction.OfferType` has a number for each of these types, and another number for
+        /// offer codes.
         public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
             /// A name such as `Introductory`. A transaction has a number instead.
             public let rawValue: String
@@ -16,7 +16,7 @@ extension Product {
 
             /// For customers who never subscribed in the group.
             public static let introductory = OfferType(rawValue: "Introductory")
-            /// For present and former subscribers to whom the app offers it.
+            /// For the present and former subscribers whom the developer chooses.
             public static let promotional = OfferType(rawValue: "Promotional")
             /// For former subscribers.
             public static let winBack = OfferType(rawValue: "WinBack")
@@ -46,7 +46,7 @@ extension Product {
 
         /// The offer's ID; nil for an introductory offer.
         public let id: String?
-        /// For whom the offer is.
+        /// Who may use the offer: new, present or former subscribers.
         public let type: OfferType
         /// The price of each payment, in the currency of the customer's storefront.
         public let price: Decimal
@@ -67,10 +67,10 @@ extension Product {
             public var nonce: UUID
             /// The time of the signature, in milliseconds since 1970.
             public var timestamp: Int
-            /// The ECDSA signature in DER. Any bytes are accepted here.
+            /// The ECDSA signature in DER. A local App Store accepts any bytes.
             public var signature: Data
 
-            /// Checks nothing; see the type.
+            /// Accepts any values.
             public init(keyID: String, nonce: UUID, timestamp: Int, signature: Data) {
                 self.keyID = keyID
                 self.nonce = nonce

@@ -73,7 +73,8 @@ extension Product {
 }
 
 extension Product.SubscriptionPeriod {
-    /// The largest unit in which an ISO 8601 length is a whole number. Nil if there is no such unit.
+    /// Reads an ISO 8601 duration in the largest unit in which it is a whole number: `P12M` is 1 year. Nil if the text
+    /// isn't a duration, or has both months and days.
     init?(iso8601 text: String) {
         guard let period = CalendarPeriod(iso8601: text), period.months == 0 || period.days == 0 else { return nil }
         if period.months > 0 {

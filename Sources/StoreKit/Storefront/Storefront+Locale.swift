@@ -1,8 +1,8 @@
 import Foundation
 
 extension Storefront {
-    /// The format of prices in a country, as its App Store writes them. For countries unknown to a local App Store: as
-    /// in the United States, with the currency's sign.
+    /// Returns the locale in which the App Store of a country writes prices. For a country that isn't in `locales`,
+    /// returns the locale of the United States.
     static func locale(ofCountry code: String) -> Locale {
         Locale(identifier: locales[code] ?? "en_US")
     }

@@ -16,7 +16,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
         get async { await LocalStore.current?.knownContents()?.storefront }
     }
 
-    /// Delivers each change from now on, such as a customer's move.
+    /// Delivers each change from now on, such as the customer's move to another country.
     public static var updates: Storefronts { Storefronts(store: LocalStore.current) }
 
     /// A sequence of storefronts. It ends only when the listening task is canceled.
@@ -28,7 +28,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
             let store: LocalStore?
             var cursor = ChangeLogCursor<Storefront>()
 
-            /// Waits for the next change. Returns nil if the task is canceled, or if no store is configured.
+            /// Waits for the next change. Returns nil if the task is canceled, or if no local App Store is configured.
             public mutating func next() async -> Storefront? { await store?.next(of: \.storefronts, &cursor) }
         }
 

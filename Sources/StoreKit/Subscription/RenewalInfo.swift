@@ -7,7 +7,7 @@ extension Product.SubscriptionInfo {
     public struct RenewalInfo: Sendable {
         let signedText: SignedText
 
-        /// The payload of the JWS, as the App Store wrote it.
+        /// The JSON that the App Store signed: the payload of the JSON Web Signature (JWS).
         public var jsonRepresentation: Data { signedText.payloadData }
         /// The ID of the subscription, which all its transactions have as `originalID`.
         public let originalTransactionID: UInt64
@@ -23,11 +23,12 @@ extension Product.SubscriptionInfo {
         public let expirationReason: ExpirationReason?
         /// Whether the price increases at the next renewal, and whether the customer has agreed.
         public let priceIncreaseStatus: PriceIncreaseStatus
-        /// Whether the App Store still tries to charge. True during the grace period too.
+        /// Whether the App Store still tries to charge a failed renewal. True also in the grace period.
         public let isInBillingRetry: Bool
-        /// The date until which the customer keeps access although the renewal couldn't be charged.
+        /// The date until which the customer keeps access although the renewal couldn't be charged. Nil without such a
+        /// grace period.
         public let gracePeriodExpirationDate: Date?
-        /// The offer of the next period.
+        /// The offer under which the next period renews; nil for the full price.
         public let offer: Transaction.Offer?
         /// The environment of the local App Store: production or the sandbox.
         public let environment: AppStore.Environment
@@ -41,7 +42,7 @@ extension Product.SubscriptionInfo {
         public let currency: Locale.Currency?
         /// The IDs of win-back offers for which the customer is eligible, the best offer first.
         public let eligibleWinBackOfferIDs: [String]
-        /// The token that the app set at the latest purchase.
+        /// The token that the app set at the latest purchase; nil if it set none.
         public let appAccountToken: UUID?
         /// The SHA-384 hash (48 bytes) of two UUIDs in lower case: the nonce, then `AppStore.deviceVerificationID`.
         public let deviceVerification: Data

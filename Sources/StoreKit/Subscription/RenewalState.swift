@@ -1,13 +1,13 @@
 extension Product.SubscriptionInfo {
     /// The state of a subscription. Only `subscribed` and `inGracePeriod` entitle the customer.
     public struct RenewalState: RawRepresentable, Equatable, Hashable, Sendable {
-        /// The number that notifications have as `status`, even if there is no constant for it.
+        /// The number that the App Store's server notifications have as `status`, even if there is no constant for it.
         public let rawValue: Int
 
         /// Accepts any number, because Apple may add states.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// The current period runs, whether it will renew or not.
+        /// The current period runs, even if it won't renew.
         public static let subscribed = RenewalState(rawValue: 1)
         /// The last period has ended, and the App Store doesn't try to charge.
         public static let expired = RenewalState(rawValue: 2)

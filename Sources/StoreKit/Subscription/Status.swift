@@ -1,11 +1,12 @@
 extension Product.SubscriptionInfo {
     /// The status of one subscription of the customer.
     public struct Status: Equatable, Hashable, Sendable {
-        /// The state by the device's clock. The subscription may have ended since the last contact with the App Store.
+        /// The state at the device's current time, so a period may have ended since the last contact with the App
+        /// Store.
         public let state: RenewalState
         /// The latest transaction of the subscription.
         public let transaction: VerificationResult<Transaction>
-        /// What happens at the end of the current period.
+        /// What happens at the end of the current period: whether, when and at which price it renews.
         public let renewalInfo: VerificationResult<RenewalInfo>
 
         var groupID: String { transaction.unsafePayloadValue.subscriptionGroupID ?? "" }
@@ -33,7 +34,8 @@ extension Product.SubscriptionInfo {
                 let store: LocalStore?
                 var cursor = ChangeLogCursor<ReceivedSubscription>()
 
-                /// Waits for the next change. Returns nil if the task is canceled, or if no store is configured.
+                /// Waits for the next change. Returns nil if the task is canceled, or if no local App Store is
+                /// configured.
                 public mutating func next() async -> Status? { await store?.nextStatus(&cursor) }
             }
 

@@ -45,7 +45,7 @@ extension Transaction {
 
         /// For customers who never subscribed in the group.
         public static let introductory = OfferType(rawValue: 1)
-        /// For present and former subscribers to whom the app offers it.
+        /// For the present and former subscribers whom the developer chooses.
         public static let promotional = OfferType(rawValue: 2)
         /// A code that the customer redeemed, which no `Product` lists.
         public static let code = OfferType(rawValue: 3)

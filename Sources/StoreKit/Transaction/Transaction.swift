@@ -6,13 +6,13 @@ import TenureJSON
 public struct Transaction: Identifiable, Sendable {
     let signedText: SignedText
 
-    /// The payload of the JWS, as the App Store wrote it.
+    /// The JSON that the App Store signed: the payload of the JSON Web Signature (JWS).
     public var jsonRepresentation: Data { signedText.payloadData }
     /// The ID of this purchase or period. A restored purchase keeps this ID.
     public let id: UInt64
     /// The ID of the subscription's first transaction; for other purchases, the ID of this transaction.
     public let originalID: UInt64
-    /// The `appTransactionID` of the same customer.
+    /// The `AppTransaction.appTransactionID` of the same customer; empty if the payload lacks it.
     public let appTransactionID: String
     /// The ID of one period of a subscription; nil for other products.
     public let webOrderLineItemID: String?
@@ -22,7 +22,8 @@ public struct Transaction: Identifiable, Sendable {
     public let productType: Product.ProductType
     /// The group of the subscription; nil for other products.
     public let subscriptionGroupID: String?
-    /// The app for which the App Store signed the transaction. Verification compares it with the app on the device.
+    /// The bundle ID of the app for which the App Store signed this transaction. Verification compares it with the app
+    /// on the device.
     public let appBundleID: String
     /// The purchase date. For a renewal it is the beginning of its period, which may be a little in the future.
     public let purchaseDate: Date
@@ -30,17 +31,18 @@ public struct Transaction: Identifiable, Sendable {
     public let originalPurchaseDate: Date
     /// The end of the period; nil except for auto-renewable subscriptions.
     public let expirationDate: Date?
-    /// From 1 to 10; more than 1 only for consumables and non-renewing subscriptions.
+    /// How many of the product were bought, from 1 to 10; more than 1 only for consumables and non-renewing
+    /// subscriptions.
     public let purchasedQuantity: Int
     /// Whether a subscription of a higher level replaced this subscription, which then grants nothing.
     public let isUpgraded: Bool
     /// The offer under which this period was bought; nil for the full price.
     public let offer: Offer?
-    /// The date at which the purchase was refunded, or no longer shared with the family.
+    /// The date at which the purchase was refunded, or no longer shared with the family. Nil if neither happened.
     public let revocationDate: Date?
     /// Why the purchase was refunded. Also set when the family stops sharing.
     public let revocationReason: RevocationReason?
-    /// The token that the app set at the purchase.
+    /// The token that the app set at the purchase; nil if it set none.
     public let appAccountToken: UUID?
     /// The environment of the local App Store: production or the sandbox.
     public let environment: AppStore.Environment
@@ -48,7 +50,7 @@ public struct Transaction: Identifiable, Sendable {
     public let reason: Reason
     /// The App Store of the country in which the product was bought, even if the customer has moved since.
     public let storefront: Storefront
-    /// The whole price, in `currency`.
+    /// The price of all purchased units together, in `currency`.
     public let price: Decimal?
     /// The currency of `price` and of `storefront`.
     public let currency: Locale.Currency?

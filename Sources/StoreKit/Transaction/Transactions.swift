@@ -16,7 +16,7 @@ extension Transaction {
             var cursor = ChangeLogCursor<Transaction>()
 
             /// Returns the next transaction. For `updates`, waits for it, and returns nil only if the task is canceled,
-            /// or if no store is configured.
+            /// or if no local App Store is configured.
             public mutating func next() async -> VerificationResult<Transaction>? {
                 guard let store else { return nil }
                 guard let selection else { return await store.nextUpdate(&cursor) }
@@ -33,7 +33,7 @@ extension Transaction {
     /// app's Info.plist has `SKIncludeConsumableInAppPurchaseHistory`, or they were refunded.
     public static var all: Transactions { Transactions(selection: .all, store: LocalStore.current) }
 
-    /// All transactions of one product: see `all`.
+    /// All transactions of one product, the newest first. Leaves out the same transactions as `all`.
     public static func all(for productID: String) -> Transactions {
         Transactions(selection: .allOf(productID), store: LocalStore.current)
     }
@@ -56,7 +56,8 @@ extension Transaction {
         await LocalStore.current?.transactions(.entitlementsTo(productID)).first
     }
 
-    /// The customer's latest transaction of one product, in any state; nil if the product was never bought.
+    /// The customer's latest transaction of one product, even if it is refunded or expired. Nil if the product was
+    /// never bought.
     public static func latest(for productID: String) async -> VerificationResult<Transaction>? {
         await LocalStore.current?.transactions(.allOf(productID)).first
     }

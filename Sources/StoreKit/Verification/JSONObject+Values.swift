@@ -12,7 +12,7 @@ extension JSONObject {
         return Date(timeIntervalSince1970: milliseconds.rounded() / 1000)
     }
 
-    /// Reads an amount in thousandths.
+    /// Reads an amount of money, which the payload has in thousandths of the currency's unit.
     func amount(_ name: String) -> Decimal? {
         number(name).flatMap { Int64($0) }.map { thousandths in
             Decimal(

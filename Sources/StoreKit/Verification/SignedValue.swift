@@ -4,12 +4,12 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// A value that the App Store signs as a JWS, such as a transaction.
+/// A value that the App Store signs as a JSON Web Signature (JWS), such as a transaction.
 protocol SignedValue: Sendable {
     /// Reads a value without verifying it; nil if a field is missing that Apple's type always has.
     init?(_ signed: SignedText)
 
-    /// Verifies a JWS, and returns the device for which it was signed.
+    /// Verifies a JWS, and returns the hash of the device for which it was signed.
     static func verify(_ jws: [UInt8], by verifier: AppStoreVerifier) throws(Rejection) -> DeviceVerification?
 }
 
@@ -37,6 +37,8 @@ struct SignedText: Sendable {
     /// The signed bytes.
     var signedData: Data { Data(jws.utf8.prefix(upTo: jws.utf8.lastIndex(of: UInt8(ascii: ".")) ?? jws.utf8.endIndex)) }
 
+    /// Returns a segment of a JWS, decoded from Base64: 0 is the header, 1 the payload, and 2 the signature. Empty if
+    /// it can't be decoded.
     private static func segment(_ number: Int, of jws: String) -> Data {
         let segments = jws.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard segments.indices.contains(number) else { return Data() }

@@ -1,22 +1,23 @@
 package import Foundation
 package import TenureCore
 
-/// The client's access to the App Store on the device.
+/// How Tenure's client, which runs in the app, calls the App Store on the device.
 ///
 /// Calls may wait, throw, show a sign-in or return unverified results. `StoreKitAccess` calls StoreKit. Tests use a
 /// simulated App Store that fails in each of these ways on command.
 package protocol AppStoreAccess: Sendable {
     /// How this copy of the app was installed. It is read from the app's files, without StoreKit.
     var distribution: Tenure.Distribution { get }
-    /// Whether the client trusts test authorities in addition to Apple: on Linux and in development builds, never in a
-    /// build that customers buy.
+    /// Whether the client trusts artifacts that a test authority, such as a local App Store, signed instead of Apple.
+    /// True on Linux and in development builds, never in a build that customers buy.
     var trustsTestAuthorities: Bool { get }
-    /// `CFBundleIdentifier`. Nil if the process has no bundle.
+    /// The `CFBundleIdentifier` of this process. Nil if it has no bundle.
     var bundleID: String? { get }
-    /// `AppStore.deviceVerificationID`.
+    /// `AppStore.deviceVerificationID`, for which the App Store signs all values on this device. Nil if StoreKit
+    /// doesn't provide it.
     var deviceVerificationID: UUID? { get }
     /// The device's identifier in the hash of a receipt: `identifierForVendor`, or on a Mac the MAC address in
-    /// hexadecimal. The client reads it only if it sends a receipt that has such a hash.
+    /// hexadecimal. The client reads it only to send it with a receipt that has such a hash.
     var deviceIdentifier: String? { get async }
     /// The file at `appStoreReceiptURL`; nil if it doesn't exist.
     var receipt: Data? { get }
@@ -28,7 +29,7 @@ package protocol AppStoreAccess: Sendable {
     /// `Transaction.all` is also empty if the App Store doesn't respond. So if it is empty, this method requests the
     /// products with `productIDs`, and throws if that request fails.
     func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>]
-    /// The state of the subscriptions among `transactions`.
+    /// The renewal infos of the subscriptions among `transactions`.
     func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>]
     /// The verified transactions of `Transaction.unfinished`.
     func unfinished() async throws -> [AppStoreTransaction]
@@ -45,10 +46,12 @@ package protocol AppStoreAccess: Sendable {
 
 /// A value from StoreKit, with the result of its verification.
 package enum AppStoreResult<Value: Sendable>: Sendable {
+    /// StoreKit verified the value.
     case verified(Value)
     /// StoreKit couldn't verify the value. So it proves neither that a purchase exists nor that it is missing.
     case unverified(reason: String)
 
+    /// The value if it is verified, otherwise nil.
     package var value: Value? {
         if case .verified(let value) = self { value } else { nil }
     }
@@ -60,6 +63,7 @@ package struct AppStoreAppTransaction: Sendable, Hashable {
     package let jws: String
     package let bundleID: String
     package let environment: AppStoreEnvironment
+    /// What the app transaction proves: when, where and as which version the customer got the app.
     package let proof: AppProof
 
     package init(jws: String, bundleID: String, environment: AppStoreEnvironment, proof: AppProof) {
@@ -72,16 +76,20 @@ package struct AppStoreAppTransaction: Sendable, Hashable {
 
 /// A verified transaction.
 package struct AppStoreTransaction: Sendable, Hashable {
+    /// The JWS that the App Store signed. The client sends it to the service.
     package let jws: String
     package let environment: AppStoreEnvironment
     /// The `appTransactionId` of the app transaction to which the purchase belongs, if the transaction has it.
     package let appTransactionID: String?
+    /// Nil if the product isn't an auto-renewable subscription.
     var subscriptionGroupID: String?
+    /// The facts in the transaction that decide about entitlements.
     let purchase: Purchase
 }
 
-/// A verified renewal info.
+/// A verified renewal info: the App Store's information about the next renewal of a subscription.
 package struct AppStoreRenewal: Sendable, Hashable {
+    /// The JWS that the App Store signed. The client sends it to the service.
     package let jws: String
     let renewal: Renewal
 }

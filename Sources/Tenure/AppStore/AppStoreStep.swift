@@ -15,7 +15,7 @@ extension Tenure {
             case renewals
             /// The legacy receipt in the app's bundle.
             case receipt
-            /// A sync with the service. Skipped if the client has no service.
+            /// The Tenure service, to which the client sends what it has read. There is no such step without a service.
             case service
         }
 

@@ -54,8 +54,10 @@ extension Tenure.Distribution {
     extension Bundle: ReceiptLocating {}
 #endif
 
-/// The identifier of this device in the hash of a receipt.
+/// The identifier of this device that a legacy receipt has in its hash, so that the receipt is valid only on this
+/// device.
 enum DeviceIdentifier {
+    /// The vendor's ID of an iPhone or iPad, or the MAC address of a Mac. Nil on the watch and on Linux.
     static var ofReceipts: String? {
         get async {
             #if os(macOS) || targetEnvironment(macCatalyst)

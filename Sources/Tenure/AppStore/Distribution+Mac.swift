@@ -41,7 +41,7 @@ extension Tenure.Distribution {
             guard SecStaticCodeCreateWithPath(bundle.bundleURL as CFURL, [], &code) == errSecSuccess, let code,
                 SecRequirementCreateWithString(marker, [], &requirement) == errSecSuccess
             else { return false }
-            // Only the signer matters here. Hashing everything in the app would take too long at launch.
+            // Check only who signed the app. Hashing everything in the app would take too long at launch.
             let flags = SecCSFlags(rawValue: kSecCSBasicValidateOnly)
             return SecStaticCodeCheckValidity(code, flags, requirement) == errSecSuccess
         }

@@ -4,11 +4,11 @@ extension Tenure {
     public enum Distribution: String, Sendable, Hashable, CaseIterable {
         /// From the App Store, or in App Review.
         case appStore
-        /// From TestFlight, which has the artifacts of the sandbox.
+        /// From TestFlight. The App Store's sandbox signs what such a copy gets from StoreKit.
         case testFlight
         /// A build from Setapp, which charges the customer itself.
         case setapp
-        /// A Mac app that its developer distributes.
+        /// A Mac app that its developer distributes outside of the App Store.
         case direct
         /// Run from Xcode, in a simulator, or signed for a developer's devices.
         case development
@@ -21,7 +21,7 @@ extension Tenure {
             }
         }
 
-        /// Whether purchases can be listed. In development they come from Xcode's StoreKit testing or the sandbox.
+        /// Whether StoreKit can list purchases. In development they come from Xcode's StoreKit testing or the sandbox.
         var hasPurchases: Bool {
             switch self {
             case .appStore, .testFlight, .development: true
@@ -29,7 +29,8 @@ extension Tenure {
             }
         }
 
-        /// Why the client doesn't call StoreKit, for the log.
+        /// Why the client doesn't call StoreKit in this copy, for the log and for errors. Only for copies in which it
+        /// doesn't.
         var whyStoreKitIsNotCalled: String {
             switch self {
             case .appStore, .testFlight: "the app came from the App Store"

@@ -59,31 +59,33 @@ private struct BERReader {
 
     // MARK: The path to the attributes
 
-    /// The signed content: `ContentInfo`, `SignedData`, `EncapsulatedContentInfo`, octets.
+    /// The content that the receipt's signature covers, nested in `ContentInfo`, `SignedData` and
+    /// `EncapsulatedContentInfo`. Nil if the bytes don't have this structure.
     var content: [UInt8]? {
         guard let info = element(at: 0, before: bytes.count), info.tag == Self.sequence,
-            let signed = parts(of: info, [Self.objectIdentifier, Self.context0])?.last,
-            let signedData = parts(of: signed, [Self.sequence])?.last,
-            let wrapper = parts(of: signedData, [Self.integer, Self.set, Self.sequence])?.last,
-            let explicit = parts(of: wrapper, [Self.objectIdentifier, Self.context0])?.last,
+            let signed = children(of: info, [Self.objectIdentifier, Self.context0])?.last,
+            let signedData = children(of: signed, [Self.sequence])?.last,
+            let wrapper = children(of: signedData, [Self.integer, Self.set, Self.sequence])?.last,
+            let explicit = children(of: wrapper, [Self.objectIdentifier, Self.context0])?.last,
             let octets = element(at: explicit.contents.lowerBound, before: explicit.contents.upperBound)
         else { return nil }
         switch octets.tag {
         case Self.octetString: return Array(bytes[octets.contents])
-        case Self.constructedOctetString: return chunks(of: octets)
+        case Self.constructedOctetString: return joinedChunks(of: octets)
         default: return nil
         }
     }
 
-    /// Returns the type and the value of an attribute of the receipt.
+    /// Returns the type of a receipt's attribute, and where its value is in `bytes`. Nil if the element isn't an
+    /// attribute.
     func attribute(in element: Element) -> (type: [UInt8], value: Range<Int>)? {
         guard element.tag == Self.sequence,
-            let parts = parts(of: element, [Self.integer, Self.integer, Self.octetString])
+            let children = children(of: element, [Self.integer, Self.integer, Self.octetString])
         else { return nil }
-        return (Array(bytes[parts[0].contents]), parts[2].contents)
+        return (Array(bytes[children[0].contents]), children[2].contents)
     }
 
-    /// Reads a string element.
+    /// Reads the UTF-8 or IA5 string at `range`. Nil for any other element.
     func text(in range: Range<Int>) -> String? {
         guard let element = element(at: range.lowerBound, before: range.upperBound),
             element.tag == Self.utf8String || element.tag == Self.ia5String
@@ -93,22 +95,22 @@ private struct BERReader {
 
     // MARK: Elements
 
-    /// The first parts of an element, which must have these tags.
-    private func parts(of element: Element, _ tags: [UInt8]) -> [Element]? {
+    /// Returns the first elements in an element. Nil if they don't have these tags.
+    private func children(of element: Element, _ tags: [UInt8]) -> [Element]? {
         var position = element.contents.lowerBound
-        var parts: [Element] = []
+        var children: [Element] = []
         for tag in tags {
-            guard let part = self.element(at: position, before: element.contents.upperBound), part.tag == tag else {
+            guard let child = self.element(at: position, before: element.contents.upperBound), child.tag == tag else {
                 return nil
             }
-            parts.append(part)
-            position = part.end
+            children.append(child)
+            position = child.end
         }
-        return parts
+        return children
     }
 
-    /// Joins the parts of an octet string that is written in several parts.
-    private func chunks(of octets: Element) -> [UInt8]? {
+    /// Joins the chunks of an octet string that is written in several chunks. Nil if a chunk is invalid.
+    private func joinedChunks(of octets: Element) -> [UInt8]? {
         var content: [UInt8] = []
         var position = octets.contents.lowerBound
         while position < octets.contents.upperBound {
@@ -146,8 +148,8 @@ private struct BERReader {
         return nil
     }
 
-    /// Reads the tag and the length of an element. The length is nil if it is indefinite. An element with any other
-    /// length ends at `limit` or before.
+    /// Reads the tag of an element, where its contents begin, and their length. The length is nil if it is indefinite.
+    /// An element with any other length ends at `limit` or before. Returns nil if the header is invalid.
     private func header(at start: Int, before limit: Int) -> (tag: UInt8, contents: Int, length: Int?)? {
         guard limit - start >= 2 else { return nil }
         let first = bytes[start + 1]

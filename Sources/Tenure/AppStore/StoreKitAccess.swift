@@ -2,9 +2,10 @@ public import Foundation
 public import StoreKit
 import TenureCore
 
-/// The App Store through StoreKit: Apple's framework, or on Linux this package's module.
+/// Calls the App Store through StoreKit: Apple's framework, or on Linux this package's module of the same name.
 ///
-/// No other type of the client reads purchases from StoreKit or turns its verified results into evidence.
+/// No other type of the client reads purchases from StoreKit, or turns values that StoreKit verified into evidence for
+/// decisions.
 struct StoreKitAccess: AppStoreAccess {
     /// How this copy was installed, read from the app's files once, at first use.
     var distribution: Tenure.Distribution { Self.distributionOfThisApp }
@@ -61,7 +62,8 @@ struct StoreKitAccess: AppStoreAccess {
         return results
     }
 
-    /// Requests products, only to find out whether the App Store responds. Throws if it doesn't.
+    /// Requests products, only to find out whether the App Store responds. Throws if it doesn't. Without `productIDs`,
+    /// nothing can be requested, and the method does nothing.
     private static func probe(_ productIDs: [String]) async throws {
         guard !productIDs.isEmpty else { return }
         let products = try await Product.products(for: productIDs)
@@ -195,6 +197,7 @@ private struct SignedFields: Decodable {
 }
 
 extension VerificationResult {
+    /// Why the value is unverified; empty for a verified value.
     fileprivate var reason: String {
         switch self {
         case .unverified(_, let error): "\(error)"

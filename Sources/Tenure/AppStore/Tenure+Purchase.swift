@@ -5,10 +5,11 @@ import TenureCore
 extension Tenure {
     /// How a purchase ended. Failures are thrown instead.
     public enum PurchaseResult: Sendable {
-        /// The purchase is verified and recorded. The customer already has the entitlements that it grants.
+        /// The transaction is verified and recorded (stored on this device), and the customer has the entitlements that
+        /// it grants.
         ///
         /// Tenure finishes the transaction as `Options.finishing` says. The app itself finishes transactions of
-        /// consumables, and of products that are neither in the policy nor in the service's catalog.
+        /// consumables, and of products that are neither in the policy nor in the service's list of products.
         case purchased(Transaction, Customer)
         /// The purchase waits for approval, such as a parent's. When it is approved, `updates` yields the change.
         case pending
@@ -21,7 +22,7 @@ extension Tenure {
         /// finishes the transaction according to `Options.finishing`.
         ///
         /// If the service doesn't respond, the bundled policy decides about this purchase. If the app has no bundled
-        /// policy, the stored copy of the service's product catalog does.
+        /// policy, the stored copy of the service's list of products does.
         ///
         /// - Parameter options: passed to StoreKit unchanged. Tenure never adds an `appAccountToken`.
         /// - Throws: StoreKit's own errors; `Error.unverified` if StoreKit couldn't verify the transaction, which then
@@ -35,7 +36,7 @@ extension Tenure {
         }
     #endif
 
-    /// Buys a product with the given StoreKit call.
+    /// Buys a product by calling `perform`, and processes the result.
     @MainActor
     func purchase(_ perform: @MainActor () async throws -> Product.PurchaseResult) async throws -> PurchaseResult {
         try await engine.preparePurchase()
@@ -47,7 +48,7 @@ extension Tenure {
     }
 
     /// Processes the result of a purchase that the app made with StoreKit itself: verifies and records the transaction,
-    /// decides, and finishes it as configured.
+    /// updates the customer's entitlements, and finishes the transaction according to `Options.finishing`.
     ///
     /// - Throws: `Error.unverified` if StoreKit couldn't verify the transaction, which then stays unfinished.
     public func process(_ result: Product.PurchaseResult) async throws -> PurchaseResult {
@@ -59,7 +60,7 @@ extension Tenure {
         }
     }
 
-    /// Processes what StoreKit's views pass to `onInAppPurchaseCompletion`.
+    /// Processes the result that StoreKit's views pass to `onInAppPurchaseCompletion`.
     ///
     /// - Throws: the error of the result; `Error.unverified` if StoreKit couldn't verify the transaction, which then
     ///   stays unfinished.
@@ -71,7 +72,7 @@ extension Tenure {
         }
     }
 
-    /// Processes a transaction that the app got from StoreKit itself.
+    /// Processes a transaction that the app got from StoreKit itself, in the same way as a purchase.
     ///
     /// - Throws: `Error.unverified` if StoreKit couldn't verify the transaction, which then stays unfinished.
     public func process(_ result: VerificationResult<Transaction>) async throws -> PurchaseResult {
@@ -90,9 +91,9 @@ extension Tenure {
         await engine.contentArrived(ofPurchase: String(transaction.originalID), transaction: String(transaction.id))
     }
 
-    /// Tells Tenure that the app has delivered the content of a product: see `Options.Finishing.afterContent`. Tenure
-    /// finishes the product's current transactions, and later transactions of the same subscription. It doesn't finish
-    /// consumables: for a consumable, pass its transaction.
+    /// Tells Tenure that the app has delivered the content of a product, on which `Options.Finishing.afterContent`
+    /// waits. Tenure finishes the product's current transactions, and later transactions of the same subscription. It
+    /// doesn't finish consumables: for a consumable, pass its transaction.
     public func contentArrived(for productID: String) async {
         await engine.contentArrived(forProduct: productID)
     }

@@ -7,7 +7,7 @@ extension Tenure {
         public let name: String
         let library: ContentLibrary
 
-        /// The download state of a pack.
+        /// Whether a pack is on the device, is being downloaded, or why it isn't.
         public enum State: Sendable, Hashable {
             /// The device has no content catalog yet, or no catalog contains the pack.
             case unknown
@@ -19,7 +19,7 @@ extension Tenure {
             ///
             /// - Parameter size: the bytes that a download transfers.
             case available(size: Int64)
-            /// The download waits for something, and then continues by itself.
+            /// The download waits for this reason, and then continues by itself.
             case waiting(Wait)
             /// This process, or another process of the app, is downloading the pack.
             case downloading(Progress)
@@ -30,7 +30,7 @@ extension Tenure {
             /// The files can be opened. `update` is the state of a newer version, if there is one.
             ///
             /// - Parameters:
-            ///   - version: the digest of the manifest.
+            ///   - version: the digest of the version's manifest (its list of files).
             ///   - update: nil if no newer version is known.
             indirect case installed(version: String, update: State?)
             /// The download failed. `resume()` or `download()` starts it again.
@@ -43,11 +43,12 @@ extension Tenure {
             case turn
             /// The network is unavailable, or the server doesn't respond.
             case network
-            /// The network is expensive or in Low Data Mode: see `allowExpensiveNetwork()`.
+            /// The network is expensive (cellular or a personal hotspot) or in Low Data Mode. `allowExpensiveNetwork()`
+            /// lets the download use it.
             case consent
             /// The device has too little free space.
             ///
-            /// - Parameter missing: bytes to be freed.
+            /// - Parameter missing: the number of bytes that the customer has to free.
             case space(missing: Int64)
         }
 
@@ -67,13 +68,13 @@ extension Tenure {
             public var fraction: Double { total > 0 ? min(1, Double(bytes) / Double(total)) : 1 }
         }
 
-        /// The state as far as this process knows it, without waiting. Use `states` to follow it.
+        /// The current state as far as this process knows it, without waiting. To follow its changes, use `states`.
         public var state: State { library.contentStates.state(of: name) }
 
         /// The current state, and the state after every change. Only after `installed` can files be opened.
         public var states: AsyncStream<State> { library.contentStates.watch(name) }
 
-        /// Downloads the newest version that the app can use, and returns when it is installed.
+        /// Downloads the newest version that the app can use, and returns when that version is installed.
         ///
         /// Canceling the task that waits doesn't cancel the download. Without network or space, the call waits.
         ///
@@ -81,8 +82,8 @@ extension Tenure {
         public func download() async throws { try await library.download(name) }
 
         /// Returns the URL of a file or folder of the installed pack. The URL is valid until the process ends. Right
-        /// after the app starts, and after a right has ended, the call waits until the client knows whether the customer
-        /// may use the pack, as `allows` does.
+        /// after the app starts, and after a right has ended, the call waits until Tenure knows whether the customer
+        /// may use the pack, as `Tenure.allows(_:)` does.
         ///
         /// - Throws: `AssetPackError` if the pack isn't installed or has no such file, or the customer may not open it.
         public func url(for path: String) async throws -> URL { try await library.url(for: path, in: name) }
@@ -99,13 +100,14 @@ extension Tenure {
         /// Removes the pack's files from the device.
         public func remove() async { await library.remove(name) }
 
-        /// Compares all files with their digests, and removes damaged files. Returns whether the pack is complete.
+        /// Compares all files with their digests, and removes damaged files. Returns true if no file is missing or was
+        /// removed. Otherwise `download()` fetches the missing files.
         public func verify() async -> Bool { await library.verify(name) }
 
-        /// Lets this download use an expensive network, or one in Low Data Mode.
+        /// Lets this download use an expensive network, or a network in Low Data Mode.
         public func allowExpensiveNetwork() async { await library.allowExpensiveNetwork(name) }
     }
 
-    /// The app's asset packs: see `Options.content`.
+    /// The app's asset packs, which come from the sources in `Options.content`.
     public var content: Content { Content(library: library) }
 }

@@ -4,7 +4,7 @@ extension Tenure {
     /// Why an asset pack can't be downloaded or opened. An unavailable network or server isn't an error: the download
     /// waits until the network or the server is available.
     public enum AssetPackError: Swift.Error, Sendable, Hashable {
-        /// The catalog has no pack with this name.
+        /// No content catalog has a pack with this name.
         case unknownPack(String)
         /// The customer may not use the pack.
         case notEntitled(String)
@@ -12,7 +12,8 @@ extension Tenure {
         case needsAppUpdate(String)
         /// The app canceled the download or removed the pack.
         case canceled(String)
-        /// The server rejected the download link, and then the new link that Tenure requested.
+        /// The server rejected the download link of the pack with this name, and then the new link that Tenure
+        /// requested.
         case refused(String)
         /// The server's bytes don't match the digests of the published pack.
         case corrupted(String)
@@ -20,7 +21,7 @@ extension Tenure {
         case notInstalled(String)
         /// The pack has no such file or folder.
         case missingFile(path: String)
-        /// A file can't be read or written.
+        /// A file can't be read or written on the device, for this reason.
         case storage(String)
 
         /// Whether the same call may succeed later.

@@ -1,5 +1,5 @@
 extension Tenure {
-    /// The app's asset packs.
+    /// The app's asset packs: files that a purchase unlocks, versioned together.
     public struct Content: Sendable {
         let library: ContentLibrary
 
@@ -9,7 +9,7 @@ extension Tenure {
         /// All packs that a catalog contains or that are on the device, sorted by name.
         public var packs: [Listing] { get async { await library.listings } }
 
-        /// Asks all sources for newer catalogs.
+        /// Asks all sources in `Options.content` for newer catalogs of packs.
         public func refresh() async { await library.refresh() }
 
         /// Installs the packs that the system downloaded while the app wasn't running, and returns when that is done.

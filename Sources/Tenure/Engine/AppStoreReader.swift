@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Adds what StoreKit returns to the state of the device. Only the engine's actor uses it.
+/// Adds what StoreKit returns to what the device knows (`DeviceState`). Only the engine's actor uses it.
 final class AppStoreReader {
     private let setup: Setup
     private let device: DeviceState
@@ -11,7 +11,8 @@ final class AppStoreReader {
         self.device = device
     }
 
-    /// Adds an app transaction, and records the result of the step. Nil means that StoreKit wasn't called.
+    /// Adds an app transaction, and records whether reading it succeeded. A nil `result` means that StoreKit wasn't
+    /// called.
     func addAppTransaction(_ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?) {
         switch result {
         case nil: device.snapshot.note(.appTransaction, .skipped(device.facts.distribution.whyStoreKitIsNotCalled))
@@ -30,10 +31,10 @@ final class AppStoreReader {
         }
     }
 
-    /// Whether an app transaction belongs to another account than the stored account.
+    /// Whether an app transaction belongs to another Apple Account than the stored account. False if it wasn't read.
     func isOfAnotherAccount(_ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?) -> Bool {
         guard case .success(.verified(let app))? = result else { return false }
-        return device.stored.account.isAnother(than: app)
+        return device.stored.account.isAnotherAccount(than: app)
     }
 
     /// Adds an app transaction, unless the purchases belong to another account.
@@ -44,7 +45,8 @@ final class AppStoreReader {
     ///
     /// - Parameters:
     ///   - listed: the purchases that StoreKit lists.
-    ///   - requestedProducts: the products that were requested to check an empty list.
+    ///   - requestedProducts: the products that the client requested to check that an empty list isn't due to an App
+    ///     Store that doesn't respond.
     func addAppTransaction(
         _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
         comparedWith listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?, requestedProducts: [String]
@@ -76,7 +78,7 @@ final class AppStoreReader {
     /// Adds a verified app transaction. If it belongs to another account, discards what is known about the previous
     /// account.
     private func addVerified(_ app: AppStoreAppTransaction) {
-        if device.stored.account.isAnother(than: app) {
+        if device.stored.account.isAnotherAccount(than: app) {
             setup.options.log.info("another account is signed in; the previous account's data is discarded")
             device.discardAccount()
         }
@@ -85,10 +87,11 @@ final class AppStoreReader {
         device.updateTime(signedAt: app.proof.signedDate)
     }
 
-    /// Adds the list of transactions, and records the result of the step. If StoreKit verified all of them, also reads
-    /// the state of subscriptions.
+    /// Adds the list of transactions, and records whether reading it succeeded. If StoreKit verified all of them, also
+    /// reads the state of subscriptions.
     ///
-    /// - Parameter requestedProducts: the products that were requested to check an empty list.
+    /// - Parameter requestedProducts: the products that the client requested to check that an empty list isn't due to
+    ///   an App Store that doesn't respond.
     nonisolated(nonsending) func addTransactions(
         _ result: Result<[AppStoreResult<AppStoreTransaction>], any Error>?, requestedProducts: [String]
     ) async {
@@ -128,7 +131,8 @@ final class AppStoreReader {
     /// Adds and returns the transactions of this account and of the app's environment. Ignores all other transactions.
     @discardableResult
     func addTransactions(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
-        if let first = transactions.first, transactions.allSatisfy({ device.stored.account.isAnother(than: $0) }) {
+        if let first = transactions.first, transactions.allSatisfy({ device.stored.account.isAnotherAccount(than: $0) })
+        {
             setup.options.log.info("the purchases belong to another account; the previous account's data is discarded")
             let stale = device.stored.account.key?.appTransactionID
             if device.snapshot.appTransaction != nil { device.snapshot.note(.appTransaction, .failed(Self.whyStale)) }
@@ -138,7 +142,7 @@ final class AppStoreReader {
         }
         let environment = self.environment(of: transactions)
         let accepted = transactions.filter { transaction in
-            transaction.environment == environment && !device.stored.account.isAnother(than: transaction)
+            transaction.environment == environment && !device.stored.account.isAnotherAccount(than: transaction)
         }
         if accepted.count < transactions.count {
             setup.options.log.info(
@@ -157,7 +161,7 @@ final class AppStoreReader {
             device.snapshot.knowsRenewals = true
             return device.snapshot.note(.renewals, .skipped("there is no subscription"))
         }
-        switch await setup.attempt({ try await $0.renewals(of: subscriptions) }) {
+        switch await setup.callAppStore({ try await $0.renewals(of: subscriptions) }) {
         case .success(let results):
             let renewals = results.compactMap(\.value)
             device.snapshot.renewals = renewals
@@ -177,7 +181,8 @@ final class AppStoreReader {
         }
     }
 
-    /// The environment of this copy of the app.
+    /// Returns the environment of this copy of the app: the stored environment, otherwise the environment that its
+    /// transactions or its installation show.
     private func environment(of transactions: [AppStoreTransaction]) -> AppStoreEnvironment {
         if let known = device.stored.account.environment { return known }
         let signed = transactions.lazy.map(\.environment).first
@@ -188,8 +193,11 @@ final class AppStoreReader {
 }
 
 extension Tenure.Distribution {
-    /// Returns the environment of the app's artifacts. If there is no app transaction, the way in which the app was
-    /// installed determines the environment.
+    /// Returns the App Store environment of a copy of the app that was installed in this way. Used until an app
+    /// transaction was read.
+    ///
+    /// - Parameter signed: the environment of a transaction, which matters only in development; nil without a
+    ///   transaction.
     func environment(of signed: AppStoreEnvironment?) -> AppStoreEnvironment {
         switch self {
         case .appStore, .setapp, .direct: .production

@@ -6,7 +6,8 @@ import TenureCore
 /// One lock guards the answers and the values that are derived from them. So `allows(_:)` with a known answer costs one
 /// dictionary lookup, and allocates nothing.
 final class CustomerState: Sendable {
-    /// The engine's results. In a *search*, the engine asks the App Store, and the service if there is one.
+    /// The engine's results. The engine gets them in *searches*, in which it asks the App Store, and the service if
+    /// there is one.
     struct Snapshot: Sendable {
         var customer: Tenure.Customer
         /// The answers for products that unlock asset packs directly: see `Evaluation.productAnswers`.
@@ -14,29 +15,31 @@ final class CustomerState: Sendable {
         /// The latest time that this device has observed. Rights end according to this time, even if the clock is set
         /// back.
         var floor: Date
-        /// How many times a newly signed artifact has shown that the clock had been wrong.
+        /// How many times the date of a newly signed artifact, such as a transaction, has shown that the clock had been
+        /// wrong.
         var clockCorrections = 0
         /// How many searches have finished since the app started.
         var finishedSearches = 0
         var hasFinishedSearch: Bool { finishedSearches > 0 }
         /// When the last search ended, by the device's clock. Nil until the first search has ended.
         var checkedAt: Date?
-        /// How many times another account was signed in.
+        /// How many times another Apple Account was found to be signed in.
         var accountChanges = 0
         /// Whether the names of all entitlements are known, so that a name without an answer is misspelled.
         var knowsAllNames = false
-        /// The end of the grace period for undetermined decisions. Nil if there is no grace period.
+        /// The end of the grace period, in which undetermined entitlements are allowed. Nil if there is no grace
+        /// period.
         var graceEnds: Date?
-        /// Entitlements that were denied when all sources were last read completely.
+        /// Entitlements that were denied when all sources were last read completely. They get no grace period.
         var denials: Set<String> = []
-        /// Whether every entitlement is allowed: in a copy from outside the App Store, or in a release that only
-        /// collects evidence for a rehearsal and locks nothing (`Tenure.listening`).
+        /// Whether every entitlement is allowed: in a copy from outside the App Store, or in a client that collects
+        /// evidence for the dry run of a new policy (`Tenure.listening`).
         var allowsEverything = false
-        /// Whether undetermined decisions get no grace period.
+        /// Whether there is no grace period, because the options deny everything in this copy of the app.
         var hasNoGrace = false
     }
 
-    /// What is known about an entitlement without waiting.
+    /// Whether an entitlement is allowed, as far as is known without waiting.
     enum Access: Sendable {
         /// The entitlement is allowed.
         case yes
@@ -57,12 +60,13 @@ final class CustomerState: Sendable {
         var ends: [String: Double] = [:]
         /// The latest time observed, in seconds since the reference date.
         var floor: Double
-        /// Rights that have ended, each with its end in seconds since the reference date, and with `begunSearches` at the
-        /// time when the end was noticed. The rights get no grace period, even if the clock is turned back afterward.
+        /// Rights that have ended. `end` is in seconds since the reference date, and `begunSearches` is the number of
+        /// searches that had begun when the end was noticed. The rights get no grace period, even if the clock is
+        /// turned back afterward.
         var endedRights: [String: (end: Double, begunSearches: Int)] = [:]
         /// How many searches have begun since the app started.
         var begunSearches = 0
-        /// The end of each running trial session.
+        /// The end of each running trial session in seconds since the reference date, by entitlement and session ID.
         var sessions: [String: [UUID: Double]] = [:]
         /// Whether callers have stopped waiting for the first search, because it takes longer than a timeout.
         var hasStoppedWaiting = false
@@ -214,7 +218,8 @@ final class CustomerState: Sendable {
         return scheduleTimer(&state)
     }
 
-    /// Returns the previous timer if a new timer replaces it.
+    /// Starts a timer for the next change that only time causes. Returns the previous timer if the new timer replaces
+    /// it.
     private func scheduleTimer(_ state: inout State) -> Task<Void, Never>? {
         let next = state.nextChange
         guard next != state.timer?.at else { return nil }
@@ -260,11 +265,13 @@ final class CustomerState: Sendable {
 
     // MARK: Trial sessions
 
+    /// Allows an entitlement during a trial session.
     func beginSession(of entitlement: String, _ id: UUID, until end: Date) {
         state.withLock { $0.sessions[entitlement, default: [:]][id] = end.timeIntervalSinceReferenceDate }
         publish()
     }
 
+    /// Ends a trial session. Does nothing if it has ended already.
     func endSession(of entitlement: String, _ id: UUID) {
         state.withLock { state in
             state.sessions[entitlement]?[id] = nil
@@ -275,7 +282,7 @@ final class CustomerState: Sendable {
 }
 
 extension CustomerState.State {
-    /// Records the time of the clock, if no later time was observed.
+    /// Sets `floor` to the time of the clock, unless a later time was observed.
     mutating func observe(_ clock: Double) {
         if clock > floor { floor = clock }
     }
@@ -290,11 +297,13 @@ extension CustomerState.State {
         for (name, end) in ends where end <= floor { noteEnd(end, of: name) }
     }
 
+    /// Whether callers still wait for the first search.
     var isResolving: Bool { !hasStoppedWaiting && !snapshot.hasFinishedSearch }
 
-    /// Whether the names of all entitlements are known, so that a name without an answer is misspelled.
+    /// Whether a name without an answer is misspelled, because the names of all entitlements are known.
     var knowsAllNames: Bool { snapshot.knowsAllNames && !snapshot.customer.answers.isEmpty }
 
+    /// Whether a trial session of the entitlement is running.
     func hasSession(of entitlement: String) -> Bool {
         guard !sessions.isEmpty else { return false }
         return sessions[entitlement]?.values.contains { floor < $0 } == true
@@ -313,6 +322,7 @@ extension CustomerState.State {
         return isGraceRunning
     }
 
+    /// Whether the grace period hasn't ended yet.
     private var isGraceRunning: Bool {
         snapshot.graceEnds.map { floor < $0.timeIntervalSinceReferenceDate } ?? false
     }
@@ -347,6 +357,7 @@ extension CustomerState.State {
 }
 
 extension CustomerState.Snapshot {
+    /// The time when each granted right ends: see `CustomerState.State.ends`.
     fileprivate var ends: [String: Double] {
         var ends: [String: Double] = [:]
         for answers in [customer.answers, productAnswers] {

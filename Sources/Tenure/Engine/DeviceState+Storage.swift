@@ -3,12 +3,12 @@ import TenureCore
 
 /// Reads and writes the stored state, and adopts what other processes have written.
 extension DeviceState {
-    /// Reads the state again: other processes may have written it, or it was unreadable before.
+    /// Reads the stored state again: other processes may have written it, or it was unreadable before.
     func rereadState() {
         let before = stored
         let wasUnreadable = state.isUnreadable
         let result = state.reload(at: setup.clock())
-        // Log a change of readability once, and not each time the state is read.
+        // Log only when the state has become readable or unreadable, and not each time it is read.
         if wasUnreadable != state.isUnreadable { snapshot.note(result, log: setup.options.log) }
         if let failure = state.moveFailure {
             setup.options.log.error("the state couldn't be moved to the access group yet: \(failure)")
@@ -39,11 +39,12 @@ extension DeviceState {
         }
     }
 
-    /// Updates this object after the stored state was merged with another process's changes.
+    /// Updates this object after `stored` has taken over the changes of other processes.
     private func applyChanges(since before: StoredState) {
         let account = stored.account
-        if before.account.isAnother(than: account) {
-            setup.options.log.info("another process found another account; the previous one's data is discarded")
+        if before.account.isAnotherAccount(than: account) {
+            setup.options.log.info(
+                "another process of the app found another account; the previous account's data is discarded")
             discardReadings()
         }
         var isResponseDiscarded = false
@@ -51,7 +52,8 @@ extension DeviceState {
             isResponseDiscarded = !readStoredToken(at: setup.clock())
         }
         if stored.time.floor < before.time.floor {
-            // Another process received a newly signed artifact that showed that the clock had been wrong.
+            // Another process received a value that the App Store had just signed, and that showed that the clock had
+            // been wrong.
             facts.clockCorrections += 1
             post()
         } else if stored.account != before.account {
@@ -87,15 +89,18 @@ extension DeviceState {
         return true
     }
 
-    /// Returns the device and the customer that a token must contain.
+    /// Returns the device, app and customer for which an entitlement token must have been issued.
+    ///
+    /// - Parameter device: the hash of the device ID; nil if StoreKit doesn't provide the ID.
     func holder(_ device: String?) -> EntitlementTokenReader.Holder {
         EntitlementTokenReader.Holder(
             device: device, bundleID: setup.access.bundleID ?? stored.account.bundleID, host: setup.host,
             appTransactionID: stored.account.key?.appTransactionID, environment: stored.account.environment)
     }
 
-    /// Adds the revoked keys in `text`, a list that the offline root signed. The list is valid from any sender, because the
-    /// root signed it. A list of another root replaces the stored list, because the app now trusts that root.
+    /// Adds the revoked keys in `text`, a list that the offline root (the key that vouches for the service's keys)
+    /// signed. Ignores the text if that key didn't sign it. If the stored list is from another root, which an earlier
+    /// release of the app trusted, the new list replaces it.
     func addRevocations(_ text: String?) {
         guard let received = text.flatMap({ tokenReader.keys.revocations(in: $0) }) else { return }
         let merged = stored.revocations.map { $0.root == received.root ? $0.merging(received) : received } ?? received

@@ -8,11 +8,11 @@ import TenureCore
 final class DeviceState {
     let setup: Setup
     let customerState: CustomerState
-    // `load()` sets these three properties again.
+    // `load()` sets this property and the next two again.
     private(set) var tokenReader: EntitlementTokenReader
     /// The hash of the device verification ID. Nil if StoreKit doesn't provide the ID.
     private(set) var deviceID: String?
-    /// The stored state, in step with what other processes write.
+    /// The stored state, merged with what other processes write.
     var state: WorkingState
     /// The current value of `state`.
     var stored: StoredState {
@@ -21,18 +21,21 @@ final class DeviceState {
     }
     /// What was read from the App Store since the app started.
     var snapshot = AppStoreSnapshot()
+    /// What else the answers depend on, such as the policy and the service's response.
     var facts: Facts
-    /// The access token of the service's last response.
+    /// The access token of the service's last response. Nil until the service has sent one since the app started.
     var accessToken: AccessToken?
-    /// The latest time that this device had observed when the current search began.
+    /// The latest time that this device had observed when the current search (see `Engine`) began.
     var searchFloor = Date.distantPast
-    /// The number of times that new evidence was added.
+    /// The number of times that new evidence (verified facts from the App Store) was added.
     private(set) var evidenceChanges = 0
     /// The stream of `Engine.changes()`, which is notified of everything that may change a right.
     var changesContinuation: AsyncStream<Void>.Continuation?
     private var isLoaded = false
 
-    /// Reads nothing and never blocks.
+    /// Creates the state of a client that has read nothing yet. Never blocks.
+    ///
+    /// - Parameter policy: the app's policy, or why it can't be used. A nil policy means that the app has none.
     init(_ setup: Setup, policy: Result<Policy?, Tenure.Error>) {
         self.setup = setup
         tokenReader = EntitlementTokenReader(keys: KeyRing(setup.keys, root: setup.root), trustsTestAuthorities: false)
@@ -84,7 +87,7 @@ final class DeviceState {
         changesContinuation?.yield()
     }
 
-    /// The IDs of the app's products: from the policy, or else from the service's catalog.
+    /// The IDs of the app's products: from the policy, or else from the service's list of products.
     var productIDs: [String] {
         let known = facts.policy?.entitlements.flatMap { $0.products.map(\.id) } ?? []
         return known.isEmpty ? stored.catalog?.catalog?.ids ?? [] : Array(Set(known)).sorted()
@@ -97,15 +100,16 @@ final class DeviceState {
     /// Whether the client may read `AppTransaction.shared`.
     ///
     /// A development build has no app transaction, and reading the app transaction may show a sign-in. A development
-    /// build with a persona reads it anyway, because a persona is used only together with a signed app transaction.
+    /// build with a persona (a test customer) reads it anyway, because a persona is used only together with a signed
+    /// app transaction.
     var mayReadAppTransaction: Bool {
         facts.distribution.hasAppTransaction
             || facts.distribution == .development && facts.persona != nil && setup.host.mayPrompt
     }
 
-    /// Stores which entitlements were denied and which were granted. A denial is kept until there is new evidence. The
+    /// Stores which entitlements are denied and which are granted. A denial is kept until there is new evidence. The
     /// grants are used if a later release of the app can't read its policy.
-    func noteOutcomes() {
+    func storeOutcomes() {
         let evaluation = evaluation()
         for (name, answer) in evaluation.answers.merging(evaluation.productAnswers, uniquingKeysWith: { $1 }) {
             switch answer.outcome {
@@ -119,7 +123,7 @@ final class DeviceState {
     }
 
     /// Removes the stored denials of entitlements that are granted now.
-    func noteGrants() {
+    func removeDenialsOfGranted() {
         let evaluation = evaluation()
         for answers in [evaluation.answers, evaluation.productAnswers] {
             for (name, answer) in answers where answer.outcome == .granted { stored.account.denials.remove(name) }
@@ -144,13 +148,14 @@ final class DeviceState {
         stored.time.observe(clock: setup.clock())
     }
 
-    /// Corrects the known time with the date at which an artifact was signed.
+    /// Corrects the known time with the date at which the App Store signed something. Does nothing if the date is nil.
     func updateTime(signedAt date: Date?) {
         guard let date else { return }
         updateTime { $0.update(signedAt: date, clock: $1) }
     }
 
-    /// Changes the known time with the time of the clock, or with a later time that a caller has observed.
+    /// Changes the known time. Passes `change` the time of the clock, or a later time that a caller of `CustomerState`
+    /// has observed.
     func updateTime(_ change: (inout DeviceTime, _ clock: Date) -> Void) {
         let floor = stored.time.floor
         // If a caller has observed a later time since this search began, use the later time. The result of the search
@@ -162,7 +167,8 @@ final class DeviceState {
 
     // MARK: Evidence
 
-    /// Records new evidence, which the service's last response and the stored denials don't cover.
+    /// Counts new evidence. Forgets when the service answered, and the stored denials, because neither covers the new
+    /// evidence.
     func noteNewEvidence() {
         evidenceChanges += 1
         stored.account.answeredAt = nil

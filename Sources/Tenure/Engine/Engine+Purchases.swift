@@ -3,7 +3,8 @@ import TenureCore
 
 /// Records new purchases, and finishes their transactions.
 extension Engine {
-    /// Observes `Transaction.updates`, until its task is canceled.
+    /// Records each transaction of `Transaction.updates`, and then begins a search (see `Engine`), until its task is
+    /// canceled.
     func observeTransactions() async {
         load()
         guard device.facts.distribution.hasPurchases else { return }
@@ -13,13 +14,13 @@ extension Engine {
                 setup.options.log.error("StoreKit couldn't verify a new transaction: \(reason)")
             case .verified(let transaction):
                 record(transaction)
-                // Don't wait for the service here. The search sends it the complete list of transactions.
+                // Don't wait for the search, which also sends the complete list of transactions to the service.
                 _ = searchForNewPurchases()
             }
         }
     }
 
-    /// Throws if this process can't make purchases.
+    /// Throws `purchasesUnavailable` if this process can't make purchases.
     func preparePurchase() throws(Tenure.Error) {
         load()
         do throws(HostLimit) {
@@ -32,7 +33,8 @@ extension Engine {
         }
     }
 
-    /// Records a purchase of this app, decides, and finishes the transaction as configured.
+    /// Records a purchase of this app, publishes what it grants, and finishes the transaction as `Options.finishing`
+    /// says.
     func process(_ transaction: AppStoreTransaction) async {
         load()
         record(transaction)
@@ -65,12 +67,16 @@ extension Engine {
     private func record(_ transaction: AppStoreTransaction) {
         device.observeClock()
         appStore.addTransactions([transaction])
-        device.noteGrants()
+        device.removeDenialsOfGranted()
         device.save()
         device.post()
     }
 
-    /// Marks one transaction as delivered, and finishes it once it is recorded.
+    /// Marks one transaction as delivered by the app, and finishes it if it is recorded.
+    ///
+    /// - Parameters:
+    ///   - original: the `originalID` of the transaction.
+    ///   - id: the `id` of the transaction.
     func contentArrived(ofPurchase original: String, transaction id: String) async {
         load()
         finisher.deliveredOriginalIDs.insert(original)
@@ -78,11 +84,12 @@ extension Engine {
         await finishDelivered()
     }
 
-    /// Marks the product's existing transactions as delivered. Later transactions aren't marked.
+    /// Marks the product's existing transactions as delivered by the app, and finishes those that are recorded. Later
+    /// transactions aren't marked, except for later periods of the same subscription.
     func contentArrived(forProduct product: String) async {
         load()
         await waitForRunningSearch()
-        let unfinished = (try? await setup.attempt { try await $0.unfinished() }?.get()) ?? []
+        let unfinished = (try? await setup.callAppStore { try await $0.unfinished() }?.get()) ?? []
         let known = (device.stored.account.purchases + unfinished.map(\.purchase)).filter {
             $0.productID == product && $0.type?.staysListed ?? false
         }
@@ -92,6 +99,7 @@ extension Engine {
         await finishDelivered()
     }
 
+    /// Finishes the recorded transactions, after a running search.
     private func finishDelivered() async {
         await waitForRunningSearch()
         device.save()

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Begins searches (see `Engine`) when it is time, or when an event makes it likely that something changed.
+/// Begins searches (see `Engine`) when the wait is over, or after an event, such as a network that has returned.
 extension Engine {
     /// Searches repeatedly, with waits in between, until its task is canceled.
     func run() async {
@@ -46,7 +46,7 @@ extension Engine {
         }
     }
 
-    /// Whether the customer lacks an entitlement.
+    /// Whether an entitlement isn't granted to the customer, or nothing was decided yet.
     private var lacksEntitlement: Bool {
         let answers = device.evaluation().answers
         return answers.isEmpty || answers.values.contains { $0.outcome != .granted }
@@ -57,10 +57,10 @@ extension Engine {
 
     /// The seconds until the next search.
     ///
-    /// - After a failure: the wait of `backoff`, and no less than the service asked for.
+    /// - After a failure: the wait of `backoff`, which grows with each failure, and no less than the service asked for.
     /// - If a right has an end: until that end, but 15 minutes at most, because each search also stores the time.
-    /// - Otherwise a day; or an hour if a service decides and an entitlement isn't granted. A client that only collects
-    ///   evidence (`Tenure.listening`) waits for a day.
+    /// - Otherwise a day; or an hour if a service decides and an entitlement isn't granted. A client that only sends
+    ///   what the App Store signed to the service (`Tenure.listening`) waits for a day.
     ///
     /// Without a failure, the wait is no longer than the service asked for.
     var wait: Double {
@@ -77,6 +77,7 @@ extension Engine {
         return service.retryWait.map { min($0, wait) } ?? wait
     }
 
+    /// The longest wait, in seconds: a day.
     private static let maximumWait: Double = 86_400
     /// How often the time is stored while there is a right with an end, in seconds. If the clock is set back between
     /// two starts, the right is extended by no more than this interval.

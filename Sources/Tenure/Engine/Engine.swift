@@ -18,19 +18,20 @@ actor Engine {
     /// The time when `feed` was last asked. Nil to ask at the next search.
     var policyRequestedAt: Date?
     var backoff = Backoff()
-    /// The wait of `run()` for its next search.
+    /// The wait of `run()` for its next search. Nil while `run()` searches.
     var sleepTask: Task<Void, any Error>?
-    /// A search for recently recorded transactions.
+    /// A search that includes recently recorded transactions. Nil if none is running or planned.
     var pendingSearch: Task<Void, Never>?
     /// Whether `pendingSearch` must search again, because there are newer transactions.
     var isSearchWanted = false
-    /// The current request for the service's products.
+    /// The current request for the service's products. Nil if none is running.
     var productsTask: Task<Void, Never>?
-    /// The sign-in that the system is showing.
+    /// The sign-in that the system is showing. Nil if none is shown.
     var runningSignIn: Task<Tenure.RestoreResult.SignIn, Never>?
+    /// The search that is running. Nil if none is.
     private var runningSearch: Task<Void, Never>?
 
-    /// Reads nothing and never blocks: apps call it on the main thread.
+    /// Creates an engine that has read nothing yet. Never blocks, because apps create it on the main thread.
     init(_ setup: Setup, policy: Result<Tenure.LoadedPolicy?, Tenure.Error>) {
         self.setup = setup
         let device = DeviceState(setup, policy: policy.map { $0?.policy })
@@ -92,6 +93,7 @@ actor Engine {
         await search()
     }
 
+    /// The time in seconds for which `recheck` doesn't search again.
     private static let minimumRecheckInterval: TimeInterval = 10
 
     /// Reads every source again, except a source that would show a sign-in. Asks the service and the policy's server
@@ -121,8 +123,8 @@ actor Engine {
         async let productsRefresh: Void = asksForProductsFirst ? () : refreshProducts()
         let products = device.productIDsToRequest
         let (mayReadApp, hasPurchases) = (device.mayReadAppTransaction, device.facts.distribution.hasPurchases)
-        async let app = setup.attempt(if: mayReadApp) { try await $0.appTransaction() }
-        async let listed = setup.attempt(if: hasPurchases) { try await $0.transactions(productIDs: products) }
+        async let app = setup.callAppStore(if: mayReadApp) { try await $0.appTransaction() }
+        async let listed = setup.callAppStore(if: hasPurchases) { try await $0.transactions(productIDs: products) }
         // If the app transaction belongs to another account than the stored account, compare it with the purchases:
         // StoreKit may still return the app transaction of an account that was signed in before.
         let answer = await app
@@ -145,7 +147,7 @@ actor Engine {
         }
         device.facts.checkedAt = setup.clock()
         device.facts.finishedSearches += 1
-        device.noteOutcomes()
+        device.storeOutcomes()
         device.stored.copyTrialsToBestName()
         device.save()
         if device.snapshot.shouldReadAgain {

@@ -3,9 +3,9 @@ import TenureCore
 
 /// Computes the answers from everything that is known at one time.
 ///
-/// An entitlement is granted if the evidence proves it, even evidence that was stored at an earlier start. An
-/// entitlement is denied only if all sources were read since the app started. Otherwise the entitlement is
-/// undetermined, and the last definite answer is kept.
+/// An entitlement is granted if the evidence (what the App Store signed) proves it, even evidence that was stored at an
+/// earlier start. An entitlement is denied only if all sources were read since the app started. Otherwise the
+/// entitlement is undetermined, and the last definite answer is kept.
 ///
 /// For example, StoreKit fails to list the transactions. The app transaction of an earlier start proves `everything`,
 /// so `everything` stays granted. `cloud`, which a subscription would give, is undetermined instead of denied.
@@ -19,7 +19,7 @@ struct Evaluation {
     let facts: Facts
     /// What the device has stored, such as the account's evidence.
     let stored: StoredState
-    /// What StoreKit returned since the start.
+    /// What was read from the App Store since the start.
     let snapshot: AppStoreSnapshot
     /// The device's time.
     let clock: Date
@@ -84,7 +84,8 @@ struct Evaluation {
 
     // MARK: Decided on the device
 
-    /// The answers of the policy about the evidence on this device.
+    /// The answers of the app's policy about the evidence on this device. If the policy can't be read, the rights that
+    /// an earlier start granted. Empty if the app has no policy.
     private var deviceAnswers: [String: Tenure.Answer] {
         guard let policy = facts.policy else { return facts.policyError == nil ? [:] : storedGrants }
         return answers(under: policy)
@@ -124,7 +125,8 @@ struct Evaluation {
 
     // MARK: Decided by the service
 
-    /// Returns what verified purchases grant by the bundled policy or by the service's stored catalog.
+    /// Returns what the purchases with these transaction IDs grant by the bundled policy or by the stored list of the
+    /// service's products.
     ///
     /// These grants are used until the service has answered, so that an outage of the service takes nothing from a
     /// customer who has paid.
@@ -143,8 +145,8 @@ struct Evaluation {
         return answers
     }
 
-    /// The grants of verified purchases that the service has confirmed in an unsigned answer. The service signs only if
-    /// it gets the app transaction, which isn't always available.
+    /// What the verified purchases grant that the service has confirmed without a signed token. The service signs only
+    /// if it gets the app transaction, which isn't always available. Empty if the service granted nothing.
     private var grantsByConfirmedPurchases: [String: Tenure.Answer] {
         guard (facts.freshAnswers ?? account.serviceAnswers).values.contains(where: { $0.outcome == .granted }) else {
             return [:]
@@ -155,9 +157,10 @@ struct Evaluation {
     /// Returns the answer about one entitlement for a client with a service: the first answer in this list that exists.
     ///
     /// 1. The right in the entitlement token, or the grant of a new purchase if it lasts longer.
-    /// 2. The service's answer about the current evidence, unless it is a grant that has ended. The service's grants
-    ///    are unsigned here, so the device uses a grant only if evidence on the device confirms it. The device uses a
-    ///    denial only if all artifacts were sent. Otherwise the answer is undetermined.
+    /// 2. The service's answer about the current evidence, unless it is a grant that has ended. Without a token, the
+    ///    service's grants are unsigned, so the device uses a grant only if evidence on the device confirms it. The
+    ///    device uses a denial only if everything that could grant the entitlement was sent. Otherwise the answer is
+    ///    undetermined.
     /// 3. A grant by the device, or by purchases that the service confirmed before, unless a denial is stored.
     /// 4. An undetermined answer.
     private func serviceAnswer(
@@ -191,7 +194,8 @@ struct Evaluation {
             name, title: title(of: name), keeping: account.serviceAnswers[name]?.reasons ?? device?.reasons ?? [])
     }
 
-    /// Returns the answer of the service's entitlement token, which is also valid offline.
+    /// Returns the granted answer of the service's signed entitlement token, which is also valid offline. Nil if the
+    /// token doesn't grant the entitlement, or if that right has ended.
     private func signedAnswer(on name: String) -> Tenure.Answer? {
         let now = stored.time.now(clock)
         guard let right = facts.claims?.rights[name], right.until.map({ now < $0 }) ?? true else { return nil }
@@ -205,8 +209,8 @@ struct Evaluation {
 
     // MARK: The grace period
 
-    /// The end of the grace period, which begins with the app's first start on this device. Nil if there is no grace
-    /// period.
+    /// The end of the grace period, in which undetermined entitlements are allowed. It begins with the app's first
+    /// start on this device. Nil if there is no grace period.
     private var graceEnds: Date? {
         guard let seconds = setup.grace(under: facts.policy, facts.policyError) else { return nil }
         return stored.time.now(clock).addingTimeInterval(seconds - stored.time.age(clock))
@@ -219,13 +223,15 @@ struct Evaluation {
 }
 
 extension Sequence<Tenure.Answer> {
+    /// The answers by the entitlement's name.
     fileprivate var byEntitlement: [String: Tenure.Answer] {
         Dictionary(map { ($0.entitlement, $0) }) { first, _ in first }
     }
 }
 
 extension Setup {
-    /// Returns for how many seconds undetermined decisions are allowed. Nil if they aren't allowed.
+    /// Returns for how many seconds after the first start undetermined entitlements are allowed. Nil if they are
+    /// denied.
     func grace(under policy: Policy?, _ policyError: Tenure.Error?) -> TimeInterval? {
         let byDefault: Policy.WhileUndetermined = policyError == nil ? .allow(72 * 3600) : .deny
         guard case .allow(let seconds) = options.whileUndetermined ?? policy?.whileUndetermined ?? byDefault else {
@@ -236,7 +242,7 @@ extension Setup {
 }
 
 extension Tenure.Answer {
-    /// Whether a granted right outlasts another right.
+    /// Whether this granted right ends later than another right. True if there is no other right.
     fileprivate func lastsLonger(than other: Tenure.Answer?) -> Bool {
         guard let other else { return true }
         guard let end = other.until else { return false }

@@ -7,7 +7,7 @@ final class PurchaseFinisher {
     private let device: DeviceState
     /// The original transaction IDs of purchases with delivered content.
     var deliveredOriginalIDs: Set<String> = []
-    /// Transactions that are being finished.
+    /// IDs of transactions that are being finished, or were finished.
     private var transactionsInProgress: Set<String> = []
 
     init(_ device: DeviceState) {
@@ -15,8 +15,9 @@ final class PurchaseFinisher {
         self.device = device
     }
 
-    /// Finishes each transaction that is recorded. The App Store delivers a transaction again at each start until it is
-    /// finished, so a transaction that isn't recorded can't get lost.
+    /// Finishes each recorded transaction that Tenure may finish. Recorded means stored on the device and, with a
+    /// service, answered by the service. The App Store delivers a transaction again at each start until it is finished,
+    /// so a transaction that isn't recorded can't get lost.
     ///
     /// - Parameter isStoreResponding: whether the App Store has just listed the purchases. `Transaction.unfinished` is
     ///   also empty if the App Store doesn't respond.
@@ -26,7 +27,7 @@ final class PurchaseFinisher {
         else { return }
         // The app may deliver more transactions while StoreKit lists the unfinished transactions.
         let deliveredBefore = device.stored.account.deliveredTransactions
-        guard case .success(let unfinished)? = await setup.attempt({ try await $0.unfinished() }) else { return }
+        guard case .success(let unfinished)? = await setup.callAppStore({ try await $0.unfinished() }) else { return }
         if isStoreResponding || !unfinished.isEmpty {
             // If a delivered transaction isn't listed as unfinished, the app has finished it itself.
             let ids = Set(unfinished.map(\.purchase.transactionID))
@@ -36,7 +37,7 @@ final class PurchaseFinisher {
         for transaction in unfinished where mayFinish(transaction, ownProducts) && isRecorded(transaction) {
             let id = transaction.purchase.transactionID
             guard transactionsInProgress.insert(id).inserted else { continue }
-            if case .failure(let error)? = await setup.attempt({ try await $0.finish(id) }) {
+            if case .failure(let error)? = await setup.callAppStore({ try await $0.finish(id) }) {
                 setup.options.log.error("a transaction couldn't be finished, and is finished later: \(error)")
                 transactionsInProgress.remove(id)
                 // If the App Store hangs, it would also hang for the next transaction.
@@ -47,8 +48,8 @@ final class PurchaseFinisher {
         }
     }
 
-    /// Whether the transaction is stored on the device and, with a service, acknowledged. A transaction that the
-    /// service has rejected is treated as recorded only if the app has delivered it.
+    /// Whether the transaction is stored on the device and, with a service, answered by the service. A transaction that
+    /// the service has rejected is treated as recorded only if the app has delivered it.
     private func isRecorded(_ transaction: AppStoreTransaction) -> Bool {
         let id = transaction.purchase.transactionID
         guard let stored = device.state.stored?.account, stored.purchases.contains(where: { $0.transactionID == id })
@@ -63,7 +64,8 @@ final class PurchaseFinisher {
     /// Otherwise Tenure doesn't finish:
     /// - consumables and purchases of unknown type: a consumable that is finished before its delivery is lost
     ///   permanently
-    /// - purchases of products that other code in the app sells and delivers
+    /// - purchases of products that aren't in `ownProducts` (in the policy or in the service's list): other code in the
+    ///   app sells and delivers them
     /// - purchases of products in `Finishing.afterContent`: their content isn't delivered yet
     private func mayFinish(_ transaction: AppStoreTransaction, _ ownProducts: Set<String>) -> Bool {
         let purchase = transaction.purchase

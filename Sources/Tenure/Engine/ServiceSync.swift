@@ -2,15 +2,16 @@ import Foundation
 import TenureAPI
 import TenureCore
 
-/// Sends the customer's artifacts to the service, and applies the response. Only the engine's actor uses it.
+/// Sends the customer's artifacts (what the App Store signed) to the service, and applies the response. Only the
+/// engine's actor uses it.
 final class ServiceSync {
     private let setup: Setup
     private let device: DeviceState
     /// The time until which the service asked not to be called. Nil if it didn't ask for a wait.
     private var retryAt: Date?
-    /// Whether the service must be asked even if it isn't due.
+    /// Whether the next search (see `Engine`) must ask the service even if the next request isn't due.
     var isWanted = false
-    /// Whether the service's products must be asked for even if they aren't due.
+    /// Whether the next search must request the service's list of products even if that isn't due.
     var areProductsWanted = false
 
     init(_ device: DeviceState) {
@@ -18,6 +19,7 @@ final class ServiceSync {
         self.device = device
     }
 
+    // In seconds.
     private static let hour: TimeInterval = 3600
     private static let day: TimeInterval = 86_400
 
@@ -30,8 +32,8 @@ final class ServiceSync {
         return seconds > 1 && seconds <= Backoff.longest ? seconds : nil
     }
 
-    /// Whether to ask the service: if there is new evidence or a right has ended, after an hour if something isn't
-    /// granted, otherwise after a day. A release that only collects evidence for a rehearsal and locks nothing
+    /// Whether to ask the service: if there is new evidence or a right has ended, after an hour if an entitlement isn't
+    /// granted, otherwise after a day. A release that only sends evidence for the dry run of a new policy
     /// (`Tenure.listening`) asks only if there is new evidence, or after a day.
     private var isServiceDue: Bool {
         guard let asked = device.stored.account.answeredAt else { return true }
@@ -57,7 +59,7 @@ final class ServiceSync {
         return hasEnded || !isAllGranted && age >= Self.hour
     }
 
-    /// The transactions that the service hasn't answered about yet and that the next request can contain.
+    /// The IDs of the transactions that the service hasn't answered about yet and that the next request can contain.
     var unanswered: Set<String> {
         guard !device.stored.account.unansweredTransactions.isEmpty, let listed = device.snapshot.transactions else {
             return []
@@ -66,14 +68,15 @@ final class ServiceSync {
             SyncRequest.mostRelevant(listed).lazy.map(\.purchase.transactionID))
     }
 
-    /// Asks the service if it is due or wanted, and applies the response.
+    /// Asks the service if the next request is due or wanted, and stores what the response says.
     nonisolated(nonsending) func askService() async {
         guard let service = setup.service else { return }
         let isWanted = isWanted
         self.isWanted = false
-        // A purchase or `restore()` sets `isWanted`, and asks the service even while it is busy.
+        // A purchase or `restore()` sets `isWanted`, and asks the service even if it asked the client to wait.
         if !isWanted, retryWait != nil {
-            return device.snapshot.note(.service, .skipped("the service is busy and asked to be called later"))
+            return device.snapshot.note(
+                .service, .skipped("the service asked the client to wait before the next request"))
         }
         guard isWanted || isServiceDue else {
             // The last response is about the same evidence, if all evidence was read since the app started.
@@ -117,7 +120,8 @@ final class ServiceSync {
         }
     }
 
-    /// The persona's token. Nil if any artifact is from Production.
+    /// The token of the service's persona, a test customer that replaces the real customer. Nil if there is no such
+    /// persona, or if an artifact is from Production.
     private var personaToken: String? {
         let environments =
             [device.snapshot.appTransaction?.environment].compactMap(\.self)
@@ -126,13 +130,14 @@ final class ServiceSync {
         return device.facts.persona?.token
     }
 
-    /// Applies a response. If its entitlement token is rejected, uses only the response's list of revoked keys.
+    /// Stores what a response says. If its entitlement token is rejected, uses only the response's list of revoked
+    /// keys.
     private func applyResponse(_ response: CustomerResponse, to request: SyncRequest) {
         let clock = setup.clock()
         if !setup.isListening {
             device.addRevocations(response.signingKey?.revocations)
             do throws(EntitlementTokenReader.Refusal) {
-                try takeToken(of: response, inAnswerTo: request)
+                try verifyAndStoreToken(of: response, inAnswerTo: request)
             } catch {
                 // The response may be from another server, so ignore it.
                 setup.options.log.error(
@@ -159,7 +164,7 @@ final class ServiceSync {
 
     /// Verifies and stores the response's entitlement token. Throws if the token is invalid, or if it is missing
     /// although the service must send a token.
-    private func takeToken(
+    private func verifyAndStoreToken(
         of response: CustomerResponse, inAnswerTo request: SyncRequest
     ) throws(EntitlementTokenReader.Refusal) {
         guard let text = response.entitlementToken else {
@@ -183,7 +188,7 @@ final class ServiceSync {
         device.stored.account.keyStatements = KeyRing.statementsToStore(of: token.statements)
     }
 
-    /// Marks the sent transactions as answered. The service has stored all except the rejected transactions.
+    /// Marks the sent transactions as answered by the service, which has stored all except the rejected transactions.
     private func acknowledge(_ request: SyncRequest, except problems: [ArtifactProblem]) {
         let refused = Set(problems.map(\.artifact))
         guard let sent = request.transactions else { return }
@@ -233,6 +238,6 @@ final class ServiceSync {
 }
 
 extension SyncRequest {
-    /// Whether the service can bind its response to this device, and so must sign it.
+    /// Whether the service can issue an entitlement token for this device, and so must send one.
     fileprivate var canBeBound: Bool { appTransaction != nil && deviceVerificationID != nil }
 }

@@ -8,19 +8,21 @@ package struct Setup: Sendable {
     package var access: any AppStoreAccess
     /// Where the state is stored.
     var location: StateLocation
-    /// What kind of process this is.
+    /// What kind of process this is, such as an app or an extension.
     var host: HostProcess
     /// The policy with which the device decides by itself. Nil if the client only asks the service.
     package var policy: Tenure.PolicySource?
     /// The connection to the service. Nil if the app uses no service.
     package var service: ServiceConnection?
-    /// The service's public keys that the app trusts.
+    /// The public keys with which the app verifies what the service signed.
     package var keys: [Tenure.ServiceKey] = []
-    /// The offline root, which is trusted instead of the keys.
+    /// The offline root, a key that vouches for the service's keys. Nil if the app trusts `keys` instead.
     var root: Tenure.ServiceKey?
     package var options = Tenure.Options()
-    /// Whether the client only sends what the App Store signed to the service, and allows every entitlement.
+    /// Whether the client only sends what the App Store signed to the service, and allows every entitlement: see
+    /// `Tenure.listening`.
     var isListening = false
+    /// Returns the time on the device's clock.
     package var clock: @Sendable () -> Date = { Date() }
     /// Waits for a number of seconds. Throws only if its task is canceled.
     package var sleep: @Sendable (_ seconds: Double) async throws -> Void = { seconds in
@@ -58,15 +60,15 @@ package struct Setup: Sendable {
     package var background: (any BackgroundDownloads)?
     /// Why an option is invalid. Nil if all options are valid.
     var optionsError: Tenure.Error?
-    /// How long callers wait for the first search, in seconds.
+    /// How long callers wait, in seconds, until the App Store and the service were asked for the first time.
     var resolvingTimeout: Double = 15
     /// How long `allows(_:)` waits while a denial is checked again, in seconds.
     var recheckTimeout: Double = 2
     /// How long `purchase` waits for the service, in seconds. After that, the request continues in the background.
     var purchaseTimeout: Double = 5
 
-    /// The storage of the state. Setting it replaces the whole `location`: nothing is moved from an earlier storage, and
-    /// no file records the grace period.
+    /// The storage of the state. Setting it replaces the whole `location`: nothing is moved from an earlier storage,
+    /// and no file records the grace period.
     package var storage: any StateStorage {
         get { location.storage }
         set { location = StateLocation(storage: newValue) }
@@ -79,14 +81,15 @@ package struct Setup: Sendable {
     package init(access: any AppStoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {
         self.access = access
         location = StateLocation(storage: storage)
-        host = HostProcess.current.identified(as: access.bundleID)
+        host = HostProcess.current.withBundleID(access.bundleID)
         self.policy = policy
     }
 }
 
 extension Setup {
-    /// Calls the App Store with a timeout. Returns nil without a call if `isAsked` is false.
-    func attempt<Value: Sendable>(
+    /// Calls the App Store with a timeout, and returns the result or the error. Returns nil without a call if `isAsked`
+    /// is false.
+    func callAppStore<Value: Sendable>(
         if isAsked: Bool = true, _ call: @escaping @Sendable (any AppStoreAccess) async throws -> Value
     ) async -> Result<Value, any Error>? {
         guard isAsked else { return nil }
@@ -99,11 +102,13 @@ extension Setup {
     }
 }
 
-/// An event of the device or the app. After most events, the client checks denials again.
+/// An event of the device or the app to which the client reacts.
 package enum DeviceEvent: Sendable {
+    /// The app became active in the foreground.
     case appBecameActive
     case appEnteredBackground
+    /// The network is available again.
     case networkReturned
-    /// The device was unlocked for the first time since it started.
+    /// The device was unlocked for the first time since it started, so the keychain can be read.
     case keychainUnlocked
 }

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The streams that follow one value. The object that keeps the value, their *owner*, sends each new value.
+/// The streams that follow one value. The object that has the value, the *owner* of the streams, sends each new value.
 ///
 /// `send` and `close` only add to a queue, so the owner can call them while it holds its lock. `deliver` yields the
 /// queued values to the streams, and the owner must call it after it has released its lock. Otherwise there could be a

@@ -1,21 +1,26 @@
 import Foundation
 import TenureCore
 
-/// The claims of an entitlement token with a valid signature. The decoder must read dates as seconds since 1970.
+/// The contents (claims) of an entitlement token: what the service signed for this device, so that the device also
+/// knows the rights offline. Use them only after the signature was verified. The decoder must read dates as seconds
+/// since 1970.
 struct EntitlementTokenClaims: Sendable, Hashable, Decodable {
     /// `tenure` in all tokens that a service signs.
     let issuer: String
     let bundleID: String
     let environment: AppStoreEnvironment
     private let test: Bool?
-    /// The name of the persona; nil for a real customer.
+    /// The name of the persona, a test customer; nil for a real customer.
     let persona: String?
+    /// The `appTransactionID` of the account. Nil if the service doesn't know it.
     let appTransactionID: String?
-    /// The hash of the device verification ID.
+    /// The hash of the ID of the device: see `UUID.hashed`.
     let device: String
     let issuedAt: Date
+    /// The time when the token expires. If the token has a nonce, this ends no right: each right has its own end.
     let expiresAt: Date
-    /// The nonce of the request that the token answers. If there is no nonce, every right ends when the token expires.
+    /// The random text in the request that the token answers. If there is no nonce, every right ends when the token
+    /// expires.
     let nonce: String?
     private let entitlements: [String: Right]
 
@@ -26,7 +31,7 @@ struct EntitlementTokenClaims: Sendable, Hashable, Decodable {
         case bundleID, environment, test, persona, appTransactionID, device, nonce, entitlements
     }
 
-    /// Whether a test authority signed the artifacts.
+    /// Whether a test authority, such as a local App Store, signed the evidence about the customer.
     var isTest: Bool { test ?? false }
 
     /// The granted entitlements, by name.

@@ -8,13 +8,15 @@ import TenureJSON
     import Crypto
 #endif
 
-/// Verifies and reads the service's entitlement tokens on the device, without the network.
+/// Verifies and reads entitlement tokens, in which the service signs the customer's rights, without the network.
 struct EntitlementTokenReader: Sendable {
     let keys: KeyRing
-    /// Whether tokens that are based on artifacts of a test authority are accepted.
+    /// Whether tokens are accepted for customers about whom a test authority, such as a local App Store, signed the
+    /// evidence.
     let trustsTestAuthorities: Bool
 
-    /// The device and the customer that a token must contain. A value that isn't known yet is nil, and isn't checked.
+    /// The device, app and customer for which a token must have been issued. A value that isn't known yet is nil, and
+    /// isn't checked.
     struct Holder {
         /// The hash of the device ID; nil if StoreKit doesn't provide it.
         var device: String?
@@ -25,7 +27,8 @@ struct EntitlementTokenReader: Sendable {
         var environment: AppStoreEnvironment?
     }
 
-    /// Why an entitlement token is rejected.
+    /// Why an entitlement token is rejected. The raw value completes a sentence that begins with “the entitlement
+    /// token”.
     enum Refusal: String, Error {
         case notSigned = "isn't signed with a pinned key"
         case revoked = "is signed with a revoked key"
@@ -42,12 +45,13 @@ struct EntitlementTokenReader: Sendable {
         case expiredPersona = "is for a persona that has expired"
     }
 
-    /// An entitlement token with the statements that vouch for its signing key.
+    /// An entitlement token with what shows whether its signing key can be trusted.
     struct Token {
         let text: String
-        /// The statements that vouch for the token's signing key, oldest first.
+        /// The signed statements, oldest first, in which a trusted key vouches for the token's signing key: see
+        /// `KeyRing`.
         var statements: [String] = []
-        /// The keys that the offline root has revoked.
+        /// The keys that the offline root has revoked. Nil if no list of them is known.
         var revocations: KeyRevocations?
     }
 
@@ -65,8 +69,8 @@ struct EntitlementTokenReader: Sendable {
     ///
     /// - Parameters:
     ///   - nonce: the nonce of the request that the token must answer.
-    ///   - latest: the latest time that the device knows. A thief of an old key can backdate a token into the key's
-    ///     signing period. If the device knows that the period is over, the token is rejected.
+    ///   - latest: the latest time that the device knows. The key may sign only for a limited period, and a thief of an
+    ///     old key could backdate a token into it. If the device knows that the period is over, the token is rejected.
     func read(
         new token: Token, for holder: Holder, answering nonce: String, latest: Date
     ) throws(Refusal) -> EntitlementTokenClaims {
@@ -90,7 +94,7 @@ struct EntitlementTokenReader: Sendable {
         guard let claims = try? decoder.decode(EntitlementTokenClaims.self, from: Data(text.payload)),
             claims.issuer == "tenure"
         else { throw .malformed }
-        guard holder.host.identified(as: holder.bundleID).accepts(bundleID: claims.bundleID) else {
+        guard holder.host.withBundleID(holder.bundleID).accepts(bundleID: claims.bundleID) else {
             throw .anotherApp
         }
         if let device = holder.device, claims.device != device { throw .anotherDevice }
@@ -114,6 +118,6 @@ extension UUID {
 }
 
 extension String {
-    /// SHA-256 in Base64.
+    /// SHA-256 of the UTF-8 bytes, in base64url without padding.
     var hashed: String { Base64.urlSafe.text(SHA256.hash(data: Data(utf8))) }
 }

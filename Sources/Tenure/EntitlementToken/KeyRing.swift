@@ -15,7 +15,9 @@ import TenureJSON
 /// may sign for a limited period, and revokes keys. Any other key is rejected, even if it comes from the service's
 /// address.
 struct KeyRing: Sendable {
+    /// The pinned signing keys. Empty if the app pins the offline root.
     private let pinnedKeys: [Key]
+    /// The offline root. Nil if the app pins signing keys.
     private let root: Key?
 
     /// A public key with its ID.
@@ -29,13 +31,13 @@ struct KeyRing: Sendable {
             self.verifier = verifier
         }
 
-        /// Whether this key signed the text as a text of this type.
+        /// Whether this key signed the text as a text of this type, which is one of `SignedType`.
         func hasSigned(_ text: SignedText, as type: String) -> Bool {
             text.hasHeader(type: type, keyID: id) && text.isSigned(by: verifier)
         }
     }
 
-    /// The conditions under which a signature is trusted.
+    /// The key that made a trusted signature, and until when that key may sign.
     struct Trust: Sendable, Hashable {
         let keyID: String
         /// The end of the key's signing period; nil if it has no end.
@@ -48,20 +50,21 @@ struct KeyRing: Sendable {
         pinnedKeys = root == nil ? keys.compactMap(Key.init) : []
     }
 
-    /// Returns the conditions under which an entitlement token's signature is trusted. Nil if it isn't trusted.
+    /// Returns the key that signed an entitlement token, and until when that key may sign. Nil if the key isn't
+    /// trusted.
     ///
-    /// - Parameter statements: the statements that vouch for the signing key, oldest first.
+    /// - Parameter statements: signed statements, oldest first, in which a trusted key may vouch for the signing key.
     func trust(in token: SignedText, with statements: [String]) -> Trust? {
         let type = SignedType.entitlementToken
-        guard root == nil else { return trustOfRoot(in: token, with: statements) }
+        guard root == nil else { return trustByRoot(in: token, with: statements) }
         if let key = pinnedKeys.first(where: { $0.hasSigned(token, as: type) }) { return Trust(keyID: key.id) }
         guard let key = newestKey(in: statements), key.hasSigned(token, as: type) else { return nil }
         return Trust(keyID: key.id)
     }
 
-    /// Returns the conditions under which the signature of a token is trusted. Nil unless the offline root
-    /// vouches for the key that signed the token.
-    private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
+    /// Returns the key that signed a token, and until when that key may sign. Nil unless the offline root vouches for
+    /// the key.
+    private func trustByRoot(in token: SignedText, with statements: [String]) -> Trust? {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let root, let text = SignedText(statement, maximumSize: SigningKeyBounds.maximumStatementSize),
                 root.hasSigned(text, as: SignedType.rootStatement), let rootStatement = RootStatement(text),
@@ -80,14 +83,15 @@ struct KeyRing: Sendable {
         }
     }
 
-    /// Follows the chain of statements from a pinned key to the newest key.
+    /// Follows the statements from a pinned key to the newest key: a pinned key vouches for the second key, which
+    /// vouches for the third. Nil if no pinned key signed a statement.
     private func newestKey(in statements: [String]) -> Key? {
         var newest: Key?
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let text = SignedText(statement, maximumSize: SigningKeyBounds.maximumStatementSize) else { continue }
             let signers = newest.map { [$0] } ?? []
-            // Ignore statements before the first statement that a pinned key signed. A later statement by a pinned key
-            // begins a new chain.
+            // Ignore statements before the first statement that a pinned key signed. At a later statement by a pinned
+            // key, begin again with the key for which it vouches.
             guard (signers + pinnedKeys).contains(where: { $0.hasSigned(text, as: SignedType.keyStatement) }),
                 let fields = try? JSONDecoder().decode(JSONWebKey.self, from: Data(text.payload)),
                 let next = Self.key(fields)

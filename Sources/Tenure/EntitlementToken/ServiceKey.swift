@@ -15,7 +15,7 @@ extension Tenure {
     /// Add the key to the app when you build the app. An app that fetched the key from the service would trust any
     /// server that answers at the service's address.
     public struct ServiceKey: Sendable, Hashable {
-        /// The two coordinates, 32 bytes each.
+        /// The coordinates x and y of the key's point on the curve P-256, 32 bytes each.
         let coordinates: Data
 
         /// Reads a key as `tenure signing-key list` prints it (a JSON Web Key), from a set with one key, or in PEM.
@@ -58,6 +58,7 @@ extension Tenure {
             Base64.urlSafe.text(SHA256.hash(data: JSONWebKey(coordinates: coordinates).bytes))
         }
 
+        /// The key as a value that verifies signatures. Nil if the point isn't on the curve.
         var verifier: P256.Signing.PublicKey? { try? P256.Signing.PublicKey(rawRepresentation: coordinates) }
     }
 }

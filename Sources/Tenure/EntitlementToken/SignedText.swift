@@ -8,10 +8,12 @@ import TenureJSON
     import Crypto
 #endif
 
-/// An unverified compact JWS. Don't use its payload before `isSigned(by:)` has returned true.
+/// A text in the form of a signed JSON Web Signature (compact JWS), not yet verified. Don't use its payload before
+/// `isSigned(by:)` has returned true.
 struct SignedText {
     let payload: [UInt8]
     private let headerBytes: [UInt8]
+    /// The bytes that the signature covers: header and payload, as encoded in the text.
     private let signed: ArraySlice<UInt8>
     private let signature: [UInt8]
 
@@ -44,6 +46,7 @@ struct SignedText {
             }
     }
 
+    /// Whether this key signed the header and the payload.
     func isSigned(by key: P256.Signing.PublicKey) -> Bool {
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
         return key.isValidSignature(signature, for: signed)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The fields of a bundle that determine the kind of process.
+/// The fields of a bundle that determine in which kind of process (app, extension, …) its code runs.
 struct BundleDescription: Sendable, Hashable {
     var path: String
     var bundleID: String?
@@ -9,7 +9,7 @@ struct BundleDescription: Sendable, Hashable {
     /// The bundle ID of the app on the iPhone: `WKCompanionAppBundleIdentifier` in the watch app's Info.plist. Also set
     /// for the watch app's extensions.
     var companionBundleID: String?
-    /// The bundle ID of the app that contains this bundle.
+    /// The bundle ID of the app that contains this bundle. Nil if no app does.
     var containingBundleID: String?
 }
 
@@ -50,16 +50,17 @@ extension BundleDescription {
             containingBundleID: containing?.bundleIdentifier)
     }
 
-    /// The path of the bundle with the receipt and the provisioning profile: for an extension, the containing app;
-    /// otherwise the bundle itself.
+    /// Returns the path of the bundle that has the receipt and the provisioning profile: for an extension, the
+    /// containing app; otherwise the bundle itself.
     static func appPath(of path: String) -> String {
         path.hasSuffix(".appex") ? containingApp(of: path) ?? path : path
     }
 
-    /// The path of the app that contains an extension: `Example.app` for `Example.app/PlugIns/Widget.appex`.
+    /// Returns the path of the app that contains an extension: `Example.app` for `Example.app/PlugIns/Widget.appex`.
+    /// Nil if no app contains it.
     static func containingApp(of path: String) -> String? {
         let folders = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard let place = folders.dropLast().lastIndex(where: { $0.hasSuffix(".app") }) else { return nil }
-        return folders[...place].joined(separator: "/")
+        guard let index = folders.dropLast().lastIndex(where: { $0.hasSuffix(".app") }) else { return nil }
+        return folders[...index].joined(separator: "/")
     }
 }

@@ -27,19 +27,19 @@ package struct HostProcess: Sendable, Hashable {
         self.companionBundleID = companionBundleID
     }
 
-    /// Returns this process with the bundle ID that the App Store reports.
-    func identified(as bundleID: String?) -> HostProcess {
+    /// Returns this process with another bundle ID, which `AppStoreAccess` or stored data reports.
+    func withBundleID(_ bundleID: String?) -> HostProcess {
         HostProcess(
             kind, bundleID: bundleID, containingBundleID: kind == .app ? nil : containingBundleID,
             companionBundleID: companionBundleID)
     }
 
-    /// Whether this process accepts an artifact about the app with this bundle ID. All comparisons of bundle IDs use
-    /// this function.
+    /// Whether this process accepts an artifact (something signed, such as an app transaction) or a policy for the app
+    /// with this bundle ID. All comparisons of bundle IDs use this function.
     ///
     /// StoreKit gives an extension the artifacts of the containing app. If the containing app is unknown, as in an App
     /// Clip, an artifact is accepted if its bundle ID is a prefix of this process's bundle ID. An app accepts only its
-    /// own bundle ID.
+    /// own bundle ID. A process without a bundle ID accepts every bundle ID.
     func accepts(bundleID other: String) -> Bool {
         guard let bundleID, bundleID != other else { return true }
         let apps = [containingBundleID, companionBundleID].compactMap(\.self).filter { $0 != bundleID }
@@ -53,6 +53,7 @@ package struct HostProcess: Sendable, Hashable {
     /// Whether this process may show a sign-in. Only the app may, because an extension may run without being visible.
     var mayPrompt: Bool { kind == .app }
 
+    /// Whether this process can share a keychain with others. An App Clip can't.
     var mayShareKeychain: Bool { kind != .appClip }
 
     /// Throws the reason if this process can't buy or restore purchases. Only the app can.
@@ -61,7 +62,7 @@ package struct HostProcess: Sendable, Hashable {
     }
 }
 
-/// The error for an operation that only the app may do, in another kind of process.
+/// The error if another process than the app, such as an extension, tries to do what only the app may do.
 struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
     enum Action: String, Sendable, Hashable {
         case buy = "buy"
@@ -73,6 +74,7 @@ struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
 
     var description: String { "\(problem); \(kind.advice)" }
 
+    /// The description without the advice.
     var problem: String { "\(kind.noun) can't \(action.rawValue)" }
 }
 

@@ -7,6 +7,7 @@ import TenurePolicyFile
 /// The bundled policy is part of the app, so there is always a policy. A stored policy is verified each time it is
 /// read, so another process that can write the policy's file can't forge a policy.
 struct CurrentPolicy: Sendable {
+    /// The public keys that may sign the policy.
     private let keys: [PinnedKey]
     private let bundled: Policy
     /// The newest signed policy, which may be the bundled policy. Nil while a bundled policy without a signature is
@@ -53,17 +54,22 @@ struct CurrentPolicy: Sendable {
     /// The policy to use now.
     var policy: Policy { newestSigned?.policy ?? bundled }
 
-    /// The policy's counter. Nil while a bundled policy without a counter is used.
+    /// The counter of the policy in use, which is higher in each newer policy. Nil while a bundled policy without a
+    /// signature is used.
     var counter: Int64? { newestSigned?.counter }
 
-    /// The `ETag` to send to the server. Nil if the stored text isn't the policy in use, for example because it's
-    /// invalid. The whole policy is then fetched.
+    /// The server's `ETag` for the policy in use, to ask whether the server has another. Nil to fetch the whole policy,
+    /// because the stored text is lost, or isn't the policy in use.
     var tag: String? {
         guard let cachedPolicy, cachedPolicy.text == newestSigned?.text else { return nil }
         return cachedPolicy.tag
     }
 
-    /// Uses the server's policy if it is valid and newer.
+    /// Uses the server's policy from now on if it is valid and newer.
+    ///
+    /// - Parameters:
+    ///   - text: the body of the server's response.
+    ///   - tag: the `ETag` of the response.
     mutating func update(with text: Data, tag: String?) -> PolicyRefresh {
         do throws(SignedPolicyError) {
             let fetched = try SignedPolicy.verify(text, keys: keys, bundleID: bundled.app.bundleID)
@@ -80,7 +86,7 @@ struct CurrentPolicy: Sendable {
     }
 }
 
-/// The stored policy.
+/// A signed policy from the web server, as the device stores it for the next start.
 package struct CachedPolicy: Sendable, Hashable, Codable {
     /// The signed text.
     package let text: String
@@ -92,6 +98,7 @@ package struct CachedPolicy: Sendable, Hashable, Codable {
 
 /// The result of a request for a newer policy.
 enum PolicyRefresh: Sendable, Hashable {
+    /// The server has a newer policy, which is used from now on.
     case updated(counter: Int64)
     /// The server still has the policy that the device knows.
     case unchanged

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Keeps a signed policy up to date.
+/// Keeps a policy up to date that a web server can replace.
 extension Engine {
     /// Downloads the signed policy from the developer's web server, if the app set its URL. Does nothing if the last
     /// request was less than a day ago.
@@ -31,12 +31,12 @@ extension Engine {
         case .failed(let error):
             setup.options.log.info("\(error)")
             device.snapshot.note(.policy, .failed("\(error)"))
-            // The next search asks again.
+            // The next search (see `Engine`) asks again.
             if error.isRetryable { policyRequestedAt = nil }
         }
     }
 
-    /// The time between two requests, in seconds. It is slightly less than a day, so that an app that is opened once a
-    /// day makes a request each time.
+    /// The time between two requests for the policy, in seconds. It is slightly less than a day, so that an app that is
+    /// opened once a day makes a request each time.
     private static let policyWait: TimeInterval = 82_800
 }

@@ -49,8 +49,8 @@ extension Tenure.PolicySource {
         }
     }
 
-    /// Returns the file for the fetched policy. The policy is verified each time it is read, so it needn't be in the
-    /// keychain.
+    /// Returns the URL of the file in which the fetched policy is stored. The policy is verified each time it is read,
+    /// so it needn't be in the keychain.
     private static func cache(_ options: Tenure.Options) -> URL {
         let name = AppName.ofThisApp
         var folder = options.folder ?? FileStateStorage.standard(name: name).folder

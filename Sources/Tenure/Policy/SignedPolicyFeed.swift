@@ -3,19 +3,19 @@ import TenureCore
 import TenureHTTP
 import TenurePolicyFile
 
-/// The newest signed policy, refreshed from a web server and stored for the next start.
+/// Fetches newer signed policies from the developer's web server, and stores the newest policy for the next start.
 actor SignedPolicyFeed {
     private let url: URL
     private let cache: PolicyCache
     private let transport: any Transport
-    /// Seconds for the whole response.
+    /// The timeout of a request, in seconds.
     private let timeout: Double
     private var current: CurrentPolicy
 
     /// The bundled policy, which is used until `restore()` or `refresh()` finds a newer policy.
     nonisolated let bundledPolicy: Policy
 
-    /// - Throws: if the bundled policy can't be read; see `CurrentPolicy`.
+    /// - Throws: an error if the bundled policy can't be read, or if none of the keys signed it.
     init(
         url: URL, keys: [PinnedKey], bundled: Data, cache: PolicyCache, timeout: Double = 30,
         transport: any Transport = URLSessionTransport.shared
@@ -28,12 +28,14 @@ actor SignedPolicyFeed {
         bundledPolicy = current.policy
     }
 
-    /// Reads the policy that an earlier start stored. Unlike `init`, this method reads a file.
+    /// Reads the policy that an earlier start stored, and returns the newer of this policy and the bundled policy.
+    /// Unlike `init`, this method reads a file.
     func restore() -> Policy {
         if current.cachedPolicy == nil, let cached = cache.read() { current.restore(cached) }
         return current.policy
     }
 
+    /// The policy to use now.
     var policy: Policy { current.policy }
     var counter: Int64? { current.counter }
 
@@ -96,6 +98,7 @@ enum PolicyFetchError: Error, Sendable, Hashable {
         }
     }
 
+    /// Whether the same request may succeed later.
     var isRetryable: Bool {
         switch self {
         case .unreachable, .canceled: true

@@ -14,7 +14,8 @@ extension Engine {
         return device.stored.catalog?.catalog ?? device.facts.policy.map { Tenure.ProductCatalog($0) }
     }
 
-    /// Requests the list of products from the service, once a day. After a failure, the next search tries again.
+    /// Requests the list of products from the service, once a day. After a failure, the next search (see `Engine`)
+    /// tries again.
     func refreshProducts() async {
         // Several callers share one request.
         let task =

@@ -3,8 +3,8 @@ public import TenureCore
 
 extension Tenure {
     /// The products and the entitlements that they grant, from the service (`GET /v1/products`, requested once a day)
-    /// or else from the policy. Nil if neither is available. If there is no stored response of the service, waits for a
-    /// response.
+    /// or else from the policy. Nil if neither is available. If the device has no stored list from the service, waits
+    /// until the service responds or the request fails.
     public var catalog: Tenure.ProductCatalog? {
         get async { await engine.knownCatalog() }
     }
@@ -22,8 +22,10 @@ extension Tenure {
 
         /// The IDs of all products, without duplicates, in the order of the policy. Pass them to StoreKit.
         public let ids: [String]
+        /// By product ID.
         private let grants: [String: [Grant]]
         private let productsByEntitlement: [String: [String]]
+        /// By entitlement.
         private let trials: [String: TenureCore.Trial]
 
         /// Creates the catalog of a policy's products.
@@ -55,9 +57,11 @@ extension Tenure {
             ) { first, _ in first }
         }
 
-        /// A policy in which only these products grant entitlements.
+        /// A policy for decisions about purchases alone: only these products grant entitlements. Nil if the names in
+        /// the service's response are invalid.
         var policy: Policy? {
-            // A policy must have an era, but no entitlement here honors it.
+            // A policy must have an era (a period with one business model), but no entitlement of this policy depends
+            // on it.
             try? Policy(
                 app: Policy.App(bundleID: "catalog"), eras: [Era(name: "any", model: .free)],
                 entitlements: productsByEntitlement.map { name, products in
@@ -75,8 +79,8 @@ extension Tenure {
         /// Returns the entitlements that a product grants. Empty if the product is unknown.
         public func grants(of product: String) -> [Grant] { grants[product] ?? [] }
 
-        /// Returns how long a non-renewing product lasts. If it grants entitlements for several lengths, returns the
-        /// longest.
+        /// Returns how long a purchase of a non-renewing product lasts; nil for other products. If it grants
+        /// entitlements for several lengths, returns the longest.
         public func length(of product: String) -> CalendarPeriod? {
             grants(of: product).compactMap(\.length).max { $0.approximateDays < $1.approximateDays }
         }

@@ -6,8 +6,8 @@ import TenureJSON
 extension Evaluation {
     /// Returns the answers with the rights from `Tenure.register` added. Granted answers don't change.
     ///
-    /// An entitlement that neither the policy nor the service has is denied if it is registered only for other
-    /// customers, and the app transaction was read.
+    /// An entitlement that neither the policy nor the service has is denied if it is registered only for other versions
+    /// or dates than the customer's. Until the app transaction was read, it is undetermined instead.
     func answers(addingTo answers: [String: Tenure.Answer]) -> [String: Tenure.Answer] {
         var answers = answers
         let now = stored.time.now(clock)
@@ -27,7 +27,7 @@ extension Evaluation {
 }
 
 extension Tenure.Answer {
-    /// Returns a granted answer, with the version and date of the acquisition as facts.
+    /// Returns a granted answer, with the version and date in which the customer got the app (`acquisition`) as facts.
     fileprivate static func registered(
         _ entitlement: String, title: String?, _ acquisition: Acquisition
     ) -> Self {
@@ -40,7 +40,7 @@ extension Tenure.Answer {
             reasons: [Reason(DeviceReason.registeredVersion.rawValue, facts)], nextSteps: [])
     }
 
-    /// The denial of an entitlement that was registered, but not for this customer's copy of the app.
+    /// Returns the denial of an entitlement that was registered only for other versions or dates than the customer's.
     fileprivate static func notRegistered(_ entitlement: String, title: String?) -> Self {
         Self(
             entitlement: entitlement, outcome: .denied, until: nil,

@@ -4,8 +4,8 @@ public import TenureCore
 /// Registers rights by version or date, without a policy.
 extension Tenure {
     /// Grants an entitlement to customers who first got the app in one of these versions and before the date. Pass
-    /// `versions`, `purchasedBefore` or both; a nil parameter is ignored. Use a policy instead if you can: see
-    /// `VersionRights`, which also explains the parameters.
+    /// `versions`, `purchasedBefore` or both; a nil parameter is ignored. Use a policy instead if you can.
+    /// `VersionRights` says why, and explains the parameters.
     ///
     /// The grant lasts until the process ends, so register at each start, before the first call of `allows(_:)`.
     public func register(
@@ -20,7 +20,7 @@ extension Tenure {
 }
 
 extension Engine {
-    /// See `Tenure.register`.
+    /// Adds a rule, and publishes the answers that it changes.
     fileprivate func register(
         entitlement: String, versions: [String]?, purchasedBefore: Date?, on platform: Platform?
     ) throws(Tenure.InvalidVersionList) {

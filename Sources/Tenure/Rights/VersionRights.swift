@@ -11,9 +11,11 @@ extension Tenure {
         /// One registered rule.
         private struct Rule: Sendable, Hashable {
             let entitlement: String
-            /// The versions. Nil for any version.
+            /// The versions in which the customer must have got the app. Nil for any version.
             let versions: Set<AppVersion>?
+            /// The date before which the customer must have got the app. Nil for any date.
             let purchasedBefore: Date?
+            /// The platform on which the customer first got the app. Nil for any platform.
             let platform: Platform?
         }
 
@@ -35,7 +37,7 @@ extension Tenure {
         ///   - versions: original versions as the App Store reports them: builds (CFBundleVersion), and on macOS
         ///     marketing versions (CFBundleShortVersionString). They are compared by number: `1.0` equals `1`, and
         ///     `1.10` doesn't equal `1.1`.
-        ///   - purchasedBefore: the end of the period, exclusive.
+        ///   - purchasedBefore: the date before which the customer must have got the app.
         ///   - platform: the platform on which the customer first got the app; nil for any. An app
         ///     with universal purchase (iOS and macOS) has two kinds of versions. Register each kind separately.
         /// - Throws: `InvalidVersionList` if a version is malformed, or if both `versions` and `purchasedBefore` are
@@ -61,7 +63,7 @@ extension Tenure {
             rules.removeAll { $0.entitlement == entitlement }
         }
 
-        /// Returns the entitlements that these rights grant for an acquisition.
+        /// Returns the entitlements that these rights grant to a customer who got the app in this way.
         ///
         /// Returns no entitlements in the sandbox and in Xcode, where all customers have the same invented version and
         /// date. Also returns none for a refunded app or an expired license. A rule doesn't match if the version or
@@ -99,7 +101,7 @@ extension Tenure {
         public var description: String { "\(problem); \(recovery)" }
         /// The problem in one English sentence.
         public var errorDescription: String? { problem }
-        /// What the developer can do about it.
+        /// What the developer can do about the problem.
         public var recoverySuggestion: String? { recovery }
 
         private var problem: String {

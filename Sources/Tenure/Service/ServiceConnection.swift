@@ -3,7 +3,7 @@ import TenureAPI
 import TenureCore
 package import TenureHTTP
 
-/// Calls to the developer's service.
+/// Calls the developer's Tenure service over HTTP.
 package struct ServiceConnection: Sendable {
     private let url: URL
     private let transport: any Transport
@@ -13,11 +13,11 @@ package struct ServiceConnection: Sendable {
     /// The maximum size of a response of the service, in bytes.
     private static let maximumAnswerSize = 4 * 1024 * 1024
 
-    /// - Parameter app: the name of the app, if the service has several.
+    /// - Parameter app: the name of the app, if the service has several apps.
     package init(
         url: URL, app: String?, timeout: Double, transport: any Transport = URLSessionTransport.shared
     ) {
-        self.url = app.map { url.appendingPath("apps/" + Self.segment($0)) } ?? url
+        self.url = app.map { url.appendingPath("apps/" + Self.pathSegment($0)) } ?? url
         self.timeout = timeout
         self.transport = transport
     }
@@ -31,7 +31,7 @@ package struct ServiceConnection: Sendable {
         }
     }
 
-    /// Sends the customer's artifacts, and returns the decisions.
+    /// Sends what the App Store signed about the customer, and returns the service's decisions.
     ///
     /// - Parameter languages: the customer's languages, for the sentences of the response.
     func sync(_ request: SyncRequest, languages: [String]) async throws(ServiceFailure) -> CustomerResponse {
@@ -43,12 +43,12 @@ package struct ServiceConnection: Sendable {
     func beginTrial(of entitlement: String, session id: String, token: String) async throws(ServiceFailure)
         -> TrialResponse
     {
-        try await post("v1/trials/\(Self.segment(entitlement))/sessions", TrialRequest(id: id), token: token)
+        try await post("v1/trials/\(Self.pathSegment(entitlement))/sessions", TrialRequest(id: id), token: token)
     }
 
-    /// Returns a name as one segment of a path. Escapes only characters that a segment can't contain: the service
+    /// Returns a name as one segment of a URL's path. Escapes only characters that a segment can't contain: the service
     /// responds with 404 if other characters are escaped.
-    private static func segment(_ name: String) -> String {
+    private static func pathSegment(_ name: String) -> String {
         name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["/"])) ?? name
     }
 
@@ -56,10 +56,13 @@ package struct ServiceConnection: Sendable {
     enum Products: Sendable {
         /// The products still have the `ETag` of the request.
         case unchanged
+        /// The new list of products as JSON, and its `ETag`.
         case changed(String, tag: String?)
     }
 
     /// Requests the products and the entitlements that they grant: JSON that decodes as `ProductsResponse`.
+    ///
+    /// - Parameter tag: the `ETag` of the list that the device has; nil to request the list in any case.
     func products(unlessTagged tag: String?) async throws(ServiceFailure) -> Products {
         var request = request("v1/products")
         if let tag { request.headers["If-None-Match"] = tag }
@@ -76,7 +79,7 @@ package struct ServiceConnection: Sendable {
         return .changed(text, tag: response.header("ETag"))
     }
 
-    /// Requests the content catalog, and the links of the customer with this access token.
+    /// Requests the catalog of asset packs, and links to the packs that the customer with this access token may use.
     func content(appVersion: AppVersion?, token: String) async throws(ServiceFailure) -> ContentResponse {
         var request = request("v1/content")
         if let appVersion, var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: false) {
@@ -87,7 +90,7 @@ package struct ServiceConnection: Sendable {
         return try read(try await response(to: request))
     }
 
-    /// Returns the URL of a link, which may be relative to the service's URL.
+    /// Returns the URL of a link in a response, which may be relative to the service's URL. Nil if the link is invalid.
     func resolve(_ link: String) -> URL? { URL(string: link, relativeTo: url)?.absoluteURL }
 
     /// Sends JSON, and decodes the response.
@@ -100,7 +103,7 @@ package struct ServiceConnection: Sendable {
         do {
             request.post(json: try JSONEncoder().encode(body))
         } catch {
-            throw .noAnswer("the request can't be written")
+            throw .noAnswer("the request can't be encoded as JSON")
         }
         return try read(try await response(to: request))
     }

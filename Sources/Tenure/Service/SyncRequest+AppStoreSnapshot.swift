@@ -4,7 +4,8 @@ import TenureCore
 
 /// Creates the request of a sync from what was read from the App Store.
 extension SyncRequest {
-    /// Creates the request with all artifacts that were read from StoreKit. Nil if there is no signed artifact.
+    /// Creates the request with everything that was read from StoreKit and that the App Store signed. Nil if nothing
+    /// was read.
     ///
     /// The request has a receipt only if there is no app transaction, which contains the same facts.
     init?(_ snapshot: AppStoreSnapshot, from access: any AppStoreAccess) async {
@@ -39,6 +40,7 @@ extension SyncRequest {
         }
     }
 
+    // Limits of one request. The sizes are in bytes.
     private static let maximumTransactions = 2000
     private static let maximumRenewals = 100
     private static let maximumTransactionsSize = 3 * 1024 * 1024

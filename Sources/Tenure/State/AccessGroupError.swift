@@ -1,4 +1,4 @@
-/// Why an access group can't be used.
+/// Why the access group (an App Group in which the app and its extensions share the state) can't be used.
 enum AccessGroupError: Error, Sendable, Hashable {
     /// The app's entitlements don't contain the group.
     case missing(String)
@@ -11,6 +11,7 @@ enum AccessGroupError: Error, Sendable, Hashable {
 extension AccessGroupError: CustomStringConvertible {
     var description: String { "\(problem); \(recovery)" }
 
+    /// The description without the fix.
     var problem: String {
         switch self {
         case .missing(let group): "the app has no access group `\(group)`"

@@ -3,8 +3,9 @@ import TenureCore
 
 /// The format of an account in the stored state.
 ///
-/// The types of `TenureCore` aren't `Codable`, because only verification may create evidence. Here it is safe: this
-/// device verified the evidence before it was stored, and a seal protects the state against changes.
+/// The types of `TenureCore` aren't `Codable`, because only verification may create evidence, such as proofs and
+/// purchases. Reading evidence from the stored state is safe: this device verified the evidence before it was stored,
+/// and a seal protects the state against changes.
 extension Account: Codable {
     private enum CodingKeys: String, CodingKey {
         case environment, bundleID, appTransactionID, proofs, purchases, renewals, entitlementToken, keyStatements,
@@ -60,7 +61,7 @@ extension Account: Codable {
     }
 }
 
-/// The format of a proof. Short names keep the state small.
+/// The format of a proof of when and in which version the account got the app. Short names keep the state small.
 private struct StoredProof: Codable {
     var kind: String
     var signed: Date?
@@ -89,6 +90,7 @@ private struct StoredProof: Codable {
         expires = proof.expirationDate
     }
 
+    /// The proof. Nil if another release of Tenure stored a kind that this release doesn't know.
     var proof: AppProof? {
         AppProof.Kind(rawValue: kind).map {
             AppProof(
@@ -100,7 +102,7 @@ private struct StoredProof: Codable {
     }
 }
 
-/// The format of a purchase.
+/// The format of a purchase. Fields that are false or unknown are left out.
 private struct StoredPurchase: Codable {
     var id: String
     var original: String
@@ -134,10 +136,11 @@ private struct StoredPurchase: Codable {
     }
 }
 
-/// The format of a renewal.
+/// The format of a subscription's renewal info.
 private struct StoredRenewal: Codable {
     var original: String
     var product: String?
+    /// The end of the App Store's grace period after a failed charge.
     var grace: Date?
     var retries: Bool?
     var signed: Date?

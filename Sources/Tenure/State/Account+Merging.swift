@@ -5,24 +5,29 @@ import TenureCore
 ///
 /// This is a three-way merge, as in Git. For example, the app and its widget start with the same copy (`base`). The
 /// widget stores a purchase (`stored`), and the app gets the service's response (`self`). The merged account has the
-/// purchase and the response. The response doesn't cover the purchase, so the service is asked again.
+/// purchase, which is signed evidence, and the response. The response doesn't cover the purchase, so the service is
+/// asked again.
 extension Account {
-    /// Returns this copy of an account, merged with the changes that other processes have stored since `base`, which is
-    /// the copy that this process read or wrote last.
+    /// Returns this copy of an account, merged with the changes that other processes have stored in the meantime.
+    ///
+    /// - Parameters:
+    ///   - stored: the copy that is stored now.
+    ///   - base: the stored copy that this process read or wrote last. Differences from it are changes.
     func merging(_ stored: Account, base: Account) -> Account {
         // At most one copy has changed, or both copies are equal.
         if self == stored || stored == base { return self }
         if self == base { return stored }
-        // This process read the App Store after the other process wrote, so this process has the current account.
-        if isAnother(than: stored) { return self }
+        // Another account: this process read the App Store after the other process wrote, so this process has the
+        // current account.
+        if isAnotherAccount(than: stored) { return self }
         var merged = Account()
         merged.restore(
             environment: environment ?? stored.environment, bundleID: bundleID ?? stored.bundleID,
             appTransactionID: key?.appTransactionID ?? stored.key?.appTransactionID,
-            proofs: Self.essential(proofs + stored.proofs.filter { !proofs.contains($0) }), purchases: purchases,
+            proofs: Self.proofsToStore(proofs + stored.proofs.filter { !proofs.contains($0) }), purchases: purchases,
             renewals: Self.merging(renewals, stored.renewals))
-        // Evidence is only added. If both copies have an artifact about the same transaction, `insert` joins the two,
-        // as it does with an artifact from the App Store.
+        // Purchases are only added. If both copies have the same transaction with different facts, `insert` joins the
+        // two, as it does with a transaction from the App Store.
         merged.insert(stored.purchases)
         merged.staleAppTransactionID =
             staleAppTransactionID == base.staleAppTransactionID ? stored.staleAppTransactionID : staleAppTransactionID
@@ -54,8 +59,8 @@ extension Account {
         return account.renewals.sorted { $0.originalTransactionID < $1.originalTransactionID }
     }
 
-    /// Returns the service's later response. If it doesn't cover all evidence, `answeredAt` is nil, so that the service
-    /// is asked again.
+    /// Returns the later of the two responses of the service. If it wasn't given with all of the merged evidence,
+    /// `answeredAt` is nil, so that the service is asked again.
     private func service(mergedWith stored: Account, base: Account, mergedFacts: SignedFacts) -> ServiceAnswer {
         // The service's answers about another persona don't apply to this persona.
         if persona != stored.persona { return service }
@@ -68,8 +73,8 @@ extension Account {
         return answer
     }
 
-    /// Returns the denials that cover all evidence. A denial is dropped if the other process has evidence that the
-    /// denial doesn't cover.
+    /// Returns the denials that were made with all of the merged evidence. A denial is dropped if the other process had
+    /// evidence that was missing when the denial was made.
     private func denials(mergedWith stored: Account, base: Account, mergedFacts: SignedFacts) -> Set<String> {
         switch (signedFacts == mergedFacts, stored.signedFacts == mergedFacts) {
         case (true, true):

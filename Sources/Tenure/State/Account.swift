@@ -1,23 +1,28 @@
 package import Foundation
 package import TenureCore
 
-/// Everything that is known about one Apple Account. If artifacts of another account are read, everything is discarded.
+/// Everything that the client knows about one Apple Account: evidence that the App Store signed, and answers about it.
+/// If evidence of another account is read, everything is discarded.
 package struct Account: Sendable, Hashable {
     /// What identifies the account: the ID of its app transaction, or the date when the account got the app. Nil until
     /// the ID or the date is known.
     package private(set) var key: AcquisitionKey?
-    /// The environment; nil until an app transaction was read.
+    /// The App Store environment that signed the evidence; nil until an app transaction was read.
     package private(set) var environment: AppStoreEnvironment?
+    /// The app to which the app transaction belongs. Nil until an app transaction was read.
     package private(set) var bundleID: String?
     /// Proofs of when and in which version the account got the app, the latest proof last.
     package private(set) var proofs: [AppProof] = []
+    /// The account's transactions, sorted by date.
     private(set) var purchases: [Purchase] = []
+    /// The latest renewal info of each subscription.
     package private(set) var renewals: [Renewal] = []
-    /// The service's entitlement token.
+    /// The text in which the service has signed the account's rights. Nil if the app has no service, or if the service
+    /// hasn't sent a token.
     package var entitlementToken: String?
-    /// The statements that vouch for the key that signed the token.
+    /// The signed statements, oldest first, in which a trusted key vouches for the key that signed the token.
     var keyStatements: [String] = []
-    /// The service's last response.
+    /// The answers in the service's last response, by entitlement.
     var serviceAnswers: [String: Tenure.Answer] = [:]
     /// The time when the service last responded. Nil if the service must be asked again.
     package var answeredAt: Date?
@@ -25,20 +30,22 @@ package struct Account: Sendable, Hashable {
     /// set. Until the service responds, these entitlements stay denied.
     var denials: Set<String> = []
 
-    /// Whether the app has sent everything that could grant something to the service.
+    /// Whether the last request to the service contained everything that could grant an entitlement, so that a denial
+    /// by the service is definite.
     var sentEverything = false
-    /// Transactions about which the service hasn't answered yet.
+    /// The IDs of transactions about which the service hasn't answered yet.
     var unansweredTransactions: Set<String> = []
-    /// Transactions that the service rejected. Tenure finishes such a transaction only after the app has delivered it.
+    /// The IDs of transactions that the service rejected. Tenure finishes such a transaction only after the app has
+    /// delivered it.
     var refusedTransactions: Set<String> = []
-    /// Transactions that the app has delivered and that aren't finished yet.
+    /// The IDs of transactions that the app has delivered and that aren't finished yet.
     var deliveredTransactions: Set<String> = []
     /// In a client without a service, the granted answers under the last readable policy, by entitlement. The answers
     /// are used if a later release of the app can't read its policy.
     package var grantedByDevice: [String: Tenure.Answer] = [:]
 
-    /// The stored name of the persona that the answers are about: see `Tenure.Persona.storedName`. Nil if no persona
-    /// replaces the customer.
+    /// The stored name of the persona (a test customer) that the answers are about: see `Tenure.Persona.storedName`.
+    /// Nil if the answers are about the real customer.
     var persona: String?
 
     /// The maximum number of stored purchases of one account, including periods of subscriptions.
@@ -51,17 +58,17 @@ package struct Account: Sendable, Hashable {
     var staleAppTransactionID: String?
 
     /// Whether an app transaction belongs to another account.
-    func isAnother(than app: AppStoreAppTransaction) -> Bool {
-        isAnother(than: AcquisitionKey(of: app.proof), in: app.environment)
+    func isAnotherAccount(than app: AppStoreAppTransaction) -> Bool {
+        isAnotherAccount(than: AcquisitionKey(of: app.proof), in: app.environment)
     }
 
     /// Whether another copy of the state, such as another process's copy, is about another account.
-    func isAnother(than account: Account) -> Bool {
-        isAnother(than: account.key, in: account.environment)
+    func isAnotherAccount(than account: Account) -> Bool {
+        isAnotherAccount(than: account.key, in: account.environment)
     }
 
-    /// Whether an environment and a key belong to another account. False if too little is known to tell.
-    private func isAnother(than other: AcquisitionKey?, in environment: AppStoreEnvironment?) -> Bool {
+    /// Whether a key and an environment belong to another account. False if too little is known to tell.
+    private func isAnotherAccount(than other: AcquisitionKey?, in environment: AppStoreEnvironment?) -> Bool {
         if let mine = self.environment, let environment, mine != environment { return true }
         guard let key, let other else { return false }
         if let mine = key.appTransactionID, let theirs = other.appTransactionID { return mine != theirs }
@@ -73,7 +80,7 @@ package struct Account: Sendable, Hashable {
 
     /// Whether a transaction belongs to another account. False if the account or the transaction has no app transaction
     /// ID.
-    func isAnother(than transaction: AppStoreTransaction) -> Bool {
+    func isAnotherAccount(than transaction: AppStoreTransaction) -> Bool {
         guard let mine = key?.appTransactionID, let theirs = transaction.appTransactionID else { return false }
         return mine != theirs
     }
@@ -98,14 +105,16 @@ package struct Account: Sendable, Hashable {
         unansweredTransactions = Set(purchases.map(\.transactionID))
     }
 
-    /// Creates the account from the stored state.
+    /// Sets the evidence from the stored state, and derives `key` from it.
+    ///
+    /// - Parameter appTransactionID: used if no proof has an ID, as before the first app transaction was read.
     mutating func restore(
         environment: AppStoreEnvironment?, bundleID: String?, appTransactionID: String?, proofs: [AppProof],
         purchases: [Purchase], renewals: [Renewal]
     ) {
         self.environment = environment
         self.bundleID = bundleID
-        self.proofs = Self.essential(proofs)
+        self.proofs = Self.proofsToStore(proofs)
         self.purchases = purchases
         self.renewals = renewals
         key = proofs.lazy.map(AcquisitionKey.init(of:)).first { $0.appTransactionID != nil }
@@ -113,14 +122,14 @@ package struct Account: Sendable, Hashable {
         key = key ?? proofs.first.map(AcquisitionKey.init(of:))
     }
 
-    /// Adds an app transaction. Returns whether it has new facts.
+    /// Adds an app transaction. Returns whether it has facts that the account didn't have.
     @discardableResult
     package mutating func add(_ app: AppStoreAppTransaction) -> Bool {
         let before = (environment, proofs.last?.withoutSigning)
         if key?.appTransactionID == nil { key = AcquisitionKey(of: app.proof) }
         environment = app.environment
         bundleID = app.bundleID
-        if !proofs.contains(app.proof) { proofs = Self.essential(proofs + [app.proof]) }
+        if !proofs.contains(app.proof) { proofs = Self.proofsToStore(proofs + [app.proof]) }
         return before != (environment, proofs.last?.withoutSigning)
     }
 
@@ -129,7 +138,7 @@ package struct Account: Sendable, Hashable {
         if key == nil { key = transaction.appTransactionID.map { AcquisitionKey(ofAppTransaction: $0) } }
     }
 
-    /// Adds transactions. Returns whether they have new facts.
+    /// Adds transactions. Returns whether they have facts that the account didn't have.
     @discardableResult
     package mutating func add(_ transactions: [AppStoreTransaction]) -> Bool {
         for transaction in transactions { setIDIfMissing(from: transaction) }
@@ -145,19 +154,19 @@ package struct Account: Sendable, Hashable {
         for purchase in received {
             byID[purchase.transactionID] = byID[purchase.transactionID]?.joined(with: purchase) ?? purchase
         }
-        purchases = Self.essential(Array(byID.values)).sorted { $0.isEarlier(than: $1) }
+        purchases = Self.purchasesToStore(Array(byID.values)).sorted { $0.isEarlier(than: $1) }
         let changed = purchases.filter { known[$0.transactionID] != $0.withoutSigning }
         unansweredTransactions.formUnion(changed.map(\.transactionID))
         return !changed.isEmpty
     }
 
-    /// Adds the states of subscriptions. Returns whether they have new facts.
+    /// Adds renewal infos of subscriptions. Returns whether they have facts that the account didn't have.
     @discardableResult
     package mutating func add(_ received: [Renewal]) -> Bool {
         let known = Dictionary(renewals.map { ($0.originalTransactionID, $0.withoutSigning) }) { first, _ in first }
         for renewal in received {
-            if let place = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {
-                if renewal.supersedes(renewals[place]) { renewals[place] = renewal }
+            if let index = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {
+                if renewal.supersedes(renewals[index]) { renewals[index] = renewal }
             } else if renewals.count < Self.maximumPurchases {
                 renewals.append(renewal)
             }
@@ -173,7 +182,11 @@ package struct Account: Sendable, Hashable {
         return !changed.isEmpty
     }
 
-    /// Returns all evidence of the account.
+    /// Returns all evidence of the account, from which a policy decides.
+    ///
+    /// - Parameters:
+    ///   - purchasesAreComplete: whether all purchases were read. Only then can a missing purchase be a reason to deny.
+    ///   - persona: the test customer that replaces the real customer; nil for the real customer.
     func evidence(
         in environment: AppStoreEnvironment, purchasesAreComplete: Bool, persona: Persona? = nil
     ) -> Evidence {
@@ -182,7 +195,7 @@ package struct Account: Sendable, Hashable {
             purchasesAreComplete: purchasesAreComplete, persona: persona)
     }
 
-    /// Returns the evidence of these purchases only.
+    /// Returns only the evidence about the purchases with these transaction IDs.
     package func evidence(in environment: AppStoreEnvironment, of transactions: Set<String>) -> Evidence {
         Evidence(
             environment: environment,
@@ -192,9 +205,9 @@ package struct Account: Sendable, Hashable {
     /// How the account got the app. Nil until a proof was read.
     package var acquisition: Acquisition? { proofs.isEmpty ? nil : acquisitions(in: proofs).first }
 
-    /// The purchases to store if there are too many: the oldest consumables are dropped first, then the oldest periods
-    /// of subscriptions.
-    private static func essential(_ purchases: [Purchase]) -> ArraySlice<Purchase> {
+    /// Returns the purchases to store. If there are too many, drops the oldest consumables first, then the oldest
+    /// periods of subscriptions.
+    private static func purchasesToStore(_ purchases: [Purchase]) -> ArraySlice<Purchase> {
         guard purchases.count > maximumPurchases else { return purchases[...] }
         return purchases.sorted { first, second in
             first.storageRank == second.storageRank
@@ -203,7 +216,7 @@ package struct Account: Sendable, Hashable {
     }
 
     /// Returns the proofs to store. If there are too many, keeps the earliest, the last revoked and the latest proof.
-    static func essential(_ proofs: [AppProof]) -> [AppProof] {
+    static func proofsToStore(_ proofs: [AppProof]) -> [AppProof] {
         let proofs = condensed(proofs)
         guard proofs.count > maximumProofs else { return proofs }
         var kept = Set(proofs.indices.suffix(maximumProofs - 2)).union([0])
@@ -230,6 +243,7 @@ extension Account {
         let renewals: Set<Renewal>
     }
 
+    /// The facts of this copy.
     var signedFacts: SignedFacts {
         SignedFacts(
             environment: environment, proof: proofs.last?.withoutSigning,
@@ -243,7 +257,7 @@ extension Purchase {
         (purchaseDate ?? .distantPast, transactionID) < (other.purchaseDate ?? .distantPast, other.transactionID)
     }
 
-    /// The priority in storage. Purchases with a higher rank are kept longer.
+    /// The priority in storage. Purchases with a higher rank are dropped later.
     fileprivate var storageRank: Int {
         switch type {
         case .consumable, .unknown, nil: 0
@@ -252,6 +266,7 @@ extension Purchase {
         }
     }
 
+    /// The purchase without its signing date.
     fileprivate var withoutSigning: Purchase {
         Purchase(
             transactionID: transactionID, originalTransactionID: originalTransactionID, productID: productID,
@@ -261,6 +276,7 @@ extension Purchase {
 }
 
 extension Renewal {
+    /// The renewal without its signing date.
     fileprivate var withoutSigning: Renewal {
         Renewal(
             originalTransactionID: originalTransactionID, productID: productID,

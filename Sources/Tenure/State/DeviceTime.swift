@@ -2,19 +2,19 @@ import Foundation
 
 /// The time as this device knows it. The device's clock alone isn't reliable, because customers can set it.
 ///
-/// - For the end of a right, time never runs backward: setting the clock back doesn't extend a right. Only a newly
-///   signed artifact can show that an earlier clock was wrong.
+/// - For the end of a right, time never runs backward: setting the clock back doesn't extend a right. Only an artifact
+///   (a value such as a transaction) that the App Store has signed since can show that an earlier clock was wrong.
 /// - For periods such as a grace period, the beginning is stored. If the clock is set back, the stored beginnings move
 ///   back by the same amount. So the time that has already passed isn't lost, and setting the clock far ahead and back
 ///   doesn't stop a period.
 struct DeviceTime: Sendable, Hashable, Codable {
     /// The latest time that this device has observed.
     private(set) var floor: Date
-    /// The time on the clock when it was last read.
+    /// The time on the clock when it was last read. If the clock was set back, this is earlier than `floor`.
     private(set) var lastClock: Date
-    /// The signing date of the newest artifact.
+    /// The date at which the App Store signed the newest artifact. Nil before the first artifact.
     private(set) var newestSigning: Date?
-    /// The time when this device or keychain was first used.
+    /// The time when Tenure was first used with this stored state. The grace period begins at this time.
     private(set) var firstSeen: Date
     /// The beginnings of other periods, by name.
     private(set) var beginnings: [String: Date] = [:]
@@ -31,7 +31,7 @@ struct DeviceTime: Sendable, Hashable, Codable {
     /// Returns the time that decides whether a right has ended.
     func now(_ clock: Date) -> Date { max(clock, floor) }
 
-    /// Whether the clock is earlier than the latest observed time.
+    /// Whether the clock is earlier than the latest observed time, by more than the tolerance.
     func isTurnedBack(_ clock: Date) -> Bool { clock < floor.addingTimeInterval(-Self.tolerance) }
 
     /// Records the time of the clock. If the clock was set back, moves the beginnings of periods back, too.
@@ -67,7 +67,7 @@ struct DeviceTime: Sendable, Hashable, Codable {
         floor = max(instant, clock, newestSigning ?? .distantPast)
     }
 
-    /// Seconds since this device was first used.
+    /// Returns the seconds since `firstSeen`.
     func age(_ clock: Date) -> TimeInterval { max(0, clock.timeIntervalSince(firstSeen)) }
 
     /// Begins a period. If it has already begun, the earlier beginning is kept.
@@ -103,9 +103,8 @@ struct DeviceTime: Sendable, Hashable, Codable {
         return merged
     }
 
-    /// Adds the time that another state has observed: takes over the other state's first use if it is earlier, and its
-    /// latest times if they are later. So the time for which the other state has waited counts as part of the grace
-    /// period.
+    /// Adds what another state has observed: its `firstSeen` if that is earlier, and its latest times if they are
+    /// later. So the time that has passed since the other state began counts as part of the grace period.
     mutating func countWaiting(from other: DeviceTime, at clock: Date) {
         var other = other
         other.observe(clock: clock)
@@ -115,14 +114,14 @@ struct DeviceTime: Sendable, Hashable, Codable {
         lastClock = max(lastClock, other.lastClock)
     }
 
-    /// Whether two times differ by no more than the tolerance. A smaller difference isn't written.
+    /// Whether this time differs from another so little that it needn't be stored: by less than the tolerance.
     func agrees(with other: DeviceTime) -> Bool {
         firstSeen == other.firstSeen && beginnings == other.beginnings && newestSigning == other.newestSigning
             && abs(floor.timeIntervalSince(other.floor)) < Self.tolerance
             && abs(lastClock.timeIntervalSince(other.lastClock)) < Self.tolerance
     }
 
-    /// Whether these values contradict each other, so that someone must have manipulated the state.
+    /// Whether these values contradict each other, which happens only if the stored state was manipulated.
     var isImpossible: Bool {
         // Only the signing date of an artifact can set `floor` to a time before `lastClock`.
         lastClock > floor.addingTimeInterval(Self.tolerance) && newestSigning == nil || firstSeen > lastClock

@@ -28,8 +28,8 @@ struct FallbackStateStorage: StateStorage {
 
     func remove() throws { try attempt { try $0.remove() } }
 
-    /// Returns a log that writes only its first line. All storages of a process share the log, because all have the
-    /// same reason.
+    /// Returns a log that writes only its first line. All storages of a process share this log, because the keychain
+    /// refuses all of them for the same reason.
     static func loggingOnce(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
         let isWritten = Locked(false)
         return { line in

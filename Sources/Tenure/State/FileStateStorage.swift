@@ -2,7 +2,8 @@ package import Foundation
 import TenureCore
 import TenureFiles
 
-/// Stores the state in a folder that only its user can read, with the secret that seals the state, and a lock file.
+/// Stores the state in a folder that only the user of the process can read. The folder also has a lock file, and the
+/// secret with which the state is sealed (see `SealedState`).
 package struct FileStateStorage: StateStorage {
     package let folder: URL
     private let state: WholeFile
@@ -36,10 +37,10 @@ package struct FileStateStorage: StateStorage {
 
     /// Returns the secret, and creates it if it is missing or damaged.
     ///
-    /// The closure that is passed to `update` calls this method under the lock; `load` calls it without the lock. If
-    /// the secret is missing, all processes use the first secret that was written. If it is damaged, two processes that
-    /// load at the same time may write different secrets, and the last secret stays. A state that was sealed with the
-    /// other secret in between is rejected later, like a state that was sealed before the damage.
+    /// The closure that is passed to `update` calls this method while the lock is held; `load` calls it without the
+    /// lock. If the secret is missing, all processes use the first secret that was written. If it is damaged, two
+    /// processes that load at the same time may write different secrets, and the last secret stays. A state that was
+    /// sealed with the other secret in between is rejected later, like a state that was sealed before the damage.
     package func secret() throws -> Data {
         let known = try contents(of: secretFile)
         if let known, known.count == Self.secretSize { return known }
@@ -56,6 +57,7 @@ package struct FileStateStorage: StateStorage {
         }
     }
 
+    /// Returns the contents of a file. Nil if the file doesn't exist.
     private func contents(of file: WholeFile) throws -> Data? {
         guard let contents = try file.read(maximumSize: SealedState.maximumSize) else { return nil }
         // The client never writes a larger file. Empty data has no valid seal, so the state is rejected.
@@ -75,6 +77,7 @@ extension FileStateStorage {
         FileStateStorage(folder: root.appendingPathComponent("groups/" + fileName(for: group), isDirectory: true))
     }
 
+    /// The folder `tenure` in the user's data folder.
     private static var root: URL {
         let environment = ProcessInfo.processInfo.environment
         let data: URL

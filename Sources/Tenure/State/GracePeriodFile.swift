@@ -2,10 +2,11 @@ import Foundation
 import TenureCore
 import TenureFiles
 
-/// A file that records since when the state is unreadable. The client can read this file before the first unlock.
+/// A file that records since when the stored state has been unreadable. Unlike the state, the file can be read before
+/// the device was unlocked for the first time since it started.
 ///
-/// Without the file, each start with a locked keychain would begin a new grace period for undetermined decisions. The
-/// file has no data about the customer, so it isn't protected.
+/// Without the file, each start with a locked keychain would begin a new grace period, in which undetermined
+/// entitlements are allowed. The file has no data about the customer, so it isn't protected.
 struct GracePeriodFile: Sendable {
     let url: URL
     private static let maximumSize = 4096

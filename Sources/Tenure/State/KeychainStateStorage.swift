@@ -6,7 +6,7 @@
     /// other devices or included in backups.
     package struct KeychainStateStorage: StateStorage {
         private let account: String
-        /// The access group that shares the item. Nil if the item is in the app's own group.
+        /// The App Group of the apps and extensions that can read the item. Nil if only the app can.
         private let group: String?
         private let lock: InterProcessLock
         private let folder: URL

@@ -1,11 +1,10 @@
 import Foundation
 
-/// Where a process keeps its state: the storage, the storage that an earlier release used, and the file for the grace
-/// period.
+/// Where a process keeps its state (what Tenure knows about the customer between two starts).
 struct StateLocation: Sendable {
     let storage: any StateStorage
     /// The app's own storage, which an earlier release used before the app shared its state with its extensions through
-    /// an access group. The state is moved from there to `storage`. Nil if the state isn't shared.
+    /// an access group. The state is moved from this storage to `storage`. Nil if the state isn't shared.
     var formerStorage: (any StateStorage)?
     /// The file that records since when the state has been unreadable, for example because the device is locked. It
     /// limits how long customers with undetermined decisions keep access. Nil on platforms without device locks.
@@ -70,16 +69,16 @@ extension StateLocation {
                 storage: storage, gracePeriod: GracePeriodFile(url: folder.appendingPathComponent("unreadable-since")))
         }
 
-        /// Returns the folder `tenure/NAME` in Application Support.
+        /// Returns the folder `tenure/NAME` in Application Support, on tvOS in Caches.
         static func support(_ name: String) -> URL {
             #if os(tvOS)
                 // On tvOS, apps can store files only in the caches folder.
-                let place = FileManager.SearchPathDirectory.cachesDirectory
+                let directory = FileManager.SearchPathDirectory.cachesDirectory
             #else
-                let place = FileManager.SearchPathDirectory.applicationSupportDirectory
+                let directory = FileManager.SearchPathDirectory.applicationSupportDirectory
             #endif
             let folder =
-                FileManager.default.urls(for: place, in: .userDomainMask).first
+                FileManager.default.urls(for: directory, in: .userDomainMask).first
                 ?? FileManager.default.temporaryDirectory
             return folder.appendingPathComponent("tenure/\(name)", isDirectory: true)
         }

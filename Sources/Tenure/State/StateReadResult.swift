@@ -2,6 +2,7 @@ package import Foundation
 
 /// The result of reading the stored state.
 package enum StateReadResult: Sendable {
+    /// The stored state.
     case state(StoredState)
     /// There is no state: it's the first start, or the first start after a reinstallation that removed the state.
     case missing
@@ -12,7 +13,7 @@ package enum StateReadResult: Sendable {
 }
 
 extension StateStorage {
-    /// Reads the state.
+    /// Reads the stored state.
     ///
     /// - Parameter device: the hash of this device's verification ID. Nil if StoreKit doesn't provide the ID.
     package func load(device: String?) -> StateReadResult {
@@ -23,7 +24,7 @@ extension StateStorage {
         }
     }
 
-    /// Reads the state, changes it and writes it, with a lock that keeps out other processes.
+    /// Replaces the stored state with the state that `change` returns, with a lock that keeps out other processes.
     package func update(device: String?, _ change: (StateReadResult) throws -> StoredState) throws {
         try update { bytes in
             let encoder = JSONEncoder()
@@ -33,7 +34,7 @@ extension StateStorage {
         }
     }
 
-    /// Opens and decodes stored bytes, and checks that they are from this device.
+    /// Checks the seal of stored bytes (see `SealedState`), decodes the state, and checks that it is from this device.
     package func decode(_ bytes: Data?, device: String?) throws -> StateReadResult {
         guard let bytes else { return .missing }
         guard let contents = SealedState.open(bytes, with: try secret()) else {

@@ -1,9 +1,10 @@
 package import Foundation
 
-/// The storage of the state between two starts. The keychain outlives a reinstallation of the app; a file doesn't.
+/// The storage of what Tenure knows about the customer between two starts of the app, as bytes. The keychain outlives a
+/// reinstallation of the app; a file doesn't.
 package protocol StateStorage: Sendable {
-    /// Returns the contents. Nil if nothing was written yet. Throws if there may be a state that can't be read now,
-    /// such as in the keychain before the first unlock.
+    /// Returns the stored bytes. Nil if nothing was written yet. Throws if there may be a state that can't be read now,
+    /// such as in the keychain before the device was first unlocked.
     func read() throws -> Data?
     /// Replaces the contents with the result of `change`, with a lock that keeps out other processes.
     ///

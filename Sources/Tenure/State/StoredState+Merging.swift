@@ -22,7 +22,7 @@ extension StoredState {
         return merged
     }
 
-    /// Adds a state that was never shared with this state. The numbers of trial sessions are added up.
+    /// Adds another state that was stored separately. The numbers of used trial sessions are added up.
     mutating func add(_ other: StoredState, at clock: Date) {
         let mine = trials
         let fresh = StoredState(clock: clock)
@@ -32,13 +32,14 @@ extension StoredState {
         }
     }
 
-    /// Returns the larger count of trial sessions, because the later count is never smaller. Sessions are counted only
-    /// in `update`, which stores them immediately. So no copy has a session that isn't stored.
+    /// Returns the larger number of used trial sessions for each entitlement, because the number never decreases.
+    /// Sessions are counted only in `update`, which stores them immediately. So no copy has a session that isn't
+    /// stored.
     private static func larger(_ mine: [String: TrialUse], _ stored: [String: TrialUse]) -> [String: TrialUse] {
         mine.merging(stored) { $0.sessions > $1.sessions ? $0 : $1 }
     }
 
-    /// Returns the list of products that the service sent later.
+    /// Returns the later of two lists of products from the service.
     private func newer(of mine: CachedCatalog?, _ stored: CachedCatalog?) -> CachedCatalog? {
         guard let mine, let stored else { return mine ?? stored }
         return mine.fetchedAt >= stored.fetchedAt ? mine : stored

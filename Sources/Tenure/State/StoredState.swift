@@ -3,31 +3,35 @@ import TenureCore
 
 /// The state that the device stores between two starts.
 package struct StoredState: Sendable, Hashable, Codable {
-    /// The hash of `AppStore.deviceVerificationID` of the device that wrote the state.
+    /// The hash of `AppStore.deviceVerificationID` of the device that wrote the state. Nil if StoreKit didn't provide
+    /// it.
     package var device: String?
-    /// How the copy of the app that wrote the state was installed. A copy from the App Store discards the state of a
-    /// TestFlight or development build.
+    /// How the copy of the app that wrote the state was installed: a raw value of `Tenure.Distribution`. A copy from
+    /// the App Store discards the state of a TestFlight or development build.
     package var distribution: String?
+    /// What the device knows about the time, so that setting the clock back extends no right.
     var time: DeviceTime
+    /// The Apple Account that is signed in.
     package var account = Account()
-    /// The use of trials, by acquisition. The use stays stored after another account signs in, so an account that
-    /// returns has no new sessions.
+    /// How many sessions of each trial were used: by a name of the account (see `StoredState+Trials.swift`), then by
+    /// entitlement. The use stays stored after another account signs in, so an account that returns has no new
+    /// sessions.
     var trials: [String: [String: TrialUse]] = [:]
     /// The service's list of products. Nil until it was first fetched.
     package var catalog: CachedCatalog?
-    /// The signing keys that the offline root has revoked. They apply to all accounts, and only a newer list replaces
-    /// them.
+    /// The service's signing keys that the offline root (the key that vouches for them) has revoked. They apply to all
+    /// accounts, and only a newer list replaces them.
     var revocations: KeyRevocations?
-    /// Digests of the private states that were moved into this shared state, so that no private state is added twice.
-    /// Nil if no private state was moved.
+    /// Digests of the states that were moved from the app's own storage into this shared storage, so that none is added
+    /// twice. Nil if none was moved.
     var moved: [String]?
 
     package init(clock: Date) {
         time = DeviceTime(clock: clock)
     }
 
-    /// Prepares a state, after it was read or created, for this device and this copy of the app. Discards the account
-    /// of a copy that was installed in another way.
+    /// Prepares a state that was just read or created for this device and this copy of the app. Discards the account if
+    /// a copy that was installed in another way stored it.
     ///
     /// - Parameter distribution: how this copy of the app was installed. Nil if this process may not discard data.
     mutating func prepare(for device: String?, _ distribution: Tenure.Distribution?, at clock: Date) {
@@ -38,7 +42,10 @@ package struct StoredState: Sendable, Hashable, Codable {
         self.distribution = distribution.rawValue
     }
 
-    /// Sets the persona that replaces the customer from now on.
+    /// Sets the persona (a test customer) that replaces the real customer from now on. Discards the answers about the
+    /// previous customer.
+    ///
+    /// - Parameter persona: the persona's stored name; nil for the real customer.
     mutating func setPersona(_ persona: String?) {
         guard account.persona != persona else { return }
         account.discardServiceAnswers()

@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// This process's copy of the stored state, merged with the changes of other processes.
+/// This process's copy of the stored state (what Tenure knows about the customer between two starts), merged with the
+/// changes of other processes.
 ///
 /// `init` reads nothing. `reload` reads the stored state; `save` and `update` write it. All three keep the changes of
 /// other processes.
@@ -10,12 +11,14 @@ struct WorkingState: Sendable {
     /// The app's own storage, which an earlier release used before the app shared its state with its extensions through
     /// an access group. The state in it, the *private state*, is moved to `storage`.
     private let formerStorage: (any StateStorage)?
+    /// The file that records since when the state has been unreadable. Nil on platforms without device locks.
     private let gracePeriod: GracePeriodFile?
+    /// The hash of the device ID. Nil if StoreKit doesn't provide the ID.
     private let device: String?
     private let distribution: Tenure.Distribution
     /// Whether this process may discard data that a differently installed copy of the app stored.
     private let ownsState: Bool
-    /// The stored name of the persona that replaces the customer.
+    /// The stored name of the persona (a test customer) that replaces the customer. Nil for the real customer.
     private let persona: String?
     /// The state with which this process began. Until a stored state was read, `current` is compared with this state to
     /// find this process's changes.
@@ -50,7 +53,8 @@ struct WorkingState: Sendable {
 
     // MARK: Reading
 
-    /// Reads the stored state and merges it. Call this when a search begins, and after the device was unlocked.
+    /// Reads the stored state and merges it. Call this when the client begins to read the App Store again, and after
+    /// the device was unlocked.
     @discardableResult
     mutating func reload(at clock: Date) -> StateReadResult {
         let result = storage.load(device: device)

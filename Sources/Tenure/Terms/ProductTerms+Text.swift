@@ -122,7 +122,7 @@ extension CalendarPeriod {
     }
 }
 
-/// Replaces each name in braces with its value.
+/// Replaces each name in braces with its value, as in `{price} per month`.
 private func fill(_ pattern: String, _ values: [String: String]) -> String {
     var result = ""
     var rest = pattern[...]

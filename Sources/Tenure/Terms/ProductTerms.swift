@@ -55,11 +55,11 @@ extension Tenure {
         public let price: Decimal
         /// The currency as in ISO 4217, such as `USD`.
         public let currencyCode: String
-        /// The format of prices in the customer's storefront; nil for the format of the text's language.
+        /// The format of prices in the customer's storefront. Nil to format prices as the text's language does.
         public let priceLocale: Locale?
         /// The length of one purchase or one subscription period; nil for products without an end.
         public let period: CalendarPeriod?
-        /// The introductory offer, if this customer may use it.
+        /// The introductory offer. Nil if the product has no offer, or if this customer may not use it.
         public let offer: Offer?
 
         /// Creates terms for a product with your own prices.

@@ -13,10 +13,11 @@ struct Wording: Sendable {
         subscript(unit: LengthUnit) -> String { texts[unit.rawValue] }
     }
 
+    /// Which form of a word follows which number.
     let plurals: PluralRule
     /// `3 days`: all plural forms, separated by `|`, in the order of the language's plural rule.
     let length: Units
-    /// The lengths as inflected in `upFront`, `during` and `every`. Nil if the language doesn't inflect them there.
+    /// The lengths as inflected in `upFront`, `during` and `every`. Nil if the language uses the forms of `length`.
     var upFrontLength: Units?
     var duringLength: Units?
     var everyLength: Units?

@@ -4,10 +4,10 @@ import TenureCore
 
 /// Begins trial sessions.
 extension Engine {
-    /// Whether the customer may still begin a session of the trial.
+    /// Whether the customer may still begin a session of the entitlement's trial. With a service, always true: only
+    /// beginning a session shows whether a session is left.
     func offersTrial(of entitlement: String) -> Bool {
         load()
-        // With a service, the number of sessions left is known only when a session begins.
         guard setup.service == nil else { return true }
         guard let trial = device.facts.policy?.entitlement(named: entitlement)?.trial else { return false }
         // Read the state again: another process may have used a session meanwhile.
@@ -28,8 +28,8 @@ extension Engine {
 
     // MARK: Trials that the device counts
 
-    /// Counts the session in an update of the state, with its lock. So all processes together get no more sessions than
-    /// the trial has.
+    /// Begins a session that the device counts. Counts it while the stored state is locked, so that all processes
+    /// together get no more sessions than the trial has.
     private func begin(_ trial: TenureCore.Trial, of entitlement: String) throws(Tenure.Error) -> Tenure.TrialSession {
         device.observeClock()
         let clock = setup.clock()
@@ -77,8 +77,9 @@ extension Engine {
         throw .service("\(failure)")
     }
 
-    /// Returns the access token. Searches for a new token if the old token has expired or `isFresh` is true. If the
-    /// search brings no new token, returns the old token, even if it has expired; nil if there was no token.
+    /// Returns the access token for the service's API. If it has expired, or if `isFresh` is true, first asks the
+    /// service for a new token. If the service sends none, returns the old token, even if it has expired; nil if there
+    /// was no token.
     func validToken(isFresh: Bool) async -> String? {
         if isFresh || device.accessToken.map({ $0.expiresAt <= setup.clock() }) ?? true {
             await searchAgain()

@@ -2,11 +2,11 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// The use of trials, counted on the device.
+/// Counts the use of trials on the device.
 ///
-/// Over time, one acquisition is stored under several names: `unknown` while the account is unknown, then the date of
-/// the app's purchase, then the `appTransactionID`, which only newer systems provide. Sessions that were used under any
-/// of these names are used up.
+/// Over time, the trials of one account are stored under several names of the account. The name is `unknown` while the
+/// account is unknown. Later it is the date of the app's purchase, and then the `appTransactionID`, which only newer
+/// systems provide. Sessions that were used under any of these names are used up.
 extension StoredState {
     /// The names of the current account, the most reliable first. Trials may be stored under any of them.
     ///
@@ -21,7 +21,7 @@ extension StoredState {
 
     private static let unknown = "unknown"
 
-    /// Returns the number of sessions that have begun.
+    /// Returns the number of sessions that the account has begun, including a running session.
     func trialSessions(of entitlement: String) -> Int {
         accountNames.compactMap { trials[$0]?[entitlement]?.sessions }.max() ?? 0
     }
@@ -62,8 +62,7 @@ extension StoredState {
         }
     }
 
-    /// Also stores the use of trials under the most reliable name: later, the account may be known only under that
-    /// name.
+    /// Stores the use of trials also under the account's most reliable name, because later only that name may be known.
     mutating func copyTrialsToBestName() {
         let accountNames = accountNames
         for entitlement in Set(accountNames.flatMap { trials[$0].map { Array($0.keys) } ?? [] }) {

@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 
 extension Tenure {
-    /// The trial of one entitlement. It isn't offered to customers who have the entitlement.
+    /// Returns the trial of one entitlement, with which customers can try the entitlement before they buy it.
     public func trial(_ entitlement: String) -> Trial {
         Trial(entitlement: entitlement, tenure: self)
     }
@@ -58,8 +58,8 @@ extension Tenure {
         /// (see `ends`).
         public let sessionsLeft: Int?
         /// The time when this session no longer makes `allows` return true: a day after its start, or at the end of a
-        /// trial of days. Nil if no trial session was needed: if the customer has the entitlement, or if an undetermined
-        /// decision allows it.
+        /// trial of days. Nil if no trial session was needed: if the customer has the entitlement, or if an
+        /// undetermined decision allows it.
         public let ends: Date?
 
         private let id = UUID()

@@ -62,8 +62,8 @@ import Testing
 
     @Test(
         arguments: [
-            (200, "answers a range with the whole file; serve asset packs from a server with byte ranges"),
-            (302, "redirects downloads, which Tenure doesn't follow; name the server with the files"),
+            (200, "answers a range request with the whole file; use a server that supports HTTP range requests"),
+            (302, "redirects downloads, which Tenure doesn't follow; use the URL of the server that has the files"),
         ])
     func `the log says once for each content server why downloads wait`(status: Int, problem: String) async throws {
         let server = http(FixedTransport(status, "0123456789"))

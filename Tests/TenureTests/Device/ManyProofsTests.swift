@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `a device stores at most 400 app transactions, however many it has seen`() {
-        let kept = Account.essential(Self.proofs(2000, revoked: 1000))
+        let kept = Account.proofsToStore(Self.proofs(2000, revoked: 1000))
         #expect(kept.count <= 400)
         #expect(kept.contains { $0.revocationDate != nil }, "the refund isn't forgotten")
     }
@@ -44,7 +44,7 @@ import Testing
         let policy = try Self.policy()
         var kept: [AppProof] = []
         for proof in Self.proofs(12, revoked: revoked) {
-            kept = Account.essential(kept + [proof])
+            kept = Account.proofsToStore(kept + [proof])
         }
         func decision(_ proofs: [AppProof]) -> Decision? {
             decide(

@@ -60,13 +60,13 @@ import Testing
     }
 
     @Test func `an extension keeps its containing app when the store names the extension's bundle ID`() {
-        let widget = HostProcess(Self.widget).identified(as: "com.example.app.widget")
+        let widget = HostProcess(Self.widget).withBundleID("com.example.app.widget")
         #expect(widget == HostProcess(Self.widget))
         // The app of this extension isn't known yet.
-        let unknown = HostProcess(.appExtension, bundleID: "xctest").identified(as: "com.example.app.widget")
+        let unknown = HostProcess(.appExtension, bundleID: "xctest").withBundleID("com.example.app.widget")
         #expect(unknown.accepts(bundleID: "com.example.app") && !unknown.accepts(bundleID: "xctest"))
         #expect(
-            HostProcess(Self.app).identified(as: "com.example.calculator").accepts(bundleID: "com.example.calculator"))
+            HostProcess(Self.app).withBundleID("com.example.calculator").accepts(bundleID: "com.example.calculator"))
     }
 
     @Test func `an extension asks for no app transaction for a persona, because it may not prompt`() async {

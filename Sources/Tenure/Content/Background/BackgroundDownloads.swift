@@ -10,7 +10,7 @@ package protocol BackgroundDownloads: Sendable {
     /// downloads that ended while no process was connected.
     ///
     /// - Parameters:
-    ///   - ended: must move the file before it returns, because the system then deletes it.
+    ///   - ended: must move the downloaded file before it returns, because the system then deletes the file.
     ///   - delivered: called after `ended` was called for all downloads that ended while the app wasn't running.
     func connect(
         ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void)
@@ -34,13 +34,16 @@ extension BackgroundDownloads {
 
 /// A request to the system for one download.
 package struct BackgroundOrder: Sendable, Hashable {
+    /// The URL of the pack's archive, a file with all files of the pack.
     package let url: URL
     package let headers: [String: String]
     /// A string that identifies the download. Its status and its result repeat the label.
     package let label: String
-    /// The expected size of the body, in bytes.
+    /// The expected size of the response's body, in bytes.
     let expectedSize: Int64
+    /// Whether cellular networks and personal hotspots may be used.
     let allowsExpensiveNetwork: Bool
+    /// Whether networks in Low Data Mode may be used.
     let allowsConstrainedNetwork: Bool
 }
 

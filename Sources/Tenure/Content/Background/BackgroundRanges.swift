@@ -1,4 +1,5 @@
-/// Divides the missing bytes of packs into a few large ranges, one for each background download of the system.
+/// Divides the missing bytes of packs into a few large ranges of bytes, one for each download that the system continues
+/// in the background.
 enum BackgroundRanges {
     /// The maximum number of background downloads, for all packs together.
     static let maximumDownloads = 64
@@ -12,6 +13,7 @@ enum BackgroundRanges {
     ///   lie far apart, the last ranges are left out.
     static func ranges(for missing: [[Range<Int64>]], limit: Int) -> [[Range<Int64>]] {
         guard limit > 0 else { return missing.map { _ in [] } }
+        // Double both limits until there are few enough ranges: the size of a range, and the gap that it may bridge.
         var (size, gap) = (PackWriter.maximumRangeSize, PackWriter.minimumGap)
         var ranges = missing.map { divide($0, into: size, joining: gap) }
         while ranges.reduce(0, { $0 + $1.count }) > limit, size < maximumSize {
@@ -27,7 +29,7 @@ enum BackgroundRanges {
         }
     }
 
-    /// More than the size of any archive.
+    /// More than the size of any pack's archive (one file with all files of the pack), in bytes.
     private static let maximumSize: Int64 = 1 << 40
     /// How many unneeded bytes may be downloaded to save one request.
     private static let maximumGap: Int64 = 1 << 20

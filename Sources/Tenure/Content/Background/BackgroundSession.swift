@@ -3,20 +3,25 @@
     import TenureCore
     import TenureHTTP
 
-    /// A background `URLSession`. `BackgroundTransfers` decides what it downloads.
+    /// Downloads with a background `URLSession`, which the system continues while the app isn't running.
+    /// `BackgroundTransfers` decides what it downloads.
     final class BackgroundSession: NSObject, BackgroundDownloads, URLSessionDownloadDelegate, Sendable {
         private struct State: Sendable {
             var session: URLSession?
+            // The closures of `connect`.
             var ended: (@Sendable (BackgroundResult) -> Void)?
             var delivered: (@Sendable () -> Void)?
         }
 
+        /// The App Group that the app shares with its extensions; nil if they share none.
         private let group: String?
         private let state = Locked(State())
         /// The only session of this process. A process can't have two background sessions with the same identifier.
         private static let shared = Locked<BackgroundSession?>(nil)
 
-        /// - Parameter group: the App Group that the app shares with its extensions.
+        /// Returns the only session of this process, and creates it if necessary.
+        ///
+        /// - Parameter group: the App Group that the app shares with its extensions. Nil if they share none.
         static func ofThisProcess(group: String?) -> BackgroundSession {
             shared.withLock { shared in
                 let session = shared ?? BackgroundSession(group: group)

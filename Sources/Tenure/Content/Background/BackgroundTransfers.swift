@@ -4,7 +4,7 @@ import TenureCore
 import TenureFiles
 import TenureHTTP
 
-/// Ranges of asset packs that the system downloads for the app while it is in the background.
+/// Lets the system download ranges of asset packs while the app is in the background, and tracks these downloads.
 final class BackgroundTransfers: Sendable {
     private struct State: Sendable {
         /// Downloads that haven't ended, with the number of bytes that each had when last checked.
@@ -19,7 +19,7 @@ final class BackgroundTransfers: Sendable {
         /// Downloads of which the system has reported the end, and that weren't requested again. The system may list
         /// them as unfinished a moment longer.
         var endedDownloads: Set<RangeLabel> = []
-        /// Called after each download that ended.
+        /// Tells the content library that a download has ended.
         var notify: (@Sendable () -> Void)?
     }
 
@@ -46,7 +46,7 @@ final class BackgroundTransfers: Sendable {
 
     private static func path(in store: PackStore) -> String { store.location.durableFolder.path + "/background.json" }
 
-    /// Returns the packs of which the system downloads ranges, according to the stored record.
+    /// Returns the packs of which the system downloads ranges, as an earlier process or another process stored them.
     static func packs(in store: PackStore) -> Set<String> {
         let record = Disk.decoded(Record.self, at: path(in: store), maximumSize: 1 << 20)
         return Set(record?.ranges.map(\.pack) ?? [])
@@ -68,6 +68,8 @@ final class BackgroundTransfers: Sendable {
     // MARK: Connecting
 
     /// Connects this process to the system's downloads, once, and reads which downloads haven't ended.
+    ///
+    /// - Parameter ended: called after each download that ends.
     func connect(_ ended: @escaping @Sendable () -> Void) async {
         let isFirst = state.withLock { state in
             defer { state.isConnected = true }
@@ -76,12 +78,12 @@ final class BackgroundTransfers: Sendable {
         }
         if isFirst {
             downloads.connect { [weak self] in
-                self?.moveFile(of: $0)
+                self?.handleEnd($0)
             } delivered: { [weak self] in
                 self?.state.withLock { $0.isDelivered = true }
             }
         }
-        await refresh()
+        await refreshUnfinishedDownloads()
     }
 
     /// Waits at most 10 seconds until the system has reported all downloads that ended while the app wasn't running.
@@ -99,15 +101,16 @@ final class BackgroundTransfers: Sendable {
     }
 
     /// Asks the system which downloads haven't ended, and stores their ranges.
-    private func refresh() async {
+    private func refreshUnfinishedDownloads() async {
         let listed = await listedDownloads()
         state.withLock { state in state.unfinishedDownloads = listed.filter { !state.endedDownloads.contains($0.key) } }
         for label in listed.keys { servers.noteBackgroundDownload(from: label.origin, status: nil) }
         storeRanges()
     }
 
-    /// Moves the file of a download into the pack's folder. The system deletes the file when this method returns.
-    private func moveFile(of result: BackgroundResult) {
+    /// Handles the end of a download: moves the file into the pack's folder, and records that the download has ended.
+    /// The system deletes the file when this method returns.
+    private func handleEnd(_ result: BackgroundResult) {
         guard let label = RangeLabel(result.label), ContentCatalog.isName(label.pack) else { return }
         if let file = result.file, result.status == 206,
             result.contentRange == HTTPContent.contentRange(label.range, of: label.size),
@@ -183,18 +186,20 @@ final class BackgroundTransfers: Sendable {
         await downloads.start(orders)
     }
 
-    /// Runs `body` before the system suspends the app.
+    /// Runs `body`, and asks the system not to suspend the app meanwhile.
     func keepRunning(_ body: @escaping @Sendable () async -> Void) async { await downloads.keepRunning(body) }
 
+    /// Cancels all background downloads of a pack.
     func cancel(_ pack: String) async { await cancel { label, _ in label.pack == pack } }
 
     /// Cancels the background downloads that have no bytes yet. The other downloads continue in the background.
     func returnToForeground() async {
-        await refresh()
+        await refreshUnfinishedDownloads()
         await cancel { $1 == 0 }
     }
 
-    /// - Parameter shouldCancel: whether to cancel a download, by its label and the number of bytes that it has.
+    /// Cancels the background downloads for which `shouldCancel` returns true. It gets each download's label, and the
+    /// number of bytes that the download had when it was last checked.
     private func cancel(_ shouldCancel: (RangeLabel, Int64) -> Bool) async {
         let labels = state.withLock { state in state.unfinishedDownloads }
             .filter { shouldCancel($0.key, $0.value) }.map(\.key)
@@ -222,8 +227,8 @@ final class BackgroundTransfers: Sendable {
             let stalled = unfinished.filter { label in
                 received[label].map { SuspendingClock.now - $0.since > .seconds(stallTimeout) } ?? false
             }
-            // The system reports the end of a download slightly after it leaves the list. So a download that isn't in
-            // the list is treated as stalled only after the timeout.
+            // The system removes a download from its list slightly before it reports the end. So a download that isn't
+            // in the list is treated as stalled only after the timeout.
             for label in unlisted where received[label] == nil { received[label] = (-1, .now) }
             if !stalled.isEmpty {
                 await cancel { label, _ in stalled.contains(label) }

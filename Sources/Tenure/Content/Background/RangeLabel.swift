@@ -1,17 +1,18 @@
 import Foundation
 
-/// The label of a background download: the pack, its version, and the range of its archive.
+/// The label of a background download, which says what it fetches: a range of the archive (one file with all files of a
+/// pack) of a pack's version.
 struct RangeLabel: Codable, Sendable, Hashable {
     let pack: String
-    /// The digest of the manifest.
+    /// The digest of the version's manifest, which is the list of its files.
     let version: String
     /// The bounds of the range in the archive, in bytes. The range doesn't contain `upper`.
     let lower: Int64
     let upper: Int64
     /// The size of the archive, in bytes.
     let size: Int64
-    /// The origin of the URL. Background downloads start only on servers that answered a range with 206. So a later
-    /// process can tell from the label that this server did so: see `RangeServers`.
+    /// The scheme, host and port of the URL. Background downloads start only on servers that answered a request for a
+    /// range with status 206. So the label tells a later process that this server did so: see `RangeServers`.
     let origin: String
 
     var range: Range<Int64> { lower..<max(lower, upper) }

@@ -6,14 +6,17 @@ import TenureCore
 /// The app can't stop a background download if the server answers with the whole file. So background downloads use only
 /// servers that answered the last request for a range with that range.
 final class RangeServers: Sendable {
-    /// Whether the last answer to a range was only that range, by the server's origin.
+    /// Whether a server answered the last request for a range with only that range, by the server's origin.
     private let rangeSupport = Locked<[String: Bool]>([:])
 
+    /// Returns the scheme, host and port of a URL, which identify the server.
     static func origin(of url: URL) -> String { "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)" }
 
+    /// Whether the URL's server answered the last request for a range with only that range. False if no range was
+    /// requested yet.
     func servesRanges(_ url: URL) -> Bool { rangeSupport.withLock { $0[Self.origin(of: url)] ?? false } }
 
-    /// Records that a server has answered a range with exactly that range.
+    /// Records that a server has answered a request for a range with exactly that range.
     func noteRange(from url: URL) { rangeSupport.withLock { $0[Self.origin(of: url)] = true } }
 
     /// Records the result of a background download.

@@ -3,12 +3,15 @@ import TenureContent
 import TenureCore
 import TenureFiles
 
-/// A range of an archive that the system has downloaded for the app: `partial/ranges/LOWER-UPPER`.
+/// A range of a pack's archive (one file with all files of the pack) that the system has downloaded for the app. It is
+/// stored as `partial/ranges/LOWER-UPPER`.
 ///
 /// The system delivers ranges in any order. A pack's file is written only from its start to its end, so a range is
 /// stored separately until the bytes before it are written.
 struct ArrivedRange: Sendable, Hashable {
+    /// The range of the archive, in bytes.
     let range: Range<Int64>
+    /// The file with the bytes of the range.
     let path: String
 
     /// The folder of all ranges of a download that is in progress.
@@ -19,7 +22,7 @@ struct ArrivedRange: Sendable, Hashable {
         "\(folder(in: partialFolder))/\(range.lowerBound)-\(range.upperBound)"
     }
 
-    /// Returns all complete ranges, in order.
+    /// Returns the ranges in the folder of a partly downloaded pack, in order. Leaves out incomplete files.
     static func all(in partialFolder: String, of archiveSize: Int64) -> [ArrivedRange] {
         Disk.names(in: folder(in: partialFolder)).compactMap { name in
             let bounds = name.split(separator: "-").compactMap { Int64($0) }

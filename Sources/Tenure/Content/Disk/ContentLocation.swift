@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The folders for asset packs.
+/// The folders in which a process stores asset packs.
 package struct ContentLocation: Sendable, Hashable {
     /// The folder for the list of downloads, the catalogs, and packs that stay until the app removes them.
     let durableFolder: URL
@@ -47,10 +47,10 @@ package struct ContentLocation: Sendable, Hashable {
 
     #if canImport(Security)
         private static func folder(
-            _ place: FileManager.SearchPathDirectory, in group: URL?, of app: String
+            _ kind: FileManager.SearchPathDirectory, in group: URL?, of app: String
         ) -> URL {
-            let own = FileManager.default.urls(for: place, in: .userDomainMask).first
-            let name = place == .cachesDirectory ? "Caches" : "Application Support"
+            let own = FileManager.default.urls(for: kind, in: .userDomainMask).first
+            let name = kind == .cachesDirectory ? "Caches" : "Application Support"
             let folder =
                 group?.appendingPathComponent("Library/\(name)", isDirectory: true) ?? own
                 ?? FileManager.default.temporaryDirectory
@@ -58,10 +58,11 @@ package struct ContentLocation: Sendable, Hashable {
         }
     #endif
 
+    /// The one or two different folders.
     var folders: [URL] { durableFolder == purgeableFolder ? [durableFolder] : [durableFolder, purgeableFolder] }
 
-    /// Makes a folder that is excluded from backups. After the first unlock, it can be written while the device is
-    /// locked.
+    /// Makes a folder that is excluded from backups. Once the device was unlocked after its start, the folder can be
+    /// written even while the device is locked.
     static func make(_ folder: URL) throws(DiskFailure) {
         try Disk.makeFolder(folder.path)
         #if canImport(Security)

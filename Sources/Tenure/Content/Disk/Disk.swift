@@ -6,9 +6,14 @@ import TenureFiles
 enum DiskFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// No space is left.
     case full
+    /// Any other reason, as a text for the log.
     case failed(String)
 
     /// Creates the failure of a system call from `errno`.
+    ///
+    /// - Parameters:
+    ///   - operation: what the call should do, such as `create`.
+    ///   - path: the file that the call should do it with.
     init(_ operation: String, _ path: String) {
         let code = errno
         if code == ENOSPC || code == EDQUOT {
@@ -56,11 +61,12 @@ enum Disk {
         guard systemRename(path, other) == 0 else { throw DiskFailure("rename", path) }
     }
 
+    /// Creates a hard link, a second name of the same file.
     static func link(_ path: String, as other: String) throws(DiskFailure) {
         guard systemLink(path, other) == 0 else { throw DiskFailure("link", path) }
     }
 
-    /// Replaces a small file as a whole.
+    /// Replaces a small file, so that a reader sees either the old or the new contents.
     ///
     /// - Parameter isLasting: whether the new contents have to survive a loss of power.
     static func replace(_ path: String, with data: Data, isLasting: Bool = true) throws(DiskFailure) {
@@ -114,7 +120,8 @@ enum Disk {
         if let failure { throw failure }
     }
 
-    /// Reads a part of a file in pieces. Returns false if the file ends before the part does.
+    /// Reads a part of a file, and passes its bytes to `piece` in several pieces. Returns false if the file ends before
+    /// the part does.
     static func read(
         _ range: Range<Int64>, of descriptor: Int32, _ path: String, _ piece: (UnsafeRawBufferPointer) -> Void
     ) throws(DiskFailure) -> Bool {

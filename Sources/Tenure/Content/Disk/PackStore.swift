@@ -6,17 +6,22 @@ import TenureJSON
 
 /// The asset packs on the disk: installed versions, and downloads that aren't complete.
 ///
+/// Each version of a pack has a manifest, which lists the version's files with their digests, and an archive, one file
+/// with the contents of all these files. Downloads request ranges of the archive.
+///
 /// ```
-/// packs.lock                      locked briefly while one of the records changes
-/// requests.json                   see `SharedRequests`
-/// transfer.json                   see `TransferLease`
-/// catalogs/…                      see `Catalogs`
+/// packs.lock                      locked briefly while one of these files changes
+/// requests.json                   the downloads that the app asked for: see `SharedRequests`
+/// transfer.json                   the process that is downloading: see `TransferLease`
+/// background.json                 the ranges that the system is downloading: see `BackgroundTransfers`
+/// links.json                      the service's links to archives: see `ServiceContent`
+/// catalogs/…                      what the content sources have: see `Catalogs`
 /// packs/NAME/installed.json       the version in use, and its folder
-/// packs/NAME/DIGEST.json          manifests
+/// packs/NAME/DIGEST.json          the manifest with this digest
 /// packs/NAME/versions/FOLDER/…    the files of a version
 /// packs/NAME/users/FOLDER.PID     markers of processes that use a version: see `VersionUse`
-/// packs/NAME/partial/             see `PartialPack`
-/// packs/NAME/old/                 a partial version, until the newer version has taken its files
+/// packs/NAME/partial/             a download that isn't complete: see `PartialPack`
+/// packs/NAME/old/                 a partly downloaded version, until a newer version has taken its files
 /// packs/NAME/removed-…            files and folders that are being removed
 /// ```
 struct PackStore: Sendable {
@@ -58,11 +63,12 @@ struct PackStore: Sendable {
         return Set(folderNames.filter { ContentCatalog.isName($0) }).sorted()
     }
 
+    /// Returns the total size of all files of a pack, also of partly downloaded and older versions.
     func bytesOnDisk(of pack: String) -> Int64 {
         location.folders.reduce(0) { $0 + Disk.size(below: path(of: pack, in: $1)) }
     }
 
-    /// Removes all files of a pack, including those of partial and older versions.
+    /// Removes all files of a pack, also of partly downloaded and older versions.
     func remove(_ pack: String) {
         for folder in location.folders {
             let path = path(of: pack, in: folder)
@@ -92,7 +98,9 @@ struct PackStore: Sendable {
             description: record.description, embedded: record.embedded)
     }
 
-    /// Returns a stored manifest. Nil if it doesn't have this digest.
+    /// Returns the stored manifest of a version. Nil if it is missing or damaged.
+    ///
+    /// - Parameter version: the manifest's digest, which identifies the version.
     func manifest(_ version: ContentDigest, inFolder folder: String) -> PackManifest? {
         guard
             let json = Disk.contents(of: folder + "/\(version).json", maximumSize: PackManifest.maximumTextSize),
@@ -106,9 +114,9 @@ struct PackStore: Sendable {
         try Disk.replace(folder + "/\(version).json", with: manifest)
     }
 
-    /// Makes the plan's version the installed version, and deletes the plan.
+    /// Makes the version that was downloaded by this plan the installed version, and deletes the plan.
     ///
-    /// - Parameter embedded: the version in the app's bundle.
+    /// - Parameter embedded: the version of this pack in the app's bundle; nil if the bundle doesn't have the pack.
     func setInstalled(_ plan: PartialPack.Plan, embedded: ContentDigest?, in folder: String) throws {
         let record = InstalledRecord(
             description: plan.description, folder: plan.folder, embedded: embedded?.description)
@@ -167,6 +175,7 @@ struct InstalledPack: Sendable {
     let path: String
     /// The name of the folder at `path`.
     let folder: String
+    /// What the catalog said about this version when it was installed.
     let description: PackDescription
     /// The version of this pack in the app's bundle when this version was installed; nil if the bundle didn't have the
     /// pack. If the bundle has another version now, an update of the app brought it.

@@ -3,9 +3,11 @@ import TenureContent
 import TenureCore
 import TenureFiles
 
-/// Writes downloaded ranges of an archive into the files of a partial pack, and compares each chunk with its digest.
+/// Writes downloaded ranges of an archive into the files of a partly downloaded pack, and compares each chunk (a part
+/// of a file) with its digest.
 ///
-/// The offsets are from the signed manifest. The headers in the archive are never read.
+/// The archive is one file with the contents of all files of the pack. The manifest lists these files, and says at
+/// which offset of the archive each of them begins. Headers in the archive are never read.
 final class PackWriter {
     private(set) var partialPack: PartialPack
     /// How many times each chunk was downloaded with wrong bytes.
@@ -25,11 +27,11 @@ final class PackWriter {
         /// The position in the file up to which bytes are written and hashed.
         var position: Int64
         var hash = ContentHash()
-        /// Whether the hash covers the chunk from its start.
+        /// Whether `hash` covers the current chunk from its start, so that it can be compared with the digest.
         var isHashed: Bool
     }
 
-    /// Throws if another process is writing this pack.
+    /// Throws if another process has taken over the download and may write this pack.
     private let confirm: () throws -> Void
 
     init(_ partial: PartialPack, confirm: @escaping () throws -> Void) {
@@ -78,8 +80,8 @@ final class PackWriter {
         return joined.map { $0.lowerBound..<min($0.upperBound, $0.lowerBound + Self.maximumRangeSize) }
     }
 
-    /// Copies the ranges that the system has downloaded into the pack's files. Skips a range if bytes before it in the
-    /// same file are missing.
+    /// Copies the ranges that the system has downloaded in the background into the pack's files. Skips a range if bytes
+    /// before it in the same file are missing.
     func takeArrived() throws {
         partialPack.findArrived()
         for arrived in partialPack.arrivedRanges {
@@ -251,7 +253,7 @@ final class PackWriter {
 
     /// Moves the files of the complete version into place, and makes it the installed version.
     ///
-    /// - Parameter embedded: the version in the app's bundle.
+    /// - Parameter embedded: the version of this pack in the app's bundle; nil if the bundle doesn't have the pack.
     func install(in store: PackStore, embedded: ContentDigest?) throws {
         closeFile()
         try flush()
@@ -263,8 +265,8 @@ final class PackWriter {
         try store.setInstalled(partialPack.plan, embedded: embedded, in: partialPack.packFolder)
     }
 
-    /// Continues an installation that ended after its files were put in place. Returns false if there is no such
-    /// installation.
+    /// Completes an installation that was interrupted after its files were moved into place. Returns false if there is
+    /// no such installation.
     func finishInstallation(in store: PackStore, embedded: ContentDigest?) throws -> Bool {
         guard !Disk.exists(partialPack.filesFolder),
             Disk.exists(partialPack.packFolder + "/versions/" + partialPack.plan.folder)

@@ -3,13 +3,14 @@ import TenureContent
 import TenureCore
 import TenureFiles
 
-/// A partly downloaded version of a pack: which bytes are on the device, and which are missing.
+/// A partly downloaded version of a pack: which bytes are on the device, and which are missing. The manifest lists the
+/// version's files. The archive, from which ranges are downloaded, is one file with the contents of all these files.
 ///
 /// ```
 /// partial/plan.json    the version, the name of its future folder, and the files that were taken from other versions
 /// partial/bad.json     chunks that were downloaded with wrong bytes
 /// partial/files/…      the files; each is as long as its downloaded part
-/// partial/ranges/…     see `ArrivedRange`
+/// partial/ranges/…     ranges that the system has downloaded in the background: see `ArrivedRange`
 /// ```
 ///
 /// The length of a file tells how much of it is downloaded. The length is stored nowhere else, so it is right even if
@@ -20,6 +21,7 @@ struct PartialPack {
 
     /// The version that is being downloaded, stored as `plan.json`.
     struct Plan: Codable, Sendable, Hashable {
+        /// What the catalog said about this version when its download began.
         let description: PackDescription
         /// The name of the version's folder, once it is installed.
         let folder: String
@@ -27,10 +29,12 @@ struct PartialPack {
         let reused: [Int]
     }
 
-    /// A chunk of a file: see `PackManifest.File.chunks`.
+    /// A part of a file, which has its own digest in the manifest: `PackManifest.chunkSize` bytes, or fewer at the end
+    /// of the file.
     struct Chunk: Codable, Hashable, Sendable {
         /// The index of the file in the manifest.
         let file: Int
+        /// The index of the chunk in the file.
         let index: Int
     }
 
@@ -40,8 +44,9 @@ struct PartialPack {
     let plan: Plan
     /// The pack's folder.
     let packFolder: String
+    /// The indices, in the manifest, of files that were already on the device when the download began.
     private let reusedFiles: Set<Int>
-    /// How many bytes of each file are written, from its start.
+    /// How many bytes of each file are written, from its start, in the order of the manifest.
     private(set) var lengths: [Int64]
     /// Chunks that were downloaded with wrong bytes.
     private(set) var badChunks: Set<Chunk>
@@ -52,6 +57,7 @@ struct PartialPack {
 
     var folder: String { packFolder + "/" + Self.folderName }
     var filesFolder: String { folder + "/files" }
+    /// Returns the path of the file with this index in the manifest.
     func path(of file: Int) -> String { filesFolder + "/" + manifest.files[file].path }
 
     /// Returns the plan of the download that was begun in a pack's folder. Nil if no download was begun.
@@ -127,6 +133,7 @@ struct PartialPack {
 
     // MARK: Replaced versions
 
+    /// The folder with a partly downloaded version that a newer version replaces.
     static let oldFolderName = "old"
 
     /// Moves a partly downloaded version to the folder `old` before the download of a newer version begins, so that the
@@ -139,7 +146,7 @@ struct PartialPack {
 
     /// Returns the version that `setAside` moved, in the form of an installed version, so that a newer version can take
     /// its downloaded files. Nil if no version was moved.
-    static func old(in packFolder: String, _ store: PackStore) -> InstalledPack? {
+    static func setAsideVersion(in packFolder: String, _ store: PackStore) -> InstalledPack? {
         let folder = packFolder + "/" + oldFolderName
         guard let plan = Disk.decoded(Plan.self, at: folder + "/plan.json", maximumSize: 1 << 20),
             let version = ContentDigest(plan.description.manifest),
@@ -152,17 +159,18 @@ struct PartialPack {
 
     // MARK: Downloaded and missing bytes
 
+    /// Returns all chunks of the file with this index in the manifest.
     private func chunks(of file: Int) -> [Chunk] {
         manifest.files[file].chunks.indices.map { Chunk(file: file, index: $0) }
     }
 
     /// The number of bytes that this download transfers in all. It is the same after a relaunch.
-    var total: Int64 {
+    var totalBytes: Int64 {
         manifest.files.enumerated().reduce(0) { reusedFiles.contains($1.offset) ? $0 : $0 + $1.element.size }
     }
 
     /// The number of bytes downloaded so far. Includes chunks with wrong bytes, so that progress never decreases.
-    var bytes: Int64 {
+    var downloadedBytes: Int64 {
         let inFiles = zip(manifest.files.indices, lengths).reduce(Int64(0)) {
             reusedFiles.contains($1.0) ? $0 : $0 + $1.1
         }
@@ -171,11 +179,12 @@ struct PartialPack {
         return inFiles + missingEnds.reduce(0) { $0 + bytes(arrivedIn: $1) }
     }
 
+    /// Returns how many bytes of a range of the archive the system has downloaded.
     private func bytes(arrivedIn range: Range<Int64>) -> Int64 {
         arrivedRanges.reduce(0) { $0 + Int64(range.clamped(to: $1.range).count) }
     }
 
-    /// Returns the missing bytes at the end of a file.
+    /// Returns the missing bytes at the end of a file. Nil if its end isn't missing.
     private func missingEnd(of fileIndex: Int) -> Gap? {
         let file = manifest.files[fileIndex]
         guard lengths[fileIndex] < file.size else { return nil }
@@ -194,6 +203,7 @@ struct PartialPack {
 
     /// Missing bytes of one file, as a range of the archive.
     struct Gap: Sendable {
+        /// The index of the file in the manifest.
         let file: Int
         let archiveRange: Range<Int64>
     }
@@ -241,7 +251,7 @@ struct PartialPack {
             folder + "/bad.json", with: (try? JSONEncoder().encode(chunks)) ?? Data(), isLasting: false)
     }
 
-    /// Removes a file that was taken from another version but has wrong bytes.
+    /// Removes a file that was taken from another version but has wrong bytes, so that it is downloaded again.
     mutating func drop(_ file: Int) {
         Disk.remove(path(of: file))
         lengths[file] = 0

@@ -3,7 +3,8 @@ import TenureContent
 import TenureCore
 import TenureFiles
 
-/// Files on the device with contents that a new version can use, under any name.
+/// Files on the device with contents that a new version of a pack also has, so that they aren't downloaded again. Their
+/// names may differ.
 struct ReusableFiles {
     /// The files of installed versions, and of an older version that was only partly downloaded when the download of a
     /// newer version began (`PartialPack.setAside`), by their contents.
@@ -37,8 +38,8 @@ struct ReusableFiles {
         embeddedSizes = Dictionary(embedded?.pack.files.map { ($0.path, $0.size) } ?? []) { first, _ in first }
     }
 
-    /// Puts a file with the same contents at a path, if the device has such a file. The contents are verified first, so
-    /// that a damaged file isn't reused. Returns whether the file was put there.
+    /// Links or copies a file with the same contents to a path, if the device has such a file. The contents are
+    /// verified first, so that a damaged file isn't reused. Returns whether there is now a file at the path.
     func put(_ file: PackManifest.File, at path: String) throws -> Bool {
         let candidates = paths[Content(digest: file.digest, size: file.size)] ?? []
         if let intact = candidates.first(where: { $0.pack.isIntact($0.file) }) {

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Records which processes have given the app URLs of files in an installed version of an asset pack. While one of these
-/// processes runs, the files of this version stay on the disk.
+/// Records which processes have given the app URLs of files in an installed version of an asset pack. While one of
+/// these processes runs, the files of this version stay on the disk.
 ///
 /// A version is identified by the name of its folder. For each process and version there is a marker, which is a file:
 /// see `PackStore`.
@@ -12,6 +12,10 @@ enum VersionUse {
     private static let markerPaths = Locked<Set<String>>([])
 
     /// Records that this process uses a version.
+    ///
+    /// - Parameters:
+    ///   - version: the name of the version's folder.
+    ///   - folder: the folder of the pack.
     static func note(_ version: String, inFolder folder: String, at now: Date) {
         let users = folder + "/users"
         let name = "\(users)/\(version).\(getpid())"
@@ -54,5 +58,6 @@ enum VersionUse {
     /// The time in seconds after which a marker that wasn't renewed is ignored.
     private static let maximumUseDuration: TimeInterval = 7 * 86_400
 
+    /// Whether a process with this ID is running.
     static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }
 }

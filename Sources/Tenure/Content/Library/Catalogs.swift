@@ -2,15 +2,16 @@ import Foundation
 import TenureContent
 import TenurePolicyFile
 
-/// The catalogs of all content sources.
+/// What all content sources have: the packs in their signed catalogs, and the packs in the app's bundle.
 struct Catalogs: Sendable {
-    /// A content source, and what it has listed.
+    /// A content source, and the packs that it has listed.
     struct Entry: Sendable {
         let source: any Tenure.ContentSource
+        /// The keys that may sign the source's catalogs.
         let keys: [PinnedKey]
         /// The newest catalog of the source, if it has catalogs.
         var signedCatalog: SignedCatalog?
-        /// The packs in the app's bundle, if the source is a folder there.
+        /// The packs in the app's bundle by name, if the source is a folder in the bundle; otherwise empty.
         var embedded: [String: EmbeddedPack] = [:]
         /// Whether the source has listed its packs, in this or an earlier run of the app.
         var isKnown = false
@@ -38,14 +39,18 @@ struct Catalogs: Sendable {
         entries.reduce(into: [:]) { $0.merge($1.embedded) { first, _ in first } }
     }
 
+    /// Returns the pack with this name from the first catalog that contains it. Nil if no catalog does.
     func pack(_ name: String) -> ContentCatalog.Pack? {
         entries.lazy.compactMap { $0.signedCatalog?.catalog[name] }.first
     }
 
+    /// Returns the pack with this name in the app's bundle. Nil if the bundle doesn't have it.
     func embedded(_ name: String) -> EmbeddedPack? { entries.lazy.compactMap { $0.embedded[name] }.first }
 
-    /// Returns the source that delivers a pack: the source from which its download began, or the first that has the
-    /// pack.
+    /// Returns the source that delivers a pack: the source from which its download began, or the first with the pack in
+    /// its catalog. Nil if there is no such source.
+    ///
+    /// - Parameter identifier: the identifier of the source from which the download began; nil if it hasn't begun.
     func source(of name: String, begunWith identifier: String?) -> (any Tenure.ContentSource)? {
         if let identifier, let begun = entries.first(where: { $0.source.identifier == identifier }) {
             return begun.source
@@ -55,7 +60,8 @@ struct Catalogs: Sendable {
 
     // MARK: Reading
 
-    /// Applies the listings of a source. A catalog that is older than the known catalog is ignored.
+    /// Verifies and keeps what the source at `index` has listed. A catalog that is older than the known catalog is
+    /// ignored.
     ///
     /// - Returns: whether the newest catalog changed.
     /// - Throws: `ContentError` for the first invalid listing, after all valid listings were applied.
@@ -86,7 +92,8 @@ struct Catalogs: Sendable {
         return entries[index].signedCatalog?.text != before?.text
     }
 
-    /// Applies a catalog. Throws if it is older than the known catalog, or has the same counter but other contents.
+    /// Replaces the catalog of the source at `index`. Throws if the new catalog is older than the known catalog, or has
+    /// the same counter but other contents.
     private mutating func applyCatalog(_ new: SignedCatalog, at index: Int) throws(ContentError) {
         if let known = entries[index].signedCatalog {
             guard new.counter >= known.counter else { throw .older(counter: new.counter, known: known.counter) }

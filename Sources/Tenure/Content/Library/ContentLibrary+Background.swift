@@ -27,7 +27,7 @@ extension ContentLibrary {
         }
     }
 
-    /// Records for which packs the system has ended a download since the last call.
+    /// Records for which packs a download by the system has ended since the last call.
     func takeDelivered() {
         for name in background?.takeEnded() ?? [] {
             delivered.insert(name)
@@ -74,8 +74,9 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// Returns the link of a pack's archive if the link's server has proved that it supports ranges: it has answered a
-    /// request for a range with that range.
+    /// Returns the link of a pack's archive (one file with all files of the pack), and the source that made the link.
+    /// Nil if the link's server hasn't proved that it supports ranges, by answering a request for a range with that
+    /// range.
     ///
     /// - Parameter wasRefused: whether the server has rejected the last link.
     private func provenLink(
@@ -124,7 +125,7 @@ extension ContentLibrary {
         await background.start(orders)
     }
 
-    /// Returns the request for one background download.
+    /// Returns the request to the system for one background download.
     private func order(
         _ range: Range<Int64>, of partial: PartialPack, from url: URL, for request: PackRequest
     ) -> BackgroundOrder {

@@ -9,7 +9,7 @@ import TenureCore
 extension ContentLibrary {
     // MARK: States
 
-    /// Tells the app the states of all packs, as far as they changed.
+    /// Tells the app which packs have a new state.
     func publish() {
         var states: [String: State] = [:]
         for name in names { states[name] = state(of: name) }
@@ -28,12 +28,12 @@ extension ContentLibrary {
         guard isAllowed(name) else { return .notEntitled }
         let target = target(of: name)
         // The pack is on the device, with or without an update.
-        if let here = packInUse(name) {
-            guard let target, target.version.manifest != here.version else {
-                return .installed(version: here.version.description, update: nil)
+        if let packOnDevice = packInUse(name) {
+            guard let target, target.version.manifest != packOnDevice.version else {
+                return .installed(version: packOnDevice.version.description, update: nil)
             }
             return .installed(
-                version: here.version.description,
+                version: packOnDevice.version.description,
                 update: transferState(of: name)
                     ?? .available(size: missingBytesByPack[name] ?? target.version.archiveSize))
         }
@@ -42,7 +42,7 @@ extension ContentLibrary {
         return transferState(of: name) ?? .available(size: missingBytesByPack[name] ?? target.version.archiveSize)
     }
 
-    /// Returns the state of a download that the app requested. Nil if the app requested no download.
+    /// Returns the state of a requested download of a pack. Nil if no download is requested.
     private func transferState(of name: String) -> State? {
         if let error = failures[name] { return .failed(error) }
         guard let request = requests.first(where: { $0.pack == name }) else { return nil }
@@ -85,7 +85,7 @@ extension ContentLibrary {
 
     // MARK: Requests of the app
 
-    /// See `Tenure.AssetPack.download`. Adds a request to the list, and waits until the pack's state shows the result.
+    /// Requests a pack: adds a request to the list, and waits until the pack's state shows the result.
     func download(_ name: String) async throws {
         load()
         guard ContentCatalog.isName(name) else { throw Tenure.AssetPackError.unknownPack(name) }
@@ -104,13 +104,13 @@ extension ContentLibrary {
         if waits[name] != .consent { waits[name] = nil }
         let installedVersion = installed[name]?.description.manifest
         update { requests in
-            // The app and its extensions share the list. A request that was made before the installed version changed is
-            // finished, and another process may be about to remove it. So replace it.
+            // The app and its extensions share the list. A request that was made before the installed version changed
+            // is finished, and another process may be about to remove it. So replace it.
             requests.removeAll { request in
                 request.pack == name && installedVersion != nil && request.installed != installedVersion
             }
-            if let place = requests.firstIndex(where: { $0.pack == name }) {
-                requests[place].isPaused = false
+            if let index = requests.firstIndex(where: { $0.pack == name }) {
+                requests[index].isPaused = false
             } else {
                 requests.append(PackRequest(pack: name, installed: installedVersion))
             }
@@ -121,7 +121,7 @@ extension ContentLibrary {
         for await state in contentStates.watch(name) {
             switch state {
             case .installed(_, nil): return
-            // The version that was downloaded is installed. An even newer version doesn't matter here.
+            // The version that was downloaded is installed. This call doesn't wait for an even newer version.
             case .installed(let version, .available) where version != before: return
             case .installed(_, .failed(let error)), .failed(let error): throw error
             case .notEntitled:
@@ -143,21 +143,21 @@ extension ContentLibrary {
         throw Tenure.AssetPackError.canceled(name)
     }
 
-    /// See `Tenure.AssetPack.pause`.
+    /// Pauses the download of a pack, also if the system is downloading it in the background.
     func pause(_ name: String) async {
         load()
         change(name) { $0.isPaused = true }
         await background?.cancel(name)
     }
 
-    /// See `Tenure.AssetPack.resume`. Also tries again after a failure.
+    /// Continues a paused download, or tries again after a failure.
     func resume(_ name: String) {
         load()
         (failures[name], waits[name]) = (nil, nil)
         change(name) { $0.isPaused = false }
     }
 
-    /// See `Tenure.AssetPack.allowExpensiveNetwork`.
+    /// Lets the download of a pack use an expensive network, or a network in Low Data Mode.
     func allowExpensiveNetwork(_ name: String) {
         load()
         change(name) { $0.allowsExpensiveNetwork = true }
@@ -166,12 +166,12 @@ extension ContentLibrary {
     /// Changes the request for a pack, if there is one.
     private func change(_ name: String, _ change: (inout PackRequest) -> Void) {
         update { requests in
-            if let place = requests.firstIndex(where: { $0.pack == name }) { change(&requests[place]) }
+            if let index = requests.firstIndex(where: { $0.pack == name }) { change(&requests[index]) }
         }
         schedule()
     }
 
-    /// See `Tenure.AssetPack.cancel`. Deletes what was downloaded of a version that isn't complete.
+    /// Removes the request for a pack, and deletes what was downloaded of a version that isn't complete.
     func cancel(_ name: String) async {
         await stop(name)
         PartialPack.discard(in: store.folder(of: name))
@@ -180,7 +180,7 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// See `Tenure.AssetPack.remove`. Deletes all files of the pack, except those in the app's bundle.
+    /// Removes the request for a pack, and deletes all files of the pack, except those in the app's bundle.
     func remove(_ name: String) async {
         await stop(name)
         store.remove(name)
@@ -205,8 +205,8 @@ extension ContentLibrary {
         await waitForOthers(writing: name)
     }
 
-    /// See `Tenure.AssetPack.verify`. Deletes files with wrong contents. Then the pack isn't installed anymore, and the
-    /// next download fetches only the deleted files.
+    /// Deletes a pack's files with wrong contents. Then the pack isn't installed anymore, and the next download fetches
+    /// only the deleted files. Returns whether the pack can still be opened.
     func verify(_ name: String) -> Bool {
         load()
         guard let pack = store.installed(name) else { return packInUse(name) != nil }
@@ -216,7 +216,8 @@ extension ContentLibrary {
         return packInUse(name) != nil
     }
 
-    /// See `Tenure.AssetPack.url`.
+    /// Returns the URL of a file or folder of a pack. Throws if the pack isn't on the device, has no such file, or the
+    /// customer may not use it.
     func url(for path: String, in name: String) async throws -> URL {
         load()
         if packInUse(name) != nil, !isAllowed(name) { try await waitForRight(to: name) }

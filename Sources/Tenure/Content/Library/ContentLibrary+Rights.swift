@@ -2,10 +2,14 @@ import Foundation
 import TenureContent
 import TenureCore
 
-/// Decides which packs the customer may use, and follows changes of these rights.
+/// Decides which packs the customer may use, and follows changes of these rights. The engine finds out about rights in
+/// a *search*: it reads the App Store, and asks the service if there is one.
 extension ContentLibrary {
-    /// Returns what unlocks a pack. The newest catalog decides. If no catalog contains the pack, the description that
-    /// was stored when the pack was embedded, begun or installed decides.
+    /// Returns what unlocks a pack: an entitlement or a product. Nil if no pack has this name, or if the engine doesn't
+    /// decide about the product yet.
+    ///
+    /// The newest catalog decides. If no catalog contains the pack, the description that was stored when the pack was
+    /// embedded, begun or installed decides.
     func unlock(of name: String) -> ContentCatalog.Unlock? {
         let unlock = describedUnlock(of: name)
         if case .product(let id)? = unlock, !followedProducts.contains(id) { return nil }
@@ -24,8 +28,8 @@ extension ContentLibrary {
         return engine.customerState.allows(unlock.right)
     }
 
-    /// Whether a search may still grant the right to a pack: the right has ended and may have been renewed, or the first
-    /// search is still running.
+    /// Whether a search may still grant the right to a pack: the right has ended and may have been renewed, or the
+    /// first search is still running.
     private func mayBeRenewed(_ name: String) -> Bool {
         guard let unlock = unlock(of: name) else { return false }
         return [.ended, .resolving].contains(engine.customerState.access(to: unlock.right))
@@ -58,7 +62,7 @@ extension ContentLibrary {
         scheduleTimer()
     }
 
-    /// Removes the request for a pack, unless the customer may use the pack after all.
+    /// Removes the request for a pack, unless the customer may use the pack again.
     private func dropRequestWithoutRight(_ name: String) {
         guard !isAllowed(name) else { return schedule() }
         (failures[name], waits[name]) = (nil, nil)
@@ -68,7 +72,8 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// Schedules a check for when the next right of a product ends. Such an end doesn't change the `Customer`.
+    /// Schedules a check for the time when the next right ends. The end of the right to a product doesn't change the
+    /// `Customer`, so `followCustomer` doesn't notice it.
     private func scheduleTimer() {
         let next = engine.customerState.nextEnd
         guard next != timer?.at else { return }
@@ -90,7 +95,8 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// Finishes purchases after all their packs are installed: see `Options.Finishing.afterContent`.
+    /// Finishes the transactions of a product after all its packs are installed, if `Options.Finishing.afterContent`
+    /// names the product.
     func finishPurchases() async {
         // A source that hasn't listed its packs yet may have more packs for the product.
         guard case .afterContent(let products) = setup.options.finishing, isUsed, catalogs.areComplete else { return }
@@ -113,7 +119,7 @@ extension ContentLibrary {
 }
 
 extension ContentCatalog.Unlock {
-    /// The name of the right in the customer's answers.
+    /// The name of the entitlement or product in the engine's answers.
     var right: String {
         switch self {
         case .entitlement(let name): name

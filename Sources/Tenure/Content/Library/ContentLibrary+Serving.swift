@@ -10,7 +10,8 @@ import TenureCore
 extension ContentLibrary {
     // MARK: Which downloads may run
 
-    /// Returns the version to download: the version with which the download began, or the newest version.
+    /// Returns the version to download: the version with which the download began, or the newest version that the app
+    /// can use. Nil if there is no such version.
     func target(of name: String) -> (pack: ContentCatalog.Pack, version: ContentCatalog.Version)? {
         if let runningDownload, runningDownload.pack == name,
             let pack = catalogs.pack(name) ?? plans[name]?.description.pack
@@ -45,8 +46,8 @@ extension ContentLibrary {
     /// Whether a download can run now.
     func isReady(_ request: PackRequest) -> Bool { isWanted(request) && waits[request.pack] == nil }
 
-    /// Whether a download should run as soon as network and space are available. Also notes whether it waits for
-    /// consent.
+    /// Whether a download should run as soon as network and space are available. If it waits only for a call of
+    /// `allowExpensiveNetwork()`, also records this wait.
     func isWanted(_ request: PackRequest) -> Bool {
         guard !request.isPaused, failures[request.pack] == nil, target(of: request.pack) != nil,
             isAllowed(request.pack)
@@ -88,7 +89,7 @@ extension ContentLibrary {
             }), let (pack, version) = target(of: request.pack),
             let source = catalogs.source(of: pack.name, begunWith: plans[pack.name]?.description.source)
         else { return }
-        // Of all processes of the app, only the process with the lease downloads.
+        // The app and its extensions are several processes. Only the process with the lease downloads.
         do {
             guard try lease.acquire(for: pack.name) else { return waitForOther() }
         } catch DiskFailure.full {
@@ -117,7 +118,7 @@ extension ContentLibrary {
         return packInUse(pack)?.version == target.version.manifest
     }
 
-    /// Whether this process is an extension, and the system downloads the pack for the app.
+    /// Whether this process can't use background downloads, and the system downloads the pack for another process.
     private func isHandedOver(_ pack: String) -> Bool {
         background == nil && BackgroundTransfers.packs(in: store).contains(pack)
     }
@@ -133,7 +134,8 @@ extension ContentLibrary {
             continuation.yield($0)
         }
         rate = TransferRate()
-        // Three tasks: one renews the lease, one transfers, and one passes the events and the result to this actor.
+        // Three tasks: one renews the lease (see `TransferLease`), one downloads, and one passes the events and the
+        // result to this actor.
         let renewing = Task { [weak self] in
             while (try? await Task.sleep(nanoseconds: UInt64(TransferLease.renewalInterval * 1e9))) != nil {
                 guard let self else { return }
@@ -176,7 +178,7 @@ extension ContentLibrary {
             background: background, lease: lease, freeSpace: setup.freeSpace, report: report)
     }
 
-    /// Shows the progress of the running download.
+    /// Publishes the state of the running download after an event.
     private func note(_ event: PackTransfer.Event, of pack: String) {
         guard runningDownload?.pack == pack else { return }
         switch event {
@@ -190,7 +192,7 @@ extension ContentLibrary {
         contentStates.post(state(of: pack), of: pack)
     }
 
-    /// Returns the state with the download's progress, which never decreases.
+    /// Records the progress of a download, and returns it as a state. The progress never decreases.
     func downloading(_ pack: String, _ bytes: Int64, _ total: Int64) -> State {
         let best = min(total, max(bytes, progress[pack]?.bytes ?? 0))
         rate.note(best)
@@ -261,7 +263,7 @@ extension ContentLibrary {
 
     /// Asks the service for new answers after a server rejected a link: the service may know of a refund.
     private func noteRefusal(of pack: String) async {
-        // Suspend this pack until the new answers arrive. Other packs don't wait.
+        // Suspend this pack until the service has answered. Other packs don't wait.
         waits[pack] = .network
         schedule()
         await engine.searchAgain()

@@ -48,7 +48,7 @@ extension ContentLibrary {
         await checkOtherProcesses()
     }
 
-    /// Returns the state of a pack that another process is downloading.
+    /// Returns the state of a pack that another process is downloading. Nil if no other process is.
     func stateElsewhere(of name: String) -> State? {
         guard let otherDownload, otherDownload.pack == name, runningDownload == nil else { return nil }
         return otherDownload.isInstalling ? .installing : downloading(name, otherDownload.bytes, otherDownload.total)

@@ -7,26 +7,34 @@ import TenurePolicyFile
 
 /// Manages the app's asset packs. It downloads the requested packs one at a time, in the order of the requests. While a
 /// pack waits, the next pack is downloaded.
+///
+/// The packs come from the content sources in the app's options. Most sources have a catalog, a signed list of their
+/// packs. The engine (`Engine`) decides which packs the customer may use.
 actor ContentLibrary {
     typealias State = Tenure.AssetPack.State
 
+    /// The published state of each pack.
     nonisolated let contentStates = ContentStates()
     let setup: Setup
     let engine: Engine
     let store: PackStore
     let sharedRequests: SharedRequests
+    /// Lets only one process at a time download: the app or one of its extensions.
     let lease: TransferLease
+    /// The downloads that the system continues in the background. Nil if it can't do so for this process.
     let background: BackgroundTransfers?
+    /// Which servers answer a request for a range with only that range.
     let rangeServers = RangeServers()
 
-    // Known packs and requests.
+    // Known packs and requests. The keys of these dictionaries are names of packs.
     var catalogs = Catalogs([])
     /// The revision of the list of requests that was read last.
     var revision = 0
+    /// The downloads that the app and its extensions asked for, in order.
     var requests: [PackRequest] = []
     /// Downloaded packs with all their files.
     var installed: [String: InstalledPack] = [:]
-    /// Downloads that were begun.
+    /// Downloads that were begun and aren't installed yet.
     var plans: [String: PartialPack.Plan] = [:]
     /// The number of missing bytes of each partly downloaded pack.
     var missingBytesByPack: [String: Int64] = [:]
@@ -35,7 +43,7 @@ actor ContentLibrary {
     /// engine's first decision about it.
     var followedProducts: Set<String> = []
 
-    // Current work.
+    // Current work. The keys of these dictionaries are names of packs.
     /// Why a requested pack isn't being downloaded now.
     var waits: [String: Tenure.AssetPack.Wait] = [:]
     /// Why a download failed, until the app requests the pack again.
@@ -50,17 +58,20 @@ actor ContentLibrary {
     var isWatchingOther = false
     /// The highest progress of each download, because progress never goes back.
     var progress: [String: Tenure.AssetPack.Progress] = [:]
+    /// The speed of the current download of this or another process.
     var rate = TransferRate()
     /// The delays before packs are tried again after failures.
     var backoffs: [String: Backoff] = [:]
+    /// Nil until the system has reported the network's condition.
     var network: NetworkCondition?
     /// Packs that the customer was entitled to since the start.
     var packsAllowedSinceStart: Set<String> = []
     /// The time when the next right of a product ends, with the task that waits until then. The end of an entitlement's
-    /// right needs no timer here: the engine publishes it.
+    /// right needs no timer: the engine publishes it.
     var timer: (at: Date, task: Task<Void, Never>)?
+    /// Whether this process downloads. In the background, the system does so, and this process only installs packs.
     var isInForeground = true
-    /// Whether the system has started the app to report downloads.
+    /// Whether the system has started the app to report downloads that ended in the background.
     var isHandlingEvents = false
     /// Packs with ranges that the system has downloaded and that aren't installed yet.
     var delivered: Set<String> = []
@@ -73,6 +84,7 @@ actor ContentLibrary {
         let pack: String
         let version: ContentCatalog.Version
         let task: Task<Void, Never>
+        /// Whether the app was in the foreground when the download began.
         let isInForeground: Bool
     }
 
@@ -89,6 +101,7 @@ actor ContentLibrary {
         }
     }
 
+    /// Whether the app's options contain content sources.
     var isUsed: Bool { setup.options.content != nil }
 
     // MARK: Starting
@@ -144,6 +157,7 @@ actor ContentLibrary {
         }
     }
 
+    /// Starts or stops downloads after each change of the network, such as from Wi-Fi to cellular.
     private func followNetwork() async {
         for await condition in setup.network() {
             network = condition
@@ -176,8 +190,10 @@ actor ContentLibrary {
 
     // MARK: Catalogs
 
+    /// The bundle ID of the app, also in an extension. Only catalogs for this app are accepted.
     var bundleID: String? { setup.host.containingBundleID ?? setup.access.bundleID }
 
+    /// Asks all sources for their catalogs, because the app has called `Content.refresh()`.
     func refresh() async {
         load()
         await refreshCatalogs()
@@ -223,7 +239,7 @@ actor ContentLibrary {
 
     // MARK: Files on the disk
 
-    /// Reads from the disk what this device has of a pack.
+    /// Updates `installed`, `plans` and `missingBytesByPack` for a pack from the files on the disk.
     func reload(_ name: String) {
         let folder = store.folder(of: name)
         let pack = store.installed(name)
@@ -248,7 +264,7 @@ actor ContentLibrary {
         }
     }
 
-    /// Takes over the list of requests that all processes share.
+    /// Replaces this process's copy of the list of requests, which all processes share.
     func updateRequests(from contents: SharedRequests.Contents) {
         revision = contents.revision
         requests = contents.requests

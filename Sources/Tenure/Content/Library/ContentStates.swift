@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The last published states of all packs.
+/// The last published states of all packs, and the streams that follow them.
 final class ContentStates: Sendable {
     typealias State = Tenure.AssetPack.State
 

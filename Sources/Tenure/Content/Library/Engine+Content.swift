@@ -5,7 +5,7 @@ import TenureCore
 /// What the content library needs from the engine: the service's catalog and links, answers about products, and
 /// changes.
 extension Engine {
-    /// Asks the service for the content catalog and the customer's links.
+    /// Asks the service for the content catalog, and for links to the packs that the customer may use.
     func content(appVersion: AppVersion?) async throws -> ContentResponse {
         load()
         guard let service = setup.service else {
@@ -50,7 +50,7 @@ extension Engine {
         guard mustSearch else { return }
         Task {
             await waitForRunningSearch()
-            // A list with purchases, or an empty list that was checked, needs no other search.
+            // A list with purchases, or an empty list that was checked, needs no other search (see `Engine`).
             if device.snapshot.transactions == nil { await search() }
         }
     }
@@ -81,7 +81,8 @@ extension Evaluation {
                 products: [.init(id: id, length: length ?? stored.catalog?.catalog?.length(of: id))])
         }
         guard
-            // A policy must have an era, but no entitlement here honors it.
+            // A policy must have an era (a period with one business model), but no entitlement of this policy depends
+            // on it.
             let products = try? Policy(
                 app: Policy.App(bundleID: "content"), eras: [Era(name: "any", model: .free)],
                 entitlements: entitlements)

@@ -4,9 +4,11 @@ import Foundation
 /// right ends.
 struct PackRequest: Codable, Sendable, Hashable {
     let pack: String
-    /// The digest of the manifest that was installed when the app made the request. Nil if no version was installed.
+    /// The version that was installed when the app made the request, as the digest of its manifest (its list of files).
+    /// Nil if no version was installed.
     let installed: String?
     var isPaused = false
+    /// Whether the download may use an expensive network, or a network in Low Data Mode.
     var allowsExpensiveNetwork = false
 }
 
@@ -28,8 +30,8 @@ struct SharedRequests: Sendable {
         Disk.decoded(Contents.self, at: path, maximumSize: Self.maximumFileSize) ?? Contents()
     }
 
-    /// Reads the stored list, which another process may have changed since the last call, then changes and stores the
-    /// list.
+    /// Reads the stored list, which another process may have changed since the last call. Then changes, stores and
+    /// returns the list.
     func update(_ change: (inout [PackRequest]) -> Void) throws -> Contents {
         try ContentLocation.make(store.location.durableFolder)
         return try store.withLock {

@@ -30,7 +30,7 @@ struct EmbeddedPack: Sendable {
     static func all(in folder: URL) throws(ContentError) -> [String: EmbeddedPack] {
         guard let json = Disk.contents(of: folder.path + "/" + EmbeddedContent.fileName, maximumSize: maximumTextSize)
         else {
-            throw .invalidEmbeddedContent("`\(folder.path)` has no such file")
+            throw .invalidEmbeddedContent("there is no such file in `\(folder.path)`")
         }
         let content = try EmbeddedContent(json: json)
         return Dictionary(

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Tenure {
-    /// A place from which asset packs come.
+    /// A source from which the app gets asset packs.
     ///
     /// Tenure has three sources: its service, a web server, and the app's bundle. An app can add other sources, such as
     /// On-Demand Resources or Background Assets, with `ContentSources.custom(_:keys:)`.
@@ -64,7 +64,8 @@ extension Tenure {
         public let allowsExpensiveNetwork: Bool
         /// Whether networks in Low Data Mode may carry the bytes.
         public let allowsConstrainedNetwork: Bool
-        /// Whether the source just threw `ContentSourceError.refused`. If so, it has to get a new authorization first.
+        /// Whether the source just threw `ContentSourceError.refused` for the same range. If so, it has to get a new
+        /// authorization first, such as a new link.
         public var wasRefused = false
     }
 

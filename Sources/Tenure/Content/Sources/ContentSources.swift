@@ -26,13 +26,13 @@ extension Tenure {
         /// Combines sources, the preferred source first.
         public init(arrayLiteral sources: ContentSources...) { elements = sources.flatMap(\.elements) }
 
-        /// The service, which gives links only to customers who may use a pack.
+        /// Your Tenure service, which gives links only to customers who may use a pack.
         ///
         /// - Parameter keys: the keys that may sign the catalog, as `tenure policy signing-key` prints them.
         public static func service(keys: [String]) -> ContentSources { ContentSources([.service(keys: keys)]) }
 
-        /// A web server with a published folder. It has no access control: anyone who knows the address can download
-        /// all packs.
+        /// A web server with the folder that `tenure content publish` wrote. It has no access control: anyone who knows
+        /// the address can download all packs.
         ///
         /// - Parameter keys: the keys that may sign the catalog, as `tenure policy signing-key` prints them.
         public static func webServer(_ url: URL, keys: [String]) -> ContentSources {
@@ -55,8 +55,8 @@ extension Tenure {
 
         /// A source that the app implements.
         ///
-        /// - Parameter keys: the keys that may sign the source's catalogs, as `tenure policy signing-key` prints them. A
-        ///   source that lists only folders needs none.
+        /// - Parameter keys: the keys that may sign the source's catalogs, as `tenure policy signing-key` prints them.
+        ///   A source that lists only folders needs no keys.
         public static func custom(_ source: any ContentSource, keys: [String] = []) -> ContentSources {
             ContentSources([.custom(source, keys: keys)])
         }

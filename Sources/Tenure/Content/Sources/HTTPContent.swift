@@ -7,7 +7,7 @@ final class HTTPContent: Sendable {
     let transport: any Transport
     private let servers: RangeServers
     private let log: Tenure.Log
-    /// Servers for which the log already says why downloads wait.
+    /// The origins of servers for which the log already says why downloads wait.
     private let logged = Locked<Set<String>>([])
 
     init(_ transport: any Transport, servers: RangeServers, log: Tenure.Log) {
@@ -66,8 +66,10 @@ final class HTTPContent: Sendable {
     private func logServerProblem(_ status: Int, of url: URL) {
         let problem: String
         switch status {
-        case 200: problem = "answers a range with the whole file; serve asset packs from a server with byte ranges"
-        case 300..<400: problem = "redirects downloads, which Tenure doesn't follow; name the server with the files"
+        case 200:
+            problem = "answers a range request with the whole file; use a server that supports HTTP range requests"
+        case 300..<400:
+            problem = "redirects downloads, which Tenure doesn't follow; use the URL of the server that has the files"
         default: return
         }
         let origin = RangeServers.origin(of: url)

@@ -4,15 +4,15 @@ import TenureContent
 import TenureCore
 import TenureHTTP
 
-/// Delivers asset packs through links from the service. The service gives links only to packs that the customer may
-/// use.
+/// Delivers asset packs through links (URLs that expire) from the Tenure service. The service gives links only to packs
+/// that the customer may use.
 final class ServiceContent: LinkedContentSource {
     let identifier = "service"
     let http: HTTPContent
     private let engine: Engine
     private let appVersion: AppVersion?
-    /// The file in which links are stored. A download of an older version continues with its stored link, because the
-    /// service gives links only to versions in its current catalog.
+    /// The path of the file in which links are stored. A download of an older version continues with its stored link,
+    /// because the service gives links only to versions in its current catalog.
     private let file: String
     /// The links by the digests of their files.
     private let links: Locked<[String: URL]>
@@ -33,7 +33,7 @@ final class ServiceContent: LinkedContentSource {
 
     func list() async throws -> [Tenure.ContentListing] {
         do {
-            return [.catalog(Data(try await ask().catalog.utf8))]
+            return [.catalog(Data(try await requestLinks().catalog.utf8))]
         } catch ServiceFailure.refused(let problem, _) where problem.code == .notFound {
             throw Tenure.ContentSourceError.missing
         }
@@ -46,12 +46,12 @@ final class ServiceContent: LinkedContentSource {
     func link(to request: Tenure.ContentRequest) async throws -> URL {
         if request.wasRefused { links.withLock { $0[request.digest] = nil } }
         if let stored = link(to: request.digest) { return stored }
-        _ = try await self.answer()
+        _ = try await requestLinksAsSource()
         if let new = link(to: request.digest) { return new }
-        // The service may not know the newest purchase, and this device may not know the newest refund. So sync, and
-        // ask again.
+        // The service may not know the newest purchase, and this device may not know the newest refund. So read the App
+        // Store, send what is new to the service, and request the links again.
         guard await engine.syncAgain() else { throw Tenure.ContentSourceError.unavailable() }
-        let answer = try await self.answer()
+        let answer = try await requestLinksAsSource()
         if let new = link(to: request.digest) { return new }
         guard answer.packs[request.pack] == nil else { throw Tenure.ContentSourceError.missing }
         // Don't throw `refused`: that would make the library check the customer's right, which was just checked.
@@ -60,10 +60,10 @@ final class ServiceContent: LinkedContentSource {
 
     private func link(to digest: String) -> URL? { links.withLock { $0[digest] } }
 
-    /// Like `ask`, but throws the errors of a content source.
-    private func answer() async throws -> ContentResponse {
+    /// Like `requestLinks`, but throws the errors of a content source.
+    private func requestLinksAsSource() async throws -> ContentResponse {
         do {
-            return try await ask()
+            return try await requestLinks()
         } catch ServiceFailure.refused(_, let seconds) {
             throw Tenure.ContentSourceError.unavailable(retryAfter: seconds)
         } catch is CancellationError {
@@ -74,7 +74,7 @@ final class ServiceContent: LinkedContentSource {
     }
 
     /// Asks the service for the catalog and the links, and stores the links.
-    private func ask() async throws -> ContentResponse {
+    private func requestLinks() async throws -> ContentResponse {
         let answer = try await engine.content(appVersion: appVersion)
         guard let service = engine.setup.service else { return answer }
         let new = answer.packs.values.flatMap { [$0.manifest, $0.archive] }.compactMap { service.resolve($0) }

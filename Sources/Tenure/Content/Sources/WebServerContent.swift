@@ -2,8 +2,9 @@ import Foundation
 import TenureContent
 import TenureHTTP
 
-/// A published folder on a web server, which has no access control.
+/// A folder on a web server that `tenure content publish` wrote. It has no access control.
 struct WebServerContent: LinkedContentSource {
+    /// The URL of the folder.
     let url: URL
     let http: HTTPContent
     /// The timeout of the request for the catalog, in seconds.

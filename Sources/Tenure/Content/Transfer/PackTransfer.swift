@@ -6,7 +6,7 @@ import TenureCore
 enum TransferStop: Error {
     /// The network or the server is unavailable. The download is tried again.
     case network(retryAfter: Double?, madeProgress: Bool)
-    /// No space is left.
+    /// The device has too little free space: `missing` bytes too few.
     case space(missing: Int64)
     /// The source no longer has this version.
     case gone
@@ -30,7 +30,7 @@ struct PackTransfer: Sendable {
     let version: ContentCatalog.Version
     let source: any Tenure.ContentSource
     let store: PackStore
-    /// The pack in the app's bundle.
+    /// The pack in the app's bundle; nil if the bundle doesn't have it.
     let embedded: EmbeddedPack?
     /// Seconds without a byte after which a connection is treated as lost.
     let timeout: Double
@@ -38,8 +38,10 @@ struct PackTransfer: Sendable {
     let allowsConstrainedNetwork: Bool
     /// Whether the app is in the foreground. In the background, only what the system has downloaded is installed.
     let isInForeground: Bool
+    /// The downloads that the system continues in the background. Nil if it can't do so for this process.
     let background: BackgroundTransfers?
     let lease: TransferLease
+    /// Returns the number of free bytes in a folder; nil if it isn't known.
     let freeSpace: @Sendable (String) -> Int64?
     let report: @Sendable (Event) -> Void
 
@@ -86,12 +88,12 @@ struct PackTransfer: Sendable {
         try PartialPack.setAside(in: folder)
         let known = ReusableFiles(
             store.names.compactMap { store.installed($0) }, embedded: embedded,
-            setAside: PartialPack.old(in: folder, store))
+            setAside: PartialPack.setAsideVersion(in: folder, store))
         return try PartialPack.begin(
             PackDescription(pack, version, from: source.identifier), manifest, in: folder, reusing: known)
     }
 
-    /// Returns the version's manifest: the stored manifest, or else the manifest from the source.
+    /// Returns the version's manifest (its list of files): the stored manifest, or else the manifest from the source.
     private func manifest(in folder: String) async throws -> PackManifest {
         if let known = store.manifest(version.manifest, inFolder: folder) { return known }
         guard isInForeground else { throw TransferStop.inBackground }
@@ -99,7 +101,7 @@ struct PackTransfer: Sendable {
         // If the bytes are wrong, request the manifest again, as often as a chunk of a file.
         for _ in 0..<PackWriter.maximumFailures {
             var text = Data()
-            try await exchange(version.manifest, size: size, 0..<size) { delivery in
+            try await fetchFromSource(version.manifest, size: size, 0..<size) { delivery in
                 if case .bytes(let piece) = delivery { text += piece }
             }
             guard ContentDigest(of: text) == version.manifest else { continue }
@@ -114,7 +116,7 @@ struct PackTransfer: Sendable {
 
     /// Downloads ranges until no range is missing. Waits for ranges that the system is downloading.
     private func fetch(into writer: PackWriter, _ folder: String) async throws {
-        report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
+        report(.progress(bytes: writer.partialPack.downloadedBytes, total: writer.partialPack.totalBytes))
         var received = 0
         while true {
             try Task.checkCancellation()
@@ -125,14 +127,14 @@ struct PackTransfer: Sendable {
                 if writer.partialPack.gaps.isEmpty { return }
                 guard isInForeground, let background else { throw TransferStop.inBackground }
                 try await background.waitForChange(of: pack.name, version)
-                report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
+                report(.progress(bytes: writer.partialPack.downloadedBytes, total: writer.partialPack.totalBytes))
                 continue
             }
             if let free = freeSpace(folder), free < writer.partialPack.missingBytes + Self.minimumFreeSpace {
                 throw TransferStop.space(missing: writer.partialPack.missingBytes + Self.minimumFreeSpace - free)
             }
             try await fetch(range, into: writer, &received)
-            report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
+            report(.progress(bytes: writer.partialPack.downloadedBytes, total: writer.partialPack.totalBytes))
         }
     }
 
@@ -140,35 +142,35 @@ struct PackTransfer: Sendable {
     private func fetch(_ range: Range<Int64>, into writer: PackWriter, _ received: inout Int) async throws {
         writer.begin(range)
         defer { writer.end() }
-        var reported = writer.partialPack.bytes
+        var reported = writer.partialPack.downloadedBytes
         var count = 0
         do {
-            try await exchange(version.archive, size: version.archiveSize, range) { delivery in
+            try await fetchFromSource(version.archive, size: version.archiveSize, range) { delivery in
                 switch delivery {
                 case .preparing(let fraction):
-                    let total = writer.partialPack.total
+                    let total = writer.partialPack.totalBytes
                     // The value isn't a number if the source divided by zero.
                     let prepared = fraction > 0 ? Int64(Double(total) * min(fraction, 1)) : 0
-                    report(.progress(bytes: max(writer.partialPack.bytes, prepared), total: total))
+                    report(.progress(bytes: max(writer.partialPack.downloadedBytes, prepared), total: total))
                 case .bytes(let piece):
                     guard piece.count <= range.count - count else { throw Tenure.ContentSourceError.unavailable() }
                     try writer.write(piece)
                     count += piece.count
-                    guard writer.partialPack.bytes - reported >= Self.reportingStep else { return }
-                    reported = writer.partialPack.bytes
-                    report(.progress(bytes: reported, total: writer.partialPack.total))
+                    guard writer.partialPack.downloadedBytes - reported >= Self.reportingStep else { return }
+                    reported = writer.partialPack.downloadedBytes
+                    report(.progress(bytes: reported, total: writer.partialPack.totalBytes))
                 }
             }
             guard count == range.count else { throw TransferStop.network(retryAfter: nil, madeProgress: false) }
             received += count
         } catch TransferStop.network(let retryAfter, _) {
-            report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
+            report(.progress(bytes: writer.partialPack.downloadedBytes, total: writer.partialPack.totalBytes))
             throw TransferStop.network(retryAfter: retryAfter, madeProgress: received + count > 0)
         }
     }
 
     /// Fetches a range from the source. If the server rejects the authorization, requests the range once more.
-    private func exchange(
+    private func fetchFromSource(
         _ digest: ContentDigest, size: Int64, _ range: Range<Int64>,
         receive: (Tenure.ContentDelivery) throws -> Void
     ) async throws {

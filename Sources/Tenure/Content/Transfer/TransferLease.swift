@@ -8,14 +8,17 @@ import TenureCore
 /// renew the file, and another process takes over. A holder that resumes afterward notices the new holder before it
 /// writes.
 final class TransferLease: Sendable {
-    /// The contents of the file: who has the lease, and how far the download is.
+    /// The contents of the lease's file: which process has the lease, and how far its download is.
     struct Holder: Codable, Sendable, Hashable {
         /// The ID of one `Tenure` in one process.
         let id: String
+        /// The process ID.
         let process: Int32
+        /// The name of the pack that this process is downloading.
         let pack: String
         /// The number of renewals. While this number grows, other processes know that the holder is running.
         var beat = 0
+        /// The progress of the download: how many of `total` bytes are downloaded.
         var bytes: Int64 = 0
         var total: Int64 = 0
         var isInstalling = false
@@ -28,7 +31,7 @@ final class TransferLease: Sendable {
         /// What this object wrote last. Nil if it doesn't have the lease.
         var ownHolder: Holder?
         var renewedAt = ContinuousClock.now
-        /// The last value of another holder, and when this process first read that value.
+        /// What another holder wrote last, and when this process first read it.
         var seenHolder: Holder?
         var seenHolderSince = SuspendingClock.now
     }
