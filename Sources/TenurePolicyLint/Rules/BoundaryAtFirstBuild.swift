@@ -5,7 +5,7 @@ import TenurePolicyFile
 /// is recognized as an owner.
 extension LintRule {
     static let boundaryAtFirstBuild = LintRule(
-        "boundary-at-first-build", .error, "a boundary at or below 1, where nothing can lie below it",
+        "boundary-at-first-build", .error, "a boundary at or below 1, so no release can be below it",
         rationale:
             "Customers are owners if their first build is below the first build of the new era. No build is below 1. Some apps leave the build at 1 in every release, and test environments invent the versions 1 and 1.0.",
         fix:

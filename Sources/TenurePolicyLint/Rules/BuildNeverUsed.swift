@@ -18,7 +18,7 @@ extension LintRule {
                 : "the date alone decides"
             report.add(
                 at: change.path + ["build"], severity: change.date == nil ? .error : .warning,
-                "build \(version) is never compared, because build numbers began again and no release list says when each was on sale: \(consequence)",
+                "build \(version) is never compared, because build numbers began again and no release list says when each build was on sale: \(consequence)",
                 fix: subject.useOfList.map {
                     .suggestion("write `releases: \($0.path)`", $0.edit)
                 },

@@ -29,7 +29,7 @@ extension LintRule {
                 if let date, date == nextDate {
                     report.add(
                         at: change.path,
-                        "\(era) ends on \(platformName) at the instant at which it begins (\(date.rfc3339)): no customer is in it, whatever honors it",
+                        "\(era) ends on \(platformName) at the instant at which it begins (\(date.rfc3339)): no customer belongs to it, so honoring it gives nothing",
                         fix: "correct `at` of \(era) or of \(next)")
                 } else if let version, version == nextVersion, date == nil || nextDate == nil {
                     report.add(

@@ -4,7 +4,7 @@ import TenurePolicyFile
 /// The rules for mistakes that the reader of a policy file reports. A file with mistakes isn't a policy.
 extension LintRule {
     static let mistake = LintRule(
-        "mistake", .error, "something that keeps the file from being a policy",
+        "mistake", .error, "a mistake that makes the policy file invalid",
         rationale:
             "Tenure refuses a file that it can't read completely. If it guessed what a part means, a wrong guess would change what customers may use.",
         fix: "Do what the message says; Docs/policy-file.md has every key.")
@@ -16,13 +16,13 @@ extension LintRule {
         rationale:
             "A list of exceptions that is never cleaned up grows until it hides the finding that matters.",
         fix:
-            "Remove the acknowledgment, or correct its `at`: the place that the check prints below the finding. A finding without a place is a mistake in the file, and can't be acknowledged."
+            "Remove the acknowledgment, or correct its `at` to the place that the check prints below the finding. A finding without a place is a mistake in the file, and can't be acknowledged."
     )
 
     /// Finds a version that isn't made of numbers. Versions are compared as numbers. A well-known tutorial compared
     /// `"2"` with `"13"` as strings, and locked out early buyers.
     static let malformedVersion = LintRule(
-        "malformed-version", .error, "a build or version that only a comparison of strings could order, such as `2.0b`",
+        "malformed-version", .error, "a build or version that isn't numbers separated by periods, such as `2.0b`",
         rationale:
             "Compared as strings, version 13 comes before version 2. One app compared its versions as strings, and locked its owners out on the day of the change.",
         fix: "Write numbers separated by periods, as the App Store reports them.")

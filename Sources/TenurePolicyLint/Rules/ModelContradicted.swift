@@ -27,7 +27,8 @@ extension LintRule {
                 report.add(
                     at: first, on: platform,
                     "the list says that \(builds) on \(platform.platform.rawValue) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which has `model: \(subject.eras[group.era].model.rawValue)`\(consequence)",
-                    fix: "add an era that begins there, correct where \(subject.name(moved)) begins, or correct the row"
+                    fix:
+                        "add an era that begins with this release, correct where \(subject.name(moved)) begins, or correct the release's row in the list"
                 )
             }
         }

@@ -21,7 +21,8 @@ extension LintRule {
                 guard let number = listed.release.originalAppVersion, let sale = platform.eraAndSale(at: index)
                 else { continue }
                 // If the change is in the future, a newer release may come out before it.
-                for moment in platform.moments(from: sale.from, until: sale.until) where moment <= subject.now {
+                for moment in platform.representativeDates(from: sale.from, until: sale.until)
+                where moment <= subject.now {
                     let eras = platform.timeline.eras(at: moment)
                     guard let now = eras.first, eras.count == 1, now > sale.era else { continue }
                     let unpaidEntitlements = subject.extraEntitlements(number, on: platform.platform, bought: moment)
