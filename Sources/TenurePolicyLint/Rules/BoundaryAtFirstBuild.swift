@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a boundary at or below 1. If all releases were build 1, no customer is below such a boundary, so no customer
-/// is recognized as an owner.
+/// Finds a boundary (the first build or version of an era) at or below 1. No customer's build is below it, so no
+/// customer is recognized as an owner, that is, as a customer of the earlier era.
 extension LintRule {
     static let boundaryAtFirstBuild = LintRule(
         "boundary-at-first-build", .error, "a boundary at or below 1, so no release can be below it",

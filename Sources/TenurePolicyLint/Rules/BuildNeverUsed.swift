@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a boundary by build in a policy with `buildNumbers: restarted`, in which builds are never compared.
+/// Finds a boundary by build (the first build of an era) in a policy with `buildNumbers: restarted`, in which builds
+/// are never compared.
 extension LintRule {
     static let buildNeverUsed = LintRule(
         "build-never-used", .error, "a boundary by build under `buildNumbers: restarted` without a release list",

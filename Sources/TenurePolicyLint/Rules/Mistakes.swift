@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// The rules for mistakes that the reader of a policy file reports. A file with mistakes isn't a policy.
+/// The rules for mistakes that the reader of a policy file reports. A file with such mistakes can't be used as a
+/// policy.
 extension LintRule {
     static let mistake = LintRule(
         "mistake", .error, "a mistake that makes the policy file invalid",
@@ -9,8 +10,8 @@ extension LintRule {
             "Tenure refuses a file that it can't read completely. If it guessed what a part means, a wrong guess would change what customers may use.",
         fix: "Do what the message says; Docs/policy-file.md has every key.")
 
-    /// Finds an acknowledgment without its finding. Such an acknowledgment would hide a later finding at the same
-    /// place.
+    /// Finds an acknowledgment (an entry under `acknowledge`, which accepts one finding) of a finding that doesn't
+    /// exist. It would hide a later finding at the same place.
     static let acknowledgmentWithoutFinding = LintRule(
         "acknowledgment-without-finding", .error, "an acknowledgment of a finding that doesn't exist",
         rationale:
@@ -27,9 +28,9 @@ extension LintRule {
             "Compared as strings, version 13 comes before version 2. One app compared its versions as strings, and locked its owners out on the day of the change.",
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
-    /// The reader of the file reports eras that aren't listed oldest first. This check finds a beginning of an era that
-    /// comes before the first era on the platform (rule A8 of Docs/decision-rules.md). Such a policy is valid, but the
-    /// beginning has no effect.
+    /// Finds eras in the wrong order. The reader of the file reports eras that aren't listed oldest first. The check
+    /// finds a beginning of an era on a platform to which the app came only in a later era (rule A8 of
+    /// Docs/decision-rules.md). Such a policy is valid, but the beginning has no effect.
     static let erasBackwards = LintRule(
         "eras-backwards", .error, "an era that begins before the era listed above it, or a beginning without effect",
         rationale:

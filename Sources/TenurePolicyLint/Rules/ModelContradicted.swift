@@ -1,7 +1,9 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds releases with another price model in the list than their era has. Either the list or the era is wrong.
+/// Finds releases with another price model (`paid` or `free`) in the release list than the era to which the policy
+/// assigns them. Either the list or the policy is wrong. If buyers lose something, the rule `paid-build-unhonored`
+/// reports the releases instead.
 extension LintRule {
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",

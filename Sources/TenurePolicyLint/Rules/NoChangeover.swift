@@ -2,9 +2,10 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a change without a changeover window. Price and release change at different times, and customers who come in
-/// between may be assigned to the wrong era. At the end of an honored era, a missing window is a mistake (ADR 3). At
-/// the beginning of an honored era, it's a warning.
+/// Finds a change from one era to the next without a changeover window. Price and release change at different times,
+/// and customers who come in between may be assigned to the wrong era. At the end of an honored era (an era with
+/// customers who have an entitlement because of it), a missing window is a mistake (ADR 3). At the beginning of an
+/// honored era, it's a warning.
 extension LintRule {
     static let noChangeover = LintRule(
         "no-changeover", .error, "a dated change that matters and doesn't state its changeover",

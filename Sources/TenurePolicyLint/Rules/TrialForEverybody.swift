@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a trial of an entitlement that all customers already have.
+/// Finds a trial of an entitlement that all customers already have, because the entitlement honors every era.
 extension LintRule {
     static let trialForEverybody = LintRule(
         "trial-for-everybody", .warning, "a trial of an entitlement that everyone has",
