@@ -33,7 +33,7 @@ extension HTMLReport {
         page.element("h2", name)
         page.markup(tally.counts.bar(isCompared: isCompared))
         page.markup("<div class=\"legend\">")
-        for part in Part.allCases where isCompared || part != .gains && part != .loses {
+        for part in BarPart.allCases where isCompared || part != .gains && part != .loses {
             let count = tally.counts.count(part)
             page.markup(
                 "<span><i class=\"\(part.rawValue)\"></i>\(part.label(isCompared: isCompared)) <b>\(count.grouped)</b> (\(count.share(of: customers).htmlEscaped))</span>"

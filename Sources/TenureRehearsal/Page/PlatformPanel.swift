@@ -124,7 +124,7 @@ struct PlatformPanel {
             var y = bottom
             let words = barCounts.words(isCompared: isCompared)
             svg += "<g><title>\(scale.title(ofBar: bar)): \(words.htmlEscaped)</title>"
-            for part in Part.allCases where barCounts.count(part) > 0 {
+            for part in BarPart.allCases where barCounts.count(part) > 0 {
                 let partHeight = max(1, height(barCounts.count(part)))
                 y -= partHeight
                 svg +=

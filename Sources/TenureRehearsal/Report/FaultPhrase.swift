@@ -14,7 +14,7 @@ extension LineFault {
         switch Rejection.Code(rawValue: code) {
         case .malformed: return "malformed"
         case .unsupportedAlgorithm: return "signed with an algorithm that the App Store doesn't use"
-        case .untrustedChain: return "signed with a certificate that isn't trusted here"
+        case .untrustedChain: return "signed with a certificate that this rehearsal doesn't trust"
         case .wrongPurpose: return "signed with a certificate for another purpose"
         case .outsideValidityPeriod: return "signed when the certificate wasn't valid, or signed in the future"
         case .badSignature: return "changed after it was signed"

@@ -15,7 +15,7 @@ extension RehearsalReport {
         }
         if products.count > Self.maximumProducts {
             remarks.append(
-                "\((products.count - Self.maximumProducts).grouped) more products are listed by no entitlement; the JSON report has them all"
+                "no entitlement lists \((products.count - Self.maximumProducts).grouped("more product")) that customers have bought; the JSON report has them all"
             )
         }
         return remarks

@@ -71,7 +71,7 @@ package struct TextReport: Sendable {
                 ))
             add(counts.rejectedLines, as: "rejected lines")
             add(counts.rejectedArtifacts, as: "rejected artifacts in lines that were used without them")
-            if let badLines { lines.append(.faint("  each with its line number: \(badLines)")) }
+            if let badLines { lines.append(.faint("  the rejected lines with their numbers: \(badLines)")) }
             if !anonymousIDs.isEmpty { lines.append(.plain("  " + report.remark(on: anonymousIDs))) }
         case .database(let name, let skipped):
             let skippedCustomers =
@@ -151,16 +151,17 @@ package struct TextReport: Sendable {
             lines.append(.heading("customers"))
             lines.append(
                 .plain(
-                    "  \(tally.losing.grouped) lose something, \(tally.gaining.grouped) gain something, \(tally.changed.grouped) have another outcome in all, \(tally.changingReason.grouped) only another reason, \(report.unchanged.grouped) don't change"
+                    "  \(tally.losing.grouped) would lose something, \(tally.gaining.grouped) would gain something, \(tally.changed.grouped) would have another outcome in all, \(tally.changingReason.grouped) only another reason, \(report.unchanged.grouped) no change"
                 ))
             if tally.losing > tally.losingWithPromises {
                 let promised = tally.losing - tally.losingWithPromises
                 lines.append(
-                    .plain("  \(promised.grouped) of the losing customers lose nothing if promises are kept"))
+                    .plain("  \(promised.grouped) of the losing customers would lose nothing if promises are kept"))
             }
         }
         if tally.heldByPromise > 0 {
-            lines.append(.plain("  \(tally.heldByPromise.grouped) have something only because of a promise"))
+            let verb = tally.heldByPromise == 1 ? "has" : "have"
+            lines.append(.plain("  \(tally.heldByPromise.grouped) \(verb) something only because of a promise"))
         }
         for remark in report.remarks { lines.append(.plain("  " + remark)) }
     }

@@ -47,7 +47,7 @@ struct PhraseTests {
         ("severalAccounts", "artifacts of several Apple Accounts in one line"),
         ("malformed", "malformed"),
         ("unsupportedAlgorithm", "signed with an algorithm that the App Store doesn't use"),
-        ("untrustedChain", "signed with a certificate that isn't trusted here"),
+        ("untrustedChain", "signed with a certificate that this rehearsal doesn't trust"),
         ("wrongPurpose", "signed with a certificate for another purpose"),
         ("outsideValidityPeriod", "signed when the certificate wasn't valid, or signed in the future"),
         ("badSignature", "changed after it was signed"),

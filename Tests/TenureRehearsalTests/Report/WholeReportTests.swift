@@ -53,7 +53,7 @@ struct WholeReportTests {
 
     /// Twelve customers with every kind of change, and 18 lines.
     private func report(
-        identifies: Bool = true, conditions: [String] = ["lost>=4", "everything.denied>70%"]
+        showsIDs: Bool = true, conditions: [String] = ["lost>=4", "everything.denied>70%"]
     ) throws -> RehearsalReport {
         var customers = ["ben", "ada", "cleo"].map {
             Customer(id: $0, version: "110", bought: "2015-03-10", before: Self.owner, now: Self.newcomer)
@@ -89,7 +89,7 @@ struct WholeReportTests {
         return RehearsalReport(
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
             input: .evidence(name: "lines", counts: counts, badLines: "bad.ndjson", anonymousIDs: []), tally: tally,
-            identifies: identifies,
+            showsIDs: showsIDs,
             conditions: try conditions.map { try FailCondition($0, of: comparison) },
             allowedRejected: 25)
     }
@@ -103,8 +103,8 @@ struct WholeReportTests {
             .heading("new.yaml against old.yaml, as of January 1, 2016"),
             .plain("lines: 18 lines, 14 of them from 12 customers, 3 rejected, 1 blank"),
             .plain("  rejected lines: wrongApp 2, invalidJSON 1"),
-            .plain("  rejected in lines that count: badSignature 1"),
-            .faint("  each with its line number: bad.ndjson"),
+            .plain("  rejected artifacts in lines that were used without them: badSignature 1"),
+            .faint("  the rejected lines with their numbers: bad.ndjson"),
             .heading("everything"),
             .good("  granted                  3  25.0%"),
             .faint("               2  eraHonored: got the app in an honored era"),
@@ -134,10 +134,10 @@ struct WholeReportTests {
             .faint("      such as gil (iOS, build 90, May 10, 2014): granted, promise"),
             .heading("customers"),
             .plain(
-                "  4 lose something, 2 gain something, 7 have another outcome in all, 1 only another reason, 4 don't change"
+                "  4 would lose something, 2 would gain something, 7 would have another outcome in all, 1 only another reason, 4 no change"
             ),
-            .plain("  1 of the losing customers lose nothing if promises are kept"),
-            .plain("  1 have something only because of a promise"),
+            .plain("  1 of the losing customers would lose nothing if promises are kept"),
+            .plain("  1 has something only because of a promise"),
             .plain(
                 "  1 customer (8.33%) has contradicting proofs: the version and the purchase date prove different eras"),
             .plain("  4 customers have bought `com.example.old`, which no entitlement lists"),
@@ -173,7 +173,7 @@ struct WholeReportTests {
     }
 
     @Test func `without --identify, the terminal report of a rehearsal numbers its examples`() throws {
-        let examples = TextReport(try report(identifies: false)).lines.compactMap { line -> Substring? in
+        let examples = TextReport(try report(showsIDs: false)).lines.compactMap { line -> Substring? in
             guard case .faint(let text) = line, text.hasPrefix("      such as ") else { return nil }
             return text.dropFirst(14).prefix { $0 != "(" }
         }
@@ -197,7 +197,7 @@ struct WholeReportTests {
         }
         let report = RehearsalReport(
             policyName: "new.yaml", oldPolicyName: nil, comparison: Comparison(of: policy, at: Population.now),
-            input: .database(name: "database", skipped: 3), tally: tally, identifies: true)
+            input: .database(name: "database", skipped: 3), tally: tally, showsIDs: true)
         let lines = TextReport(report).lines
         #expect(
             Array(lines.prefix(4)) == [
@@ -263,7 +263,7 @@ struct WholeReportTests {
             input: .evidence(
                 name: "lines", counts: counts, badLines: "bad.ndjson",
                 anonymousIDs: [.init(id: "none", accounts: 12)]),
-            tally: tally, isPartial: true, problem: .damagedArchive, identifies: true,
+            tally: tally, isPartial: true, problem: .damagedArchive, showsIDs: true,
             conditions: [try FailCondition("everything.lost>0", of: comparison)])
         let answers =
             #""before":{"outcome":"granted","reason":"product"},"now":{"outcome":"denied","reason":"eraNotHonored"}"#
@@ -309,8 +309,8 @@ struct WholeReportTests {
             + "<tr><td class=\"number\">1</td><td>invalid JSON <span class=\"soft\">invalidJSON</span></td></tr>"
         let parts: [String] = [
             bar, rejections,
-            "<div class=\"card \"><b>1</b><span>keep something by a promise alone</span></div>",
-            "<div class=\"card \"><b>1</b><span>have contradicting proofs</span></div>",
+            "<div class=\"card \"><b>1</b><span>has something only because of a promise</span></div>",
+            "<div class=\"card \"><b>1</b><span>has contradicting proofs</span></div>",
             "<div class=\"card \"><b>4</b><span>lines were rejected, whole or in part</span></div>",
             "<p class=\"note\">All customers: 7 with another outcome, 1 with only another reason, 4 without any change.</p>",
             "<p class=\"remark\">4 customers have bought <code>com.example.old</code>, which no entitlement lists.</p>",
@@ -323,15 +323,15 @@ struct WholeReportTests {
             "<td class=\"number\">7</td><td class=\"number\">58.3%</td><td>denied: got the app in an era that isn&#39;t honored <span class=\"soft\">(3 of them lose it)</span></td>",
             "<li><b>1</b> has another outcome. Before: denied, got the app in an era that isn&#39;t honored. Now: can’t be determined, can&#39;t tell",
             "<li><b>1</b> has another reason. Before: granted, got the app in an honored era. Now: granted, it was promised before.</li>",
-            "<p><b>customer without a signed platform</b></p>\n<p>loses <code>everything</code>.",
+            "<p><b>customer on an unknown platform</b></p>\n<p>loses <code>everything</code>.",
             "<p>lines has 18 lines: 14 from 12 customers, 3 rejected, and 1 blank.</p>",
-            "<h3>Rejected artifacts in lines that otherwise count</h3>",
+            "<h3>Rejected artifacts in lines that were used without them</h3>",
             "<p class=\"soft\">bad.ndjson lists them with their line numbers.</p>",
             "Customers appear under their IDs: share this page only with people who may know them.",
             "No rule of <code>tenure policy check</code> found anything.",
         ]
         for part in parts { #expect(page.contains(part), "\(part)") }
-        let numbered = String(decoding: HTMLReport.bytes(of: try report(identifies: false)), as: UTF8.self)
+        let numbered = String(decoding: HTMLReport.bytes(of: try report(showsIDs: false)), as: UTF8.self)
         #expect(numbered.contains("Customers are numbered, and the numbers don’t identify them."))
     }
 }
