@@ -1,8 +1,9 @@
 import TenureCore
 
-/// A part of the customers in the charts of the HTML report. Each part has its own color.
+/// A group of customers that has its own color in the bars of the HTML report: by what happens to their right to one
+/// entitlement.
 ///
-/// The raw value is the part's CSS class. The cases are in their order in a bar, from the bottom up or from the left.
+/// The raw value is the CSS class. The cases are in their order in a bar, from the bottom up or from the left.
 enum BarPart: String, CaseIterable {
     case granted
     case gains
@@ -10,7 +11,10 @@ enum BarPart: String, CaseIterable {
     case denied
     case loses
 
-    /// Returns the text in the legend. If there is no old policy, no customer gains, loses or keeps an entitlement.
+    /// Returns the text in the legend.
+    ///
+    /// - Parameter isCompared: whether there is an old policy. Otherwise no customer gains, loses or keeps an
+    ///   entitlement.
     func label(isCompared: Bool) -> String {
         switch self {
         case .granted: isCompared ? "keeps it" : "has it"
@@ -24,8 +28,8 @@ enum BarPart: String, CaseIterable {
 
 extension Counts {
     /// Returns the number of customers in a part. Each customer is in one part. Customers who lose the entitlement are
-    /// in `loses`, not in the part of their new outcome. That includes customers with a right that now ends earlier
-    /// (`shortened`), although they are still granted the entitlement.
+    /// in `loses`, and not in the part of their new outcome. This includes customers who are still granted the
+    /// entitlement, but for a shorter time (`shortened`).
     func count(_ part: BarPart) -> Int {
         switch part {
         case .granted: granted - gains - shortened
@@ -36,7 +40,7 @@ extension Counts {
         }
     }
 
-    /// The parts with customers, such as `keeps it 12, loses it 3`.
+    /// Returns the parts that have customers as text, such as `keeps it 12, loses it 3`.
     func words(isCompared: Bool) -> String {
         BarPart.allCases.filter { count($0) > 0 }
             .map { "\($0.label(isCompared: isCompared)) \(count($0).grouped)" }.joined(separator: ", ")
