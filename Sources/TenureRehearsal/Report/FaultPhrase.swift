@@ -1,7 +1,8 @@
 import TenureAppStore
 
 extension LineFault {
-    /// Returns the meaning of a code for readers who don't know it. A code without a text is returned unchanged.
+    /// Returns the meaning of a fault's code, for readers of a report who don't know the codes. An unknown code is
+    /// returned unchanged.
     static func phrase(of code: String) -> String {
         switch code {
         case "invalidJSON": return "invalid JSON"

@@ -16,7 +16,7 @@ struct PhraseTests {
             (.outsideWindow, "got the app outside the honored dates"),
             (.windowNeedsDate, "the honored dates need a purchase date"),
             (.honorEnded, "the right from the era has ended"),
-            (.endUnknown, "it is unknown how long the era grants it"),
+            (.endUnknown, "the end of the right from the era isn't known"),
             (.appRefunded, "the app was refunded"),
             (.boughtAgain, "got the app again after a refund, in an honored era"),
             (.boughtAgainInDoubt, "got the app again after a refund, perhaps too late"),
@@ -67,7 +67,7 @@ struct PhraseTests {
                 .unreadable("a.ndjson"),
                 "`a.ndjson` can't be read; check that it is the path of a file, and that you may read it"
             ),
-            (.folder("a"), "`a` is a folder; pass the file with the lines"),
+            (.folder("a"), "`a` is a folder; pass the path of an evidence file"),
             (
                 .noGzip("a.gz"),
                 "`a.gz` is compressed, and `gzip` isn't installed; install it, or decompress the file first"
