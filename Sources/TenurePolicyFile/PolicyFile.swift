@@ -80,6 +80,7 @@ package enum PolicyFile {
         }
     }
 
+    /// Parses the text as JSON or YAML. Apps can read only JSON.
     private static func parse(
         _ source: SourceText, as kind: DocumentKind
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
@@ -99,6 +100,7 @@ package enum PolicyFile {
         #endif
     }
 
+    /// Creates the error of a mistake that concerns the whole file.
     private static func failure(_ message: String, in fileName: String) -> PolicyFileError {
         PolicyFileError(message, at: SourcePosition(file: fileName, line: 1, column: 1))
     }

@@ -165,6 +165,8 @@ struct LintSubject: Sendable {
         entitlementNames(.undetermined, version, on: platform, bought: date)
     }
 
+    /// Returns the names of the entitlements with this outcome for a customer who acquired the app with this version
+    /// and date; nil if the file has mistakes.
     private func entitlementNames(
         _ outcome: Decision.Outcome, _ version: AppVersion?, on platform: Platform?, bought date: Date?
     ) -> [String]? {

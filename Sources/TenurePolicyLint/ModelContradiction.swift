@@ -19,6 +19,7 @@ struct ModelContradiction {
     /// 2. The date is earlier than the era of the version, and an early date takes precedence (rule C1).
     /// 3. The version fits an era with the right model, but the dates in the policy's release list exclude that era.
     let isByDate: Bool
+    /// The releases, in the order of their dates.
     private(set) var releases: [ListedRelease]
     /// The names of the entitlements that buyers of paid releases would have in `intendedEra`, and don't have in `era`.
     private(set) var lostEntitlements: Set<String> = []

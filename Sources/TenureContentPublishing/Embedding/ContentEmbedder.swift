@@ -174,6 +174,7 @@ private struct FileWriter: ~Copyable {
     private var file: NewFile?
     private var name = ""
 
+    /// Begins a file at a path in the folder `pack`, and creates the folders that contain it.
     mutating func begin(path: String, in pack: String) throws(PublishingError) {
         let location = URL(fileURLWithPath: "\(pack)/\(path)")
         let folder = location.deletingLastPathComponent().path
@@ -184,6 +185,7 @@ private struct FileWriter: ~Copyable {
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(PublishingError) { try file?.write(bytes) }
 
+    /// Completes the current file. Does nothing if no file was begun.
     mutating func end() throws(PublishingError) {
         let name = self.name
         try file.take()?.complete(as: name, flushing: false)

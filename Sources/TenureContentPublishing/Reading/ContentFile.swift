@@ -51,6 +51,7 @@ private enum Storage: String, CaseIterable {
 private struct ContentFileReader {
     let fileName: String
     let policy: Policy?
+    /// Collects the mistakes.
     var reading: Reading
 
     /// Reads the whole file. Throws if it has mistakes.
@@ -170,6 +171,7 @@ private struct ContentFileReader {
         return nil
     }
 
+    /// Reads `minimumAppVersion`. If it isn't a version, reports a mistake and returns nil.
     private mutating func minimumAppVersion(_ part: Part) -> AppVersion? {
         if let version = part.node.text.flatMap({ AppVersion($0) }) { return version }
         reading.report(

@@ -95,6 +95,7 @@ struct CaseReader {
         return result
     }
 
+    /// Reads the name of an App Store environment; nil if the field is missing.
     private mutating func environment(_ part: Part?) -> AppStoreEnvironment? {
         part.flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
     }

@@ -14,6 +14,7 @@ package struct DocumentKind: Sendable {
         self.keys = keys
     }
 
+    /// A policy file.
     package static let policy = DocumentKind(
         "a policy", beginning: "`app: { bundleID: com.example.calculator }`",
         keys: PolicyShape.policy.keys.map(\.rawValue))

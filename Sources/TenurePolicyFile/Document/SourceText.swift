@@ -4,6 +4,7 @@ import Foundation
 /// characters.
 struct SourceText {
     let fileName: String
+    /// The text, without a byte order mark, and with LF as the only line break.
     let text: String
 
     /// The maximum size in bytes.

@@ -17,11 +17,14 @@ package struct PolicyDraft: Sendable {
     package let buildNumbers: Policy.BuildNumbers?
     /// The releases of the app, from `releases` in the policy or from the CSV file that `releases` names.
     package let releases: [ListedRelease]
+    /// One `Entitlement` per entry under `entitlements`, in the order of the file, even for an entry with mistakes.
     package let entitlements: [Entitlement]
     /// One `Acknowledgment` per entry under `acknowledge`, which accepts one finding of the linter. An entry with
     /// mistakes still has an `Acknowledgment`, so the indexes match the file.
     package let acknowledgments: [Acknowledgment]
+    /// The whole document.
     private let root: Part
+    /// The paths of the parts that couldn't be read.
     private let reading: Reading
     /// The entries under `entitlements`, and their indexes, by name. A dictionary, because a policy may have thousands
     /// of entitlements.

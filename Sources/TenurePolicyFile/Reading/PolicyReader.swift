@@ -5,6 +5,7 @@ import TenureCore
 struct PolicyReader {
     /// Collects the mistakes in the document.
     var reading: Reading
+    /// The whole document.
     private let root: Part
     /// Returns the bytes of the policy's release list (a CSV file), by the path in the policy.
     private let releaseList: (String) throws -> [UInt8]
@@ -107,6 +108,7 @@ struct PolicyReader {
         return mistake.path == ["buildNumbers"] && reading.isBroken(["releases"])
     }
 
+    /// Reads `app`. If the bundle ID can't be read, the result has the bundle ID `unknown`.
     private mutating func app(_ part: Part?) -> Policy.App {
         let fields = part.flatMap { Fields($0, .app, &reading) }
         let bundleID = fields?[.bundleID].flatMap { $0.name(&reading, example: "com.example.calculator") }
@@ -115,6 +117,7 @@ struct PolicyReader {
         return Policy.App(bundleID: bundleID ?? "unknown", appleID: appleID)
     }
 
+    /// Reads `eras`. An entry with mistakes still gives an `Era`.
     private mutating func eras(_ part: Part?) -> [Era] {
         guard let elements = part?.elements(&reading, example: "eras: [{ name: paid, model: paid }]") else { return [] }
         return elements.enumerated().map { index, element in

@@ -127,6 +127,7 @@ package struct Part: Sendable {
 
 /// The values of a mapping, by key. The initializers report unknown keys and missing required keys as mistakes.
 package struct Fields {
+    /// The values by key. Keys that are unknown or have no value are left out.
     private let parts: [String: Part]
     /// The mapping itself.
     package let whole: Part
@@ -188,6 +189,8 @@ package struct Fields {
         }
     }
 
+    /// Returns the value of a key; nil if the key is missing or has no value.
     subscript(key: PolicyKey) -> Part? { parts[key.rawValue] }
+    /// Returns the value of a key; nil if the key is missing or has no value.
     package subscript(key: String) -> Part? { parts[key] }
 }

@@ -3,11 +3,13 @@ import TenureStore
 /// The result of reading a batch of lines of an evidence file: the encoded records (`SpillRecord`) that are put into
 /// buckets, and the bad lines.
 struct BatchReading: Sendable {
+    /// The counts of the batch's lines and rejected artifacts.
     private(set) var counts = InputCounts()
     /// The encoded records, one after the other.
     private(set) var records: [UInt8] = []
     /// The index at which each record in `records` ends, and the number of the bucket that it belongs to.
     private(set) var ends: [(bucket: Int, end: Int)] = []
+    /// The rejected lines, and the lines with a rejected artifact, in order.
     private(set) var badLines: [BadLine] = []
 
     init(_ batch: LineBatch, by reader: LineReader) {

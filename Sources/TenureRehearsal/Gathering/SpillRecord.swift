@@ -17,9 +17,11 @@ struct SpillRecord {
         let facts: ArraySlice<UInt8>
     }
 
+    /// What is stored under a name.
     enum Content {
+        /// The facts of lines with this name.
         case entry(Entry)
-        /// The more reliable name in the same line.
+        /// The more reliable name in a line with this name.
         case alias(CustomerName)
     }
 

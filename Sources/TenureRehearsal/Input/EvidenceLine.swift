@@ -24,6 +24,7 @@ struct EvidenceLine {
         let name: String?
     }
 
+    /// The artifacts in the line, in order.
     private(set) var parts: [Part] = []
     /// The `id` in the line: the customer's ID in the system that exported the file. Nil if the line has no `id`.
     private(set) var id: String?

@@ -7,7 +7,9 @@ import TenurePolicyLint
 /// readers who don't know Tenure.
 package struct HTMLReport {
     let report: RehearsalReport
+    /// The names of example customers.
     let names: ExampleNames
+    /// The HTML that was written so far.
     var page = HTMLText()
 
     /// Returns the page in UTF-8.
@@ -140,6 +142,7 @@ package struct HTMLReport {
     /// The maximum number of findings that aren't collapsed.
     private static let maximumFindings = 6
 
+    /// Writes one finding of the linter, with its position in the policy and its fix.
     private mutating func write(_ finding: LintFinding) {
         let place = "\(finding.position.file.shortFileName):\(finding.position.line)"
         page.markup(

@@ -168,6 +168,7 @@ extension RehearsalReport {
         }
     }
 
+    /// Writes an outcome with its deciding reason.
     private func write(_ answer: EntitlementTally.OutcomeReason, to writer: inout JSONWriter) {
         writer.object {
             $0.field("outcome", answer.outcome.rawValue)
@@ -175,6 +176,7 @@ extension RehearsalReport {
         }
     }
 
+    /// Writes an example customer: how the customer got the app, and the answers under both policies.
     private func write(_ example: Example, _ names: ExampleNames, to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("customer", names[example])

@@ -21,6 +21,7 @@ package struct RehearsalReport: Sendable {
     let policyName: String
     /// The name of the old policy to compare with; nil if there is no old policy.
     let oldPolicyName: String?
+    /// The rehearsed policy and the old policy.
     let comparison: Comparison
     let input: Input
     let tally: Tally

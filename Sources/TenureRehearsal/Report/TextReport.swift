@@ -130,6 +130,7 @@ package struct TextReport: Sendable {
         lines.append(.faint("    \(count.grouped.padded(left: 12))  of them because \(products.removal)"))
     }
 
+    /// Adds a line for some customers of each of these classes.
     private mutating func addExamples(_ kinds: [ExampleClass], of tally: EntitlementTally) {
         for kind in kinds {
             for example in (tally.examples[kind]?.all ?? []).prefix(Self.maximumExamples) {

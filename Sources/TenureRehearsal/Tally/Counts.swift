@@ -3,9 +3,11 @@ import TenureCore
 /// The numbers of customers with each outcome of one entitlement under the new policy, and with each change from the
 /// old policy (`Change`).
 package struct Counts: Sendable, Hashable {
+    // By outcome under the new policy. Each customer is in one of these three numbers.
     package private(set) var granted = 0
     package private(set) var denied = 0
     package private(set) var undetermined = 0
+    // By change from the old policy; all 0 if there is no old policy. `Change` explains each.
     package private(set) var gains = 0
     package private(set) var loses = 0
     private(set) var changesOutcome = 0

@@ -53,6 +53,7 @@ package struct EntitlementTally: Sendable, Hashable {
         }
     }
 
+    /// Keeps the customer as an example of one class if the rank of the customer is low enough.
     private mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect, as kind: ExampleClass) {
         // Few customers become examples, so this checks for room before it creates one.
         if let examples = examples[kind], !examples.admits(customer) { return }

@@ -32,6 +32,7 @@ struct LossGroup: Sendable, Hashable {
     private(set) var months: ClosedRange<Month>?
     /// The IDs of products that granted the entitlement, and that the new policy doesn't list for it.
     private(set) var removedProducts: Set<String> = []
+    /// Some of these customers, as examples in the report.
     private(set) var examples = Examples(limit: Self.maximumExamples)
 
     /// The maximum number of examples.
@@ -65,6 +66,7 @@ struct LossGroup: Sendable, Hashable {
         examples.add(other.examples)
     }
 
+    /// Returns the period from the first to the last month of both periods.
     private static func joined(_ one: ClosedRange<Month>, _ other: ClosedRange<Month>?) -> ClosedRange<Month> {
         guard let other else { return one }
         return min(one.lowerBound, other.lowerBound)...max(one.upperBound, other.upperBound)
