@@ -1,4 +1,4 @@
-// Only the service and the command read YAML. Apps read compiled policies, which are JSON.
+// Only the service and the `tenure` command read YAML. Apps read compiled policies, which are JSON.
 #if Service
     import Foundation
     import Yams

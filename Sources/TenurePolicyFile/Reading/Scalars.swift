@@ -102,7 +102,7 @@ extension Part {
     /// Reads a date with time, or a day, which means its midnight in UTC.
     package func dayOrInstant(_ reading: inout Reading) -> Date? { limit(&reading, \.midnight) }
 
-    /// Reads a date with time, or a day: for example `until` of an honor.
+    /// Reads a date with time, or a day: for example `until` of an entry under `honors`.
     ///
     /// - Parameter ofDay: converts a day to an instant, because a day begins and ends at different times in each time
     ///   zone.

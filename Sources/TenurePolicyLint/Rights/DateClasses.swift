@@ -25,7 +25,7 @@ struct DateClasses {
     /// Collects all dates with which the policies compare a purchase date. Each of them begins a new class.
     ///
     /// - Parameters:
-    ///   - timelines: the eras of both policies on one platform.
+    ///   - timelines: the eras (`Era`) of both policies on one platform.
     ///   - policies: both policies.
     ///   - now: the current time. No purchase date is later.
     init(timelines: [Timeline], policies: [Policy], now: Date) {

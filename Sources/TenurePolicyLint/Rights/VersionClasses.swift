@@ -39,7 +39,7 @@ struct VersionClasses {
     /// that prove the same eras.
     ///
     /// - Parameters:
-    ///   - timelines: the eras of both policies on one platform.
+    ///   - timelines: the eras (`Era`) of both policies on one platform.
     ///   - platform: the platform; nil for receipts, which contain no platform.
     ///   - existing: the builds or versions of all releases; nil if there is no release list.
     init(timelines: [Timeline], platform: Platform?, existing: Set<AppVersion>? = nil) {

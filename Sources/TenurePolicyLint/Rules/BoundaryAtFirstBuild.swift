@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a boundary (the first build or version of an era) at or below 1. No customer's build is below it, so no
+/// Finds a boundary (the first build or version of an `Era`) at or below 1. No customer's build is below it, so no
 /// customer is recognized as an owner, that is, as a customer of the earlier era.
 extension LintRule {
     static let boundaryAtFirstBuild = LintRule(

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a boundary (the first build or version of an era) that no release has, such as a build that was planned but
+/// Finds a boundary (the first build or version of an `Era`) that no release has, such as a build that was planned but
 /// rejected in review. If numbers always increase, the boundary still separates the releases before and after it. But
 /// if the policy has a release list, and the boundary no instant (`at`), nothing separates the two eras.
 extension LintRule {

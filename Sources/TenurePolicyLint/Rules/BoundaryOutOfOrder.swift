@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a boundary (the beginning of an era) that the release list contradicts:
+/// Finds a boundary (the beginning of an `Era`) that the release list contradicts:
 /// - The boundary's instant (`at`) doesn't fit the date of its release in the list.
 /// - The release has no date in the list. It is then assumed to have come out at the boundary's instant (rule A5 of
 ///   Docs/decision-rules.md), but the dates of the releases before and after it in the list exclude that instant.

@@ -2,8 +2,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a boundary (the beginning of an era) without a date. In the sandbox, the version is always the same, so tests
-/// can't show that a boundary is wrong. If the boundary has a date in addition to the version, a wrong version
+/// Finds a boundary (the beginning of an `Era`) without a date. In the sandbox, the version is always the same, so
+/// tests can't show that a boundary is wrong. If the boundary has a date in addition to the version, a wrong version
 /// contradicts the date, and a rehearsal (a dry run over real customers) finds the contradiction. Receipts signed
 /// before June 20, 2013 have no version at all.
 extension LintRule {

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a boundary (the beginning of an era) without a build or version, so that only the purchase date decides. For
+/// Finds a boundary (the beginning of an `Era`) without a build or version, so that only the purchase date decides. For
 /// buyers of an app bundle (several apps sold together), the original purchase date is the date on which they bought or
 /// completed the bundle, so it may be too late.
 extension LintRule {

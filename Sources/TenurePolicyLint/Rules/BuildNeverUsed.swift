@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a boundary by build (the first build of an era) in a policy with `buildNumbers: restarted`, in which builds
+/// Finds a boundary by build (the first build of an `Era`) in a policy with `buildNumbers: restarted`, in which builds
 /// are never compared.
 extension LintRule {
     static let buildNeverUsed = LintRule(

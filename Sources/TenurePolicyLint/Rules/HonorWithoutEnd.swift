@@ -4,7 +4,7 @@ import TenureJSON
 import TenurePolicyFile
 
 /// Finds an honor of limited length in an era without a dated end. An honor is an entry under `honors`, which gives an
-/// entitlement to the customers of an era. Its length (`for`) is counted from the end of the era.
+/// entitlement to the customers of an `Era`. Its length (`for`) is counted from the end of the era.
 extension LintRule {
     static let honorWithoutEnd = LintRule(
         "honor-without-end", .error, "an honor of limited length in an era without a dated end",

@@ -1,9 +1,9 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds releases with another price model (`paid` or `free`) in the release list than the era to which the policy
-/// assigns them. Either the list or the policy is wrong. If buyers lose something, the rule `paid-build-unhonored`
-/// reports the releases instead.
+/// Finds releases with another price model (`paid` or `free`) in the release list than the era (a period with one price
+/// model) to which the policy assigns them. Either the list or the policy is wrong. If buyers lose something, the rule
+/// `paid-build-unhonored` reports the releases instead.
 extension LintRule {
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",

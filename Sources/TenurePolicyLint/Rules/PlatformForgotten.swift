@@ -1,8 +1,9 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a platform for which an era has no beginning, although another era of the policy or the release list has the
-/// platform. Then the policy doesn't say when the change to that era happened on the platform.
+/// Finds a platform for which an era (a period in which the app was paid, or free) has no beginning, although another
+/// era of the policy or the release list has the platform. Then the policy doesn't say when the change to that era
+/// happened on the platform.
 extension LintRule {
     static let platformForgotten = LintRule(
         "platform-forgotten", .error, "a platform that an era doesn't mention",

@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a marketing version as the boundary (the first build of an era) on iOS, where Apple's `originalAppVersion` is
-/// the build. Tests don't reveal this mistake, because all test environments report an invented version.
+/// Finds a marketing version as the boundary (the first build of an `Era`) on iOS, where Apple's `originalAppVersion`
+/// is the build. Tests don't reveal this mistake, because all test environments report an invented version.
 extension LintRule {
     static let versionForBuild = LintRule(
         "version-for-build", .error, "a marketing version where iOS, tvOS, watchOS or visionOS reports the build",
