@@ -204,8 +204,8 @@ extension Release.Moment {
     }
 }
 
-/// Returns names in backticks as a list for a message: `a`, `b` and `c`. A long list ends with a number instead, so that
-/// thousands of messages about thousands of names stay short.
+/// Returns names in backticks as a list for a message: `a`, `b` and `c`. A long list ends with a number instead, so
+/// that thousands of messages about thousands of names stay short.
 func inWords(_ names: [String], _ conjunction: String = "and") -> String {
     let quoted = names.prefix(20).map { "`\($0.shortened)`" }
     if names.count > quoted.count {

@@ -12,8 +12,8 @@ package enum Linter {
     /// - Parameters:
     ///   - draft: the policy file.
     ///   - releases: the real releases, from a separate list; nil to use the policy's own list.
-    ///   - isListMapped: whether the separate list is an export with other columns, for the option `--map`. A policy can't
-    ///     use such a list.
+    ///   - isListMapped: whether the separate list is an export with other columns, for the option `--map`. A policy
+    ///     can't use such a list.
     ///   - old: the previous policy. Every right that an existing customer has under it and would lose is a finding.
     ///   - now: the time of the check. Customers who came later, and rights that ended before, are ignored. By default,
     ///     no time is considered.

@@ -131,8 +131,8 @@ private struct ContentFileReader {
             name: name, unlock: unlock, isPurgeable: storage == .purgeable, minimumAppVersion: minimum, files: files)
     }
 
-    /// Reads what unlocks the pack: either the field `entitlement` or the field `product`. Unless exactly one of them has
-    /// a valid value, reports a mistake and returns nil.
+    /// Reads what unlocks the pack: either the field `entitlement` or the field `product`. Unless exactly one of them
+    /// has a valid value, reports a mistake and returns nil.
     private mutating func unlock(_ fields: Fields) -> ContentCatalog.Unlock? {
         let entitlements = policy?.entitlements
         switch (fields[.entitlement], fields[.product]) {

@@ -103,8 +103,8 @@ struct PolicyReader {
         // reported even if one of the honor's limits couldn't be read.
         let isHonor = mistake.path.count == 4 && mistake.path[2] == "honors"
         if reading.isBroken(isHonor ? mistake.path + ["era"] : mistake.path) { return true }
-        // With a release list, `buildNumbers` may be left out. So if the list couldn't be read, a missing `buildNumbers`
-        // isn't reported.
+        // With a release list, `buildNumbers` may be left out. So if the list couldn't be read, a missing
+        // `buildNumbers` isn't reported.
         return mistake.path == ["buildNumbers"] && reading.isBroken(["releases"])
     }
 

@@ -14,8 +14,8 @@ struct PlatformPanel {
     private let isCompared: Bool
     /// The time axis of the histogram; nil if no customer has a known purchase date.
     private let scale: TimeScale?
-    /// The policy's eras (periods in which the app was paid, or free) on this platform; nil if the policy doesn't mention
-    /// the platform.
+    /// The policy's eras (periods in which the app was paid, or free) on this platform; nil if the policy doesn't
+    /// mention the platform.
     private let spans: EraSpans?
     /// The counts of each bar of the histogram, by the bar's index in `scale`.
     private let bars: [Int: Counts]

@@ -11,8 +11,8 @@ struct CriticalInstants: Sendable {
     /// The dates in ascending order.
     private let instants: [Date]
 
-    /// Collects the dates of these policies: both policies of the comparison, and the earlier policies to which promises
-    /// (recorded rights of customers) refer.
+    /// Collects the dates of these policies: both policies of the comparison, and the earlier policies to which
+    /// promises (recorded rights of customers) refer.
     init(of policies: some Sequence<Policy>) {
         // Rule A9 of Docs/decision-rules.md: a purchase before the platform's store opened contradicts the platform.
         var instants = Set(
