@@ -58,8 +58,8 @@ package struct PolicyCase: Sendable {
                 purchasesAreComplete: purchasesAreComplete, support: support, persona: persona)
         }
 
-        /// The same artifacts in other orders: each artifact is once first and once last. Empty if there is only one
-        /// order. A decision must not depend on the order.
+        /// The same artifacts in other orders: rotated so that each artifact is the first once, and each rotation also
+        /// reversed. Empty if there is only one order. A decision must not depend on the order.
         var otherOrders: [Artifacts] {
             func rotated<Element>(_ elements: [Element], by count: Int) -> [Element] {
                 guard !elements.isEmpty else { return elements }

@@ -88,12 +88,12 @@ package enum ReleaseListFile {
         let headerNames = Set(header.map { Column.letters($0.text) })
         for (name, column) in mapping.columns.sorted(by: { $0.key < $1.key }) where !headerNames.contains(name) {
             mistakes.add(
-                "the first row has no column `\(name.shortened)` for `\(column.rawValue)`; map `\(column.rawValue)` to another column",
+                "the first row has no column `\(name.shortened)` for `\(column.rawValue)`; name another column with `--map COLUMN=\(column.rawValue)`",
                 at: start)
         }
         // A file without a column of a release list may be secret, so the message doesn't quote it.
         guard header.contains(where: { mapping[$0.text] != nil || Column(header: $0.text) != nil }) else {
-            let columns = mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns of the mapping"
+            let columns = mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns that `--map` names"
             throw PolicyFileError(
                 "this doesn't look like a release list; check the path, or begin it with \(columns)", at: start
             ).withoutExcerpts
