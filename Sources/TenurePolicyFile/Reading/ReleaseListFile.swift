@@ -93,7 +93,8 @@ package enum ReleaseListFile {
         }
         // A file without a column of a release list may be secret, so the message doesn't quote it.
         guard header.contains(where: { mapping[$0.text] != nil || Column(header: $0.text) != nil }) else {
-            let columns = mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns that `--map` names"
+            let columns =
+                mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns that `--map` names"
             throw PolicyFileError(
                 "this doesn't look like a release list; check the path, or begin it with \(columns)", at: start
             ).withoutExcerpts

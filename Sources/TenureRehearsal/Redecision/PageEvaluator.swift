@@ -5,8 +5,8 @@ import TenureStore
 /// Decides for a page of customers in a service's database. Customers who differ only in ways that can't change a
 /// decision are of one kind (`CustomerKinds`), and the evaluator decides only once for each kind.
 ///
-/// Only plain facts (`PlainFacts`), which most customers have, can be compared so. Other customers are evaluated one by
-/// one.
+/// Most customers have plain facts (`PlainFacts`), which show the kind without decoding. Other customers are evaluated
+/// one by one.
 struct PageEvaluator: Sendable {
     /// The two policies to compare, and the date of the decisions.
     let comparison: Comparison
@@ -65,8 +65,8 @@ struct PageEvaluator: Sendable {
         var outcome: Outcome
         /// The number of a policy version that a promise refers to, but that doesn't exist.
         var missingPolicy: Int64?
-        /// The rank up to which customers of a kind can become examples, by the index in `times`; nil if not computed
-        /// yet.
+        /// The rank up to which customers of a kind can become examples, by the kind's index in `outcome.times`; nil if
+        /// it wasn't computed yet.
         private var ranks: [UInt64?]
         /// A buffer for the key of the current customer.
         private var keyBuffer = [UInt8](repeating: 0, count: 1024)
