@@ -3,7 +3,8 @@ import Foundation
 /// The rules for the path of a file in an asset pack: relative, with `/` between its parts, in Unicode's composed form
 /// (NFC), and short enough for a ustar header.
 package enum AssetPath {
-    /// Returns what is wrong with a path. Nil if it is valid.
+    /// Returns what is wrong with a path, as words that follow the path in a message: `has a part .`. Nil if the path
+    /// is valid.
     ///
     /// The same rules apply when a pack is published and when a client installs it. So a manifest can't name a file
     /// outside the pack's folder.
@@ -12,7 +13,7 @@ package enum AssetPath {
         if path.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) {
             return "has control characters"
         }
-        // These are separators on Windows and on older Macs.
+        // `\` and `:` separate folders on Windows and on older Macs.
         if path.contains("\\") || path.contains(":") { return "has a `\\` or a `:`" }
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         if parts.contains(where: \.isEmpty) { return "begins or ends with `/`, or has `//`" }
@@ -26,7 +27,8 @@ package enum AssetPath {
         return nil
     }
 
-    /// Divides a path into the parts for ustar's `prefix` and `name` fields. Nil if it doesn't fit.
+    /// Divides a path for a ustar header, which has two fields for it: `prefix` for the first folders, and `name` for
+    /// the rest. Nil if the path is too long.
     package static func ustarFields(of path: String) -> (prefix: String, name: String)? {
         let bytes = Array(path.utf8)
         if bytes.count <= nameSize { return ("", path) }
@@ -43,18 +45,19 @@ package enum AssetPath {
         )
     }
 
+    /// The sizes of the fields `name` and `prefix` in bytes.
     private static let nameSize = 100
     private static let prefixSize = 155
 
-    /// Returns a form of the path, composed and without case. Two paths have the same form if some file systems treat
-    /// them as the same path.
+    /// Returns the path in NFC and in lower case. Two paths have the same result if some file systems treat them as the
+    /// same path.
     static func folded(_ path: String) -> String {
         // Convert to upper case first: `ß` and `ss`, and `ſ` and `s`, are equal on file systems that ignore case.
         path.precomposedStringWithCanonicalMapping.uppercased().lowercased().precomposedStringWithCanonicalMapping
     }
 
-    /// Returns the first two paths, in the order of `paths`, that can't both exist: the two paths are equal when
-    /// folded, or one path is a folder that contains the other path. Nil if all paths can exist.
+    /// Returns the first two paths, in the order of `paths`, that can't both exist on every file system: both have the
+    /// same `folded` result, or one path is a folder that contains the other path. Nil if all paths can exist.
     package static func conflict(among paths: some Sequence<String>) -> (String, String)? {
         var files: [String: String] = [:]
         var folders: [String: String] = [:]

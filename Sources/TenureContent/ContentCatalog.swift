@@ -3,7 +3,9 @@ import TenureAPI
 package import TenureCore
 import TenureJSON
 
-/// The asset packs of an app: what unlocks each pack, and its newest version for each version of the app.
+/// The asset packs of an app: what unlocks each pack, and the pack's newest version for each version of the app.
+///
+/// An asset pack is a group of files that a purchase unlocks and that are published and downloaded together.
 package struct ContentCatalog: Sendable, Hashable {
     /// What a customer must have to download and open a pack.
     package enum Unlock: Sendable, Hashable {
@@ -13,13 +15,16 @@ package struct ContentCatalog: Sendable, Hashable {
         case product(String)
     }
 
-    /// A version of a pack: its manifest, and its archive with all files.
+    /// A version of a pack. It consists of two published files, each named by its digest: the manifest
+    /// (`PackManifest`), which lists the pack's files, and the archive, which contains them.
     package struct Version: Sendable, Hashable {
         /// The lowest `CFBundleShortVersionString` of apps that can use this version. Nil if every app can use it.
         package let minimumAppVersion: AppVersion?
+        /// The digest of the manifest.
         package let manifest: ContentDigest
         /// The size of the manifest in bytes.
         package let manifestSize: Int
+        /// The digest of the archive.
         package let archive: ContentDigest
         /// The size of the archive in bytes, which a complete download transfers.
         package let archiveSize: Int64
@@ -38,6 +43,7 @@ package struct ContentCatalog: Sendable, Hashable {
             self.installedSize = installedSize
         }
 
+        /// Creates the version that a manifest describes.
         package init(of manifest: PackManifest, minimumAppVersion: AppVersion?) {
             let json = manifest.json
             self.init(
@@ -48,8 +54,9 @@ package struct ContentCatalog: Sendable, Hashable {
 
     /// An asset pack.
     package struct Pack: Sendable, Hashable {
+        /// The name, unique in the app: 1 to 64 of the characters a–z, 0–9 and `-`.
         package let name: String
-        /// The entitlement or product that the pack needs.
+        /// What a customer must have to download and open the pack.
         package let unlock: Unlock
         /// Whether the system may delete an installed pack to free space.
         package let isPurgeable: Bool
@@ -67,8 +74,8 @@ package struct ContentCatalog: Sendable, Hashable {
         ///
         /// Returns nil if the app is too old for all versions of the pack.
         ///
-        /// - Parameter appVersion: the `CFBundleShortVersionString`. Nil if it is missing or unreadable. Nil
-        ///   is treated as older than every minimum.
+        /// - Parameter appVersion: the app's `CFBundleShortVersionString`. Nil if it is missing or unreadable: then
+        ///   only a version without `minimumAppVersion` is returned.
         package func version(for appVersion: AppVersion?) -> Version? {
             versions.last { version in
                 guard let minimum = version.minimumAppVersion else { return true }
@@ -77,15 +84,18 @@ package struct ContentCatalog: Sendable, Hashable {
         }
     }
 
+    /// The bundle ID of the app.
     package let bundleID: String
     /// The packs, sorted by name.
     package let packs: [Pack]
 
+    /// The maximum number of packs of one app.
     package static let maximumPacks = 100
     /// The maximum number of versions of one pack.
     private static let maximumVersions = 100
 
-    /// - Throws: `invalidCatalog` for a catalog that no client would read.
+    /// - Throws: `invalidCatalog` if clients would reject the catalog, for example because two packs have the same
+    ///   name.
     package init(bundleID: String, packs: [Pack]) throws(ContentError) {
         guard !bundleID.isEmpty else { throw .invalidCatalog("its bundle ID is empty") }
         guard packs.count <= Self.maximumPacks else {
@@ -122,6 +132,7 @@ package struct ContentCatalog: Sendable, Hashable {
         self.packs = sorted
     }
 
+    /// Returns the pack with this name. Nil if no pack has it.
     package subscript(_ name: String) -> Pack? { packs.first { $0.name == name } }
 
     /// Whether a string can name a pack: `[a-z0-9-]{1,64}`.
@@ -137,7 +148,7 @@ package struct ContentCatalog: Sendable, Hashable {
 // MARK: JSON
 
 extension ContentCatalog {
-    /// Writes the catalog's fields of a signed payload.
+    /// Writes the fields that the catalog has in the payload of a `SignedCatalog`: `bundleID` and `packs`.
     func write(to json: inout JSONWriter) {
         json.field("bundleID", bundleID)
         json.object("packs") { json in
@@ -160,6 +171,7 @@ extension ContentCatalog {
         }
     }
 
+    /// Creates the catalog from decoded JSON. Throws `invalidCatalog` if a field is invalid.
     init(_ text: Text) throws(ContentError) {
         var packs: [Pack] = []
         for (name, pack) in text.packs {
@@ -168,7 +180,7 @@ extension ContentCatalog {
         try self.init(bundleID: text.bundleID, packs: packs)
     }
 
-    /// The catalog's part of a signed payload.
+    /// The fields that `write(to:)` writes, decoded but not yet checked.
     struct Text: Decodable {
         let bundleID: String
         let packs: [String: Pack]
@@ -189,6 +201,7 @@ extension ContentCatalog {
             let installedSize: Int64
         }
 
+        /// The only value of the field `storage`.
         static let purgeable = "purgeable"
     }
 }
@@ -203,6 +216,7 @@ extension ContentCatalog.Unlock {
         }
     }
 
+    /// Writes the field `entitlement` or the field `product`.
     func write(to json: inout JSONWriter) {
         switch self {
         case .entitlement(let name): json.field("entitlement", name)

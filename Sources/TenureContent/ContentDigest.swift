@@ -8,11 +8,13 @@ import TenureJSON
     import Crypto
 #endif
 
-/// A SHA-256 digest of a manifest, an archive, a file or a chunk. Manifests and archives are named by their digests.
+/// A SHA-256 digest: of a file in an asset pack, of a chunk (4 MiB) of a file, or of a pack's manifest or archive.
+/// Published manifests and archives are named by their digests.
 package struct ContentDigest: Sendable, Hashable {
     /// The digest's 32 bytes, as four big-endian numbers.
     private let words: SIMD4<UInt64>
 
+    /// The size of a digest in bytes.
     package static let size = 32
 
     /// - Parameter bytes: exactly 32 bytes. For any other number, the result is nil.
@@ -33,7 +35,7 @@ package struct ContentDigest: Sendable, Hashable {
         self.words = words
     }
 
-    /// Computes the digest of bytes.
+    /// Computes the digest of these bytes.
     package init(of bytes: some DataProtocol) {
         var hash = ContentHash()
         hash.update(bytes)
@@ -48,6 +50,7 @@ package struct ContentDigest: Sendable, Hashable {
         return words
     }
 
+    /// The digest's 32 bytes.
     package var bytes: [UInt8] {
         (0..<Self.size).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> UInt64(56 - $0 % 8 * 8)) }
     }
@@ -84,6 +87,6 @@ package struct ContentHash: Sendable {
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
 
-    /// The digest of everything so far.
+    /// The digest of all bytes that were added so far.
     package var digest: ContentDigest { ContentDigest(hash.finalize()) }
 }

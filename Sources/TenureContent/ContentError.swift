@@ -1,14 +1,19 @@
-/// Why a manifest, a catalog or an embedded folder is rejected.
+/// Why one of Tenure's content files is rejected: a pack's manifest, the content catalog of an app, or `content.json`
+/// in an app's bundle.
 package enum ContentError: Error, Sendable, Hashable {
+    /// The manifest breaks a rule of `PackManifest`. The text says which, such as `it can't be read`.
     case invalidManifest(String)
+    /// The catalog breaks a rule of `ContentCatalog`. The text says which.
     case invalidCatalog(String)
+    /// `content.json` breaks a rule of `EmbeddedContent`. The text says which.
     case invalidEmbeddedContent(String)
-    /// None of the app's keys made the signature.
+    /// None of the public keys that the app pins belongs to the key that signed the catalog.
     case wrongSignature
+    /// The catalog is for another app. Both values are bundle IDs.
     case wrongApp(found: String, wanted: String)
-    /// The catalog is older than the known catalog.
+    /// The catalog's counter is lower than `known`, the counter of a catalog that was accepted before.
     case older(counter: Int64, known: Int64)
-    /// Another catalog has the same counter.
+    /// A catalog with other contents and the same counter was accepted before.
     case sameCounter(Int64)
 }
 

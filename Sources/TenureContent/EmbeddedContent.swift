@@ -3,8 +3,8 @@ import TenureAPI
 package import TenureCore
 import TenureJSON
 
-/// The asset packs in an app's bundle: a folder with the packs' files, each at `<pack>/<path>`, and with `content.json`,
-/// which describes the packs.
+/// The contents of `content.json`, which describes the asset packs in an app's bundle. An asset pack is a group of
+/// files that a purchase unlocks. The packs' files are in the same folder as `content.json`, each at `<pack>/<path>`.
 ///
 /// `tenure content embed` writes the folder. The files are opened in place, and aren't compared with digests: Xcode
 /// converts some files (PNG, property lists), so their contents and sizes may differ from `content.json`.
@@ -16,7 +16,7 @@ import TenureJSON
 package struct EmbeddedContent: Sendable, Hashable {
     /// A file of a pack, as `content.json` describes it.
     package struct File: Sendable, Hashable, Decodable {
-        /// Relative to the pack's folder; see `AssetPath`.
+        /// The path relative to the pack's folder. `AssetPath` has the rules for paths.
         package let path: String
         /// The size in bytes before Xcode converted the file.
         package let size: Int64
@@ -24,12 +24,15 @@ package struct EmbeddedContent: Sendable, Hashable {
 
     /// An embedded asset pack.
     package struct Pack: Sendable, Hashable {
+        /// The name of the pack and of its folder.
         package let name: String
-        /// The entitlement or product that the pack needs.
+        /// What a customer must have to open the pack.
         package let unlock: ContentCatalog.Unlock
+        /// Whether the catalog allows the system to delete a downloaded copy of the pack to free space.
         let isPurgeable: Bool
+        /// The lowest `CFBundleShortVersionString` of apps that can use the pack. Nil if every app can use it.
         package let minimumAppVersion: AppVersion?
-        /// The digest of the manifest. It is the same as for a published version with the same files.
+        /// The digest of the manifest that a published version with the same files has.
         package let version: ContentDigest
         package let files: [File]
 
@@ -43,9 +46,11 @@ package struct EmbeddedContent: Sendable, Hashable {
     /// The name of the JSON file, in the folder that contains the packs' folders.
     package static let fileName = "content.json"
 
+    /// Returns the pack with this name. Nil if no pack has it.
     package subscript(_ name: String) -> Pack? { packs.first { $0.name == name } }
 
-    /// - Throws: `invalidEmbeddedContent` for packs that can't be in one bundle.
+    /// - Throws: `invalidEmbeddedContent` if the packs can't be in one bundle, for example because two have the same
+    ///   name.
     package init(packs: [Pack]) throws(ContentError) {
         guard packs.count <= ContentCatalog.maximumPacks else {
             throw .invalidEmbeddedContent(
@@ -88,7 +93,7 @@ package struct EmbeddedContent: Sendable, Hashable {
 // MARK: JSON
 
 extension EmbeddedContent.Pack {
-    /// A pack with the files of a manifest.
+    /// Creates a pack with the files that a manifest lists.
     package init(
         name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool, minimumAppVersion: AppVersion?,
         manifest: PackManifest
@@ -103,8 +108,8 @@ extension EmbeddedContent.Pack {
 extension EmbeddedContent {
     /// Reads `content.json`.
     ///
-    /// - Throws: `invalidEmbeddedContent` if the JSON can't be read, has another format number, or describes packs that
-    ///   one bundle can't have. Unknown fields are ignored.
+    /// - Throws: `invalidEmbeddedContent` if the JSON can't be read, has another `format` than 1, or describes packs
+    ///   that can't be in one bundle. Unknown fields are ignored.
     package init(json: Data) throws(ContentError) {
         let text: Text
         do {
@@ -142,7 +147,7 @@ extension EmbeddedContent {
         try self.init(packs: packs)
     }
 
-    /// The JSON. It is canonical: the same packs give the same bytes.
+    /// The contents of `content.json`. The JSON is canonical: the same packs give the same bytes.
     package var json: Data {
         let json = JSONWriter.object { json in
             json.field("format", 1)

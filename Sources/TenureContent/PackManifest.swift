@@ -3,9 +3,11 @@ import TenureAPI
 import TenureCore
 import TenureJSON
 
-/// The files of one version of an asset pack, with the digests that they must have, and where they are in its archive.
+/// The files of one version of an asset pack (a group of files that a purchase unlocks): the digest that each file must
+/// have, and its position in the pack's archive.
 ///
-/// The JSON is canonical: the same files give the same bytes. The manifest is named by the digest of these bytes.
+/// The JSON is canonical: the same files give the same bytes. A published manifest is named by the digest of these
+/// bytes.
 ///
 /// ```json
 /// {"format":1,"archive":{"sha256":"…","size":3584},"files":[
@@ -18,12 +20,13 @@ import TenureJSON
 package struct PackManifest: Sendable, Hashable {
     /// A file of the pack.
     package struct File: Sendable, Hashable {
-        /// Relative to the pack's folder; see `AssetPath`.
+        /// The path relative to the pack's folder. `AssetPath` has the rules for paths.
         package let path: String
-        /// The offset of the contents in the archive.
+        /// The offset of the file's contents in the archive, in bytes.
         package let offset: Int64
         /// The size in bytes.
         package let size: Int64
+        /// The digest of the whole file.
         package let digest: ContentDigest
         /// The digest of each chunk of 4 MiB. The last chunk may be shorter. If there is only one chunk, its digest is
         /// the file's digest. An empty file has no chunks.
@@ -37,19 +40,23 @@ package struct PackManifest: Sendable, Hashable {
             self.chunks = chunks
         }
 
-        /// Returns the range of a chunk in the file.
+        /// Returns the bytes of the file that belong to the chunk with this index.
         package func range(ofChunk index: Int) -> Range<Int64> {
             let start = Int64(index) * PackManifest.chunkSize
             return start..<min(size, start + PackManifest.chunkSize)
         }
     }
 
+    /// The digest of the archive, which is also its file name.
     package let archive: ContentDigest
     /// The size of the archive in bytes.
     package let archiveSize: Int64
+    /// The files, in the order of the archive.
     package let files: [File]
 
+    /// The size of a chunk in bytes: 4 MiB.
     package static let chunkSize: Int64 = 4 << 20
+    /// The maximum number of files of a pack.
     package static let maximumFiles = 10_000
     /// The maximum size of all files of a pack together, in bytes.
     package static let maximumPackSize: Int64 = 64_000_000_000
@@ -58,13 +65,13 @@ package struct PackManifest: Sendable, Hashable {
     static let maximumArchiveSize = maximumPackSize + Int64(maximumFiles) * 1024 + 1024
     /// The maximum size of a file in bytes. ustar's size field has eleven octal digits.
     package static let maximumFileSize: Int64 = (8 << 30) - 1
-    /// The maximum size of the JSON in bytes. 10,000 files with the longest paths and 16,000 chunks need less.
+    /// The maximum size of a manifest in bytes. 10,000 files with the longest paths and 16,000 chunks need less.
     package static let maximumTextSize = 8 << 20
 
     /// The size of all files in bytes.
     package var installedSize: Int64 { files.reduce(0) { $0 + $1.size } }
 
-    /// - Parameter files: the files, with offsets from `offset(after:)`.
+    /// - Parameter files: the files in the order of the archive, each at the offset that `offset(after:)` returns.
     /// - Throws: `invalidManifest` if clients would reject the manifest.
     package init(files: [File], archive: ContentDigest, archiveSize: Int64) throws(ContentError) {
         guard files.count <= Self.maximumFiles else {
@@ -115,11 +122,12 @@ package struct PackManifest: Sendable, Hashable {
         (previous.map { end(ofFileAt: $0.offset, size: $0.size) } ?? 0) + blockSize
     }
 
-    /// Returns the size of an archive that ends with this file.
+    /// Returns the size of an archive that ends with this file, in bytes. Nil is an archive without files.
     package static func archiveSize(endingWith last: File?) -> Int64 {
         (last.map { end(ofFileAt: $0.offset, size: $0.size) } ?? 0) + endSize
     }
 
+    /// Returns the offset of the first block after a file's contents.
     private static func end(ofFileAt offset: Int64, size: Int64) -> Int64 {
         offset + (size + blockSize - 1) / blockSize * blockSize
     }
@@ -130,7 +138,8 @@ package struct PackManifest: Sendable, Hashable {
 extension PackManifest {
     /// Reads an untrusted manifest.
     ///
-    /// - Throws: `invalidManifest` for anything that `json` doesn't write.
+    /// - Throws: `invalidManifest` if the JSON can't be read, has another `format` than 1, or breaks a rule for
+    ///   manifests. Unknown fields are ignored.
     package init(json: Data) throws(ContentError) {
         guard json.count <= Self.maximumTextSize else {
             throw .invalidManifest("it has \(json.count) bytes; a manifest has at most \(Self.maximumTextSize)")
@@ -152,7 +161,7 @@ extension PackManifest {
         try self.init(files: files, archive: text.archive.sha256, archiveSize: text.archive.size)
     }
 
-    /// The JSON. It is canonical: the same files give the same bytes.
+    /// The manifest as canonical JSON.
     package var json: Data {
         let json = JSONWriter.object(capacity: 1024 + files.count * 256) { json in
             json.field("format", 1)

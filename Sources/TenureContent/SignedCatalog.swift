@@ -10,7 +10,8 @@ package import TenurePolicyFile
     package import Crypto
 #endif
 
-/// A signed content catalog. Any server can publish it, because the app pins the key that must have signed it.
+/// A signed content catalog: the list of an app's asset packs. Any server can publish it, because the app pins the
+/// public key of the key that must have signed it.
 ///
 /// The text is a compact JWS like a signed policy, but with another `typ`, so that a policy isn't accepted as a
 /// catalog. Its payload is a JSON object with `counter`, which increases with each catalog, `iat` (the signing time in
@@ -19,13 +20,16 @@ package struct SignedCatalog: Sendable, Hashable {
     package let catalog: ContentCatalog
     /// The counter, at least 1. Of two catalogs, the one with the higher counter is newer.
     package let counter: Int64
+    /// When the catalog was signed.
     package let issuedAt: Date
     /// The signed text, to be stored and verified again.
     package let text: String
 
+    /// The `typ` in the JWS header of signed catalogs.
     static let type = "tenure-content+jwt"
     /// The maximum size of the payload in bytes. 100 packs with 20 versions each need less.
     static let maximumPayloadSize = 1 << 20
+    /// The maximum size of the signed text in bytes: the payload in Base64, the header and the signature.
     package static let maximumTextSize = maximumPayloadSize / 3 * 4 + 1024
     /// The name of the catalog's file, which is in the same folder as the manifests and archives.
     package static let fileName = "catalog.jws"
@@ -43,8 +47,8 @@ package struct SignedCatalog: Sendable, Hashable {
         }
     }
 
-    /// Reads a catalog without verifying its signature: on the machine that has the published folder. Clients always
-    /// verify the signature.
+    /// Reads a catalog without verifying its signature, for commands on the machine that has the published folder.
+    /// Clients always verify the signature.
     ///
     /// - Parameter bundleID: the bundle ID that the catalog must have. Nil to accept any bundle ID.
     package static func unverified(
@@ -55,7 +59,8 @@ package struct SignedCatalog: Sendable, Hashable {
         }
     }
 
-    /// Returns the catalog in the payload. Throws `wrongApp` if it has another bundle ID.
+    /// Reads the payload that the closure returns. Throws `wrongApp` if the catalog in it doesn't have the wanted
+    /// bundle ID.
     private static func read(
         for bundleID: String?, _ payload: () throws(SignedPayloadError) -> SignedPayload
     ) throws(ContentError) -> SignedCatalog {
@@ -93,7 +98,7 @@ package struct SignedCatalog: Sendable, Hashable {
         self.text = text
     }
 
-    /// The fields of the payload besides the catalog.
+    /// The fields of the payload that aren't part of the catalog.
     private struct Claims: Decodable {
         let counter: Int64
         let iat: Int64
@@ -101,7 +106,8 @@ package struct SignedCatalog: Sendable, Hashable {
 
     /// Signs a catalog.
     ///
-    /// - Throws: `invalidCatalog` if clients couldn't read it: a counter below 1, or more than 1 MiB.
+    /// - Throws: `invalidCatalog` if clients would reject the result: the counter is below 1, or the payload has more
+    ///   than 1 MiB.
     package init(
         _ catalog: ContentCatalog, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey
     ) throws(ContentError) {

@@ -6,9 +6,10 @@ package enum PolicyFile {
     /// The maximum size of a policy in bytes.
     package static let maximumSize = SourceText.maximumSize
 
-    /// Returns the path of a file that another file contains. The path is relative to the folder of the other file.
+    /// Returns the path of `file`, which is written in another file and relative to that file's folder.
     ///
-    /// - Parameter other: the file that contains the path. `-` is standard input, for which the working folder is used.
+    /// - Parameter other: the path of the other file. `-` is standard input: `file` is then relative to the working
+    ///   folder.
     package static func path(of file: String, beside other: String) -> String {
         let folder = other == "-" ? "." : (other as NSString).deletingLastPathComponent
         return file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file
@@ -18,9 +19,10 @@ package enum PolicyFile {
     ///
     /// - Parameters:
     ///   - bytes: UTF-8, at most 1 MiB.
-    ///   - fileName: the name in mistakes.
-    ///   - releaseList: the bytes of the CSV file in `releases`, by its path relative to the policy file.
-    /// - Throws: every mistake of the file and of its release list, in the order of the text.
+    ///   - fileName: the name of the file in mistakes.
+    ///   - releaseList: returns the bytes of the policy's release list (a CSV file), by the path that the policy has as
+    ///     `releases`.
+    /// - Throws: all mistakes in the file and in its release list, in the order of the text.
     package static func read(
         _ bytes: some Collection<UInt8>, named fileName: String,
         releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }
@@ -29,8 +31,8 @@ package enum PolicyFile {
         return try PolicyReader.read(document, mistakes: mistakes, releaseList: releaseList)
     }
 
-    /// Reads a policy file for the linter: its readable parts, all mistakes, and the position of each part. This method
-    /// never throws: if the file isn't a document at all, the draft has this mistake.
+    /// Reads a policy file for the linter. The result has the parts that could be read, all mistakes, and the position
+    /// of each part. If the file isn't YAML or JSON at all, the result has only that mistake.
     package static func draft(
         _ bytes: some Collection<UInt8>, named fileName: String,
         releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }
@@ -46,9 +48,7 @@ package enum PolicyFile {
         }
     }
 
-    /// Reads a policy from text. `releaseList` returns the bytes of the file in `releases`.
-    ///
-    /// - Throws: Every mistake in the policy and in its release list.
+    /// Reads a policy from text in YAML or JSON. The parameters are the same as for bytes.
     package static func read(
         _ text: String, named fileName: String,
         releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }
@@ -63,10 +63,10 @@ package enum PolicyFile {
         package var description: String { "a policy that is read from memory can't name another file" }
     }
 
-    /// Parses a file. Returns the document, and the mistakes that didn't prevent parsing.
+    /// Parses a file. Returns the document, and mistakes that didn't prevent parsing, such as repeated keys.
     ///
-    /// - Throws: the mistakes, even if the file is of another kind. Such a file may be secret, so the message doesn't
-    ///   quote it.
+    /// - Throws: the mistake that prevented parsing, or that the file is of another kind than `kind`. A file of another
+    ///   kind may be secret, so commands don't show its lines.
     package static func document(
         _ bytes: some Collection<UInt8>, named fileName: String, as kind: DocumentKind = .policy
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
@@ -80,6 +80,7 @@ package enum PolicyFile {
         }
     }
 
+    /// Parses the text as JSON or YAML. Apps can read only JSON.
     private static func parse(
         _ source: SourceText, as kind: DocumentKind
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
@@ -99,6 +100,7 @@ package enum PolicyFile {
         #endif
     }
 
+    /// Creates the error of a mistake that concerns the whole file.
     private static func failure(_ message: String, in fileName: String) -> PolicyFileError {
         PolicyFileError(message, at: SourcePosition(file: fileName, line: 1, column: 1))
     }

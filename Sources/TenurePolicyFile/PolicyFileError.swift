@@ -10,7 +10,7 @@ package struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertib
         mistakes.map(\.description).joined(separator: "\n")
     }
 
-    /// The same mistakes, without excerpts of the file's lines.
+    /// The same mistakes, marked so that commands don't show the file's lines.
     var withoutExcerpts: PolicyFileError {
         PolicyFileError(
             mistakes: mistakes.map {
@@ -23,19 +23,20 @@ package struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertib
 
 /// One mistake: its position, what is wrong, and what to write instead.
 package struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
-    /// The position in the file, with the name under which the file was read.
+    /// The position in the file. The file has the name that the caller passed to the reader.
     package let position: SourcePosition
     /// What is wrong, and what to write instead.
     package let message: String
-    /// The linter's code for this mistake, or `mistake` if there is no specific code.
+    /// The code of the linter rule for this mistake, or `mistake` if no rule describes it.
     package let code: String
-    /// Whether a command may show the line. False if the file may be something else, such as a file with a key.
+    /// Whether a command may show the line of the file. False if the user may have passed another file by mistake, such
+    /// as one with a private key.
     package fileprivate(set) var showsExcerpt = true
 
     /// Creates a mistake at a position of a file.
     package init(_ message: String, at position: SourcePosition, code: String = "mistake") {
         self.position = position
-        // The file may have a password or a key by mistake.
+        // The message may quote a password or a key that the file has by mistake.
         self.message = message.hidingCredentials
         self.code = code
     }

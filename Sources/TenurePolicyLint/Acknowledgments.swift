@@ -1,14 +1,15 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Applies the policy's acknowledgments. Each acknowledgment is for one finding at one place.
+/// Applies the acknowledgments in a policy. With an acknowledgment, the developer accepts one finding at one place,
+/// such as `changeover-wide` at `eras/freemium/changeover`, so that it doesn't fail the check.
 struct Acknowledgments {
     private let input: Linter.Input
 
     init(in input: Linter.Input) { self.input = input }
 
-    /// Returns the findings with the acknowledged ones marked, and a mistake for each acknowledgment without its
-    /// finding.
+    /// Returns the findings, with the reason in each acknowledged one. Adds a mistake for each acknowledgment of a
+    /// finding that doesn't exist.
     func applied(to findings: [Linter.FindingWithFixes]) -> [Linter.FindingWithFixes] {
         var result = findings
         for (index, acknowledgment) in input.draft.acknowledgments.enumerated() {
@@ -34,7 +35,8 @@ struct Acknowledgments {
         return result
     }
 
-    /// Returns what is wrong with an acknowledgment without a finding; nil if that can't be determined.
+    /// Returns what is wrong with an acknowledgment that matches no finding; nil if the finding may be missing only
+    /// because this check had too little input.
     private func mistake(in acknowledgment: Acknowledgment, among findings: [LintFinding]) -> String? {
         let code = acknowledgment.code.shortened
         guard let rule = LintRule.named(acknowledgment.code) else {

@@ -4,7 +4,7 @@ package import TenurePolicyFile
 package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     /// How serious a finding is.
     package enum Severity: String, Sendable, Hashable, CaseIterable, Comparable {
-        /// Customers lose what they paid for, others get it for nothing, or the file isn't a valid policy.
+        /// Customers lose what they paid for, other customers get it for nothing, or the file isn't a valid policy.
         case error
         /// A possible error, depending on facts that aren't in the file.
         case warning
@@ -26,24 +26,26 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     /// The stable code of the rule. Docs/policy-check.md lists all codes.
     package let code: String
     package let severity: Severity
-    /// The stable place of the finding, such as `eras/freemium/begins/iOS`, which acknowledgments use. Empty for
-    /// mistakes, which can't be acknowledged.
+    /// What the finding is about, such as `eras/freemium/begins/iOS`. An acknowledgment in the policy names a finding
+    /// by its code and this place, so the place doesn't change with the position in the file. Empty for mistakes, which
+    /// can't be acknowledged.
     package let place: String
     /// The position in the policy file or in its release list.
     package let position: SourcePosition
-    /// The consequence for customers, with the numbers of this policy.
+    /// The consequence for customers, with the names, builds and dates of this policy.
     package let message: String
-    /// What to do; nil if `message` says it.
+    /// What to do about the finding; nil if `message` says it.
     package internal(set) var fix: String?
     /// The edits that `fix` describes. With the edits, the finding disappears and no new finding appears. Empty if
     /// `fix` is advice.
     var edits: [PolicyEdit] = []
     /// The reason in the policy's acknowledgment; nil if the policy doesn't acknowledge the finding.
     package internal(set) var acknowledgment: String?
-    /// Whether the finding is a mistake in the file, which can't be acknowledged.
+    /// Whether the finding is a mistake because of which the file isn't a valid policy. A mistake can't be
+    /// acknowledged.
     package let isMistake: Bool
-    /// Whether a command may show the line in the file. False if the file may be something else, such as a file with a
-    /// key.
+    /// Whether a command may show the line of the file. False if the user may have passed another file by mistake, such
+    /// as one with a private key.
     package var showsExcerpt = true
 
     package var isAcknowledged: Bool { acknowledgment != nil }

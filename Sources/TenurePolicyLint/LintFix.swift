@@ -1,8 +1,8 @@
 import TenurePolicyFile
 
-/// What to do about a finding: an edit, or advice if the linter can't know the edit.
+/// What to do about a finding: edits of the policy file, or advice if the linter can't know the edits.
 struct LintFix: Sendable {
-    /// What to do.
+    /// What to do, for the developer.
     let text: String
     /// The edits that the text describes; empty for advice.
     let edits: [PolicyEdit]

@@ -2,27 +2,33 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// One platform, with its eras and its listed releases.
+/// One platform of the app, as the rules need it: the policy's eras (periods in which the app was paid, or free) and
+/// the releases in the release list.
+///
+/// The rules call the beginning of an era a *change* or a *boundary*. It has a version (on iOS, a build), a date, or
+/// both.
 struct LintPlatform: Sendable {
     let platform: Platform
-    /// The eras of the policy on this platform.
+    /// The eras of the policy on this platform, with the beginning of each.
     let timeline: Timeline
     /// The releases of this platform in the order of the list, including undated releases.
     let listedReleases: [Release]
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
-    /// All releases of this platform in the order in which they came out. A list with undated releases is in that
-    /// order.
+    /// All releases of this platform in the order in which they came out: sorted by date or, if at least one release
+    /// has no date, in the order of the list.
     let orderedReleases: [ListedRelease]
-    /// When each era began on this platform: the date in the policy, or the date of its version in the release list;
-    /// nil if neither is known.
+    /// When each era began on this platform, by the era's index: the date in the policy, or the date of the era's first
+    /// version in the release list. Nil if neither is known.
     let starts: [Release.Moment?]
     /// Whether the policy says that build numbers restarted on this platform.
     private let mayRestart: Bool
 
-    /// The key of boundaries on this platform: `build` or `version`.
+    /// The number that the App Store reports on this platform, and the key that a policy uses for it: `build` or
+    /// `version`.
     var key: VersionKey { platform.versionKey }
-    /// Whether the policy itself has a release list for this platform.
+    /// Whether the policy itself has a release list for this platform. If so, the list decides which eras a version
+    /// proves.
     var decidesByList: Bool { timeline.erasOfRelease != nil }
 
     init(_ platform: Platform, timeline: Timeline, eras: [Era], list: [ListedRelease], mayRestart: Bool) {
@@ -43,7 +49,7 @@ struct LintPlatform: Sendable {
         }
     }
 
-    /// Returns the era in which the release came out; nil if that isn't certain.
+    /// Returns the index of the era in which the release came out, by its date; nil if that isn't certain.
     func era(of release: Release) -> Int? {
         var result = timeline.firstEra
         for index in starts.indices where index > timeline.firstEra {
@@ -62,21 +68,21 @@ struct LintPlatform: Sendable {
         return result
     }
 
-    /// Returns the eras that a version proves under this policy; nil if it proves nothing.
+    /// Returns the eras to which customers with this original version can belong; nil if the version excludes no era.
     func eras(provenBy number: AppVersion) -> EraSet? {
         // A proof that excludes no era, or every era, proves nothing.
         func separating(_ eras: EraSet) -> EraSet? { eras.isEmpty || eras == timeline.eras ? nil : eras }
         if let list = timeline.erasOfRelease {
             if let listed = list[number].flatMap(separating) { return listed }
-            // A boundary separates nothing if it has no date and its release isn't in the list. Use its number, which
-            // shows what the author intended.
+            // A boundary separates nothing if it has no date and its release isn't in the list. Then use the boundary's
+            // number, which shows what the author intended.
             return mayRestart || starts.contains { $0 != nil } ? nil : separating(timeline.eras(enclosing: number))
         }
         return timeline.versionsRise ? separating(timeline.eras(enclosing: number)) : nil
     }
 
-    /// Returns the place of a release in an acknowledgment. The place includes the date if the number is listed several
-    /// times.
+    /// Returns the place by which an acknowledgment names a finding about a release, such as `releases/iOS/120`. The
+    /// place includes the date if the list has the number several times.
     func place(of release: Release) -> String {
         let number = release.originalAppVersion
         let isListedOnce = releases.count { $0.release.originalAppVersion == number } < 2
@@ -84,7 +90,7 @@ struct LintPlatform: Sendable {
         return (parts + (isListedOnce ? [] : [release.releasedAt.text])).joined(separator: "/")
     }
 
-    /// Returns the period in which the release was on sale, according to the list.
+    /// Returns the period in which the release was on sale: until the next release in the list, or `distantFuture`.
     func sale(of release: Release) -> (from: Date, until: Date) {
         let start = release.releasedAt.sortingDate
         // A list may have thousands of releases.
@@ -132,7 +138,8 @@ struct LintPlatform: Sendable {
         return (era, from(), .distantFuture)
     }
 
-    /// Returns the period of an era, including changeover windows.
+    /// Returns the period of an era, including changeover windows: the times around a change in which the old price or
+    /// build may still have been on sale.
     func sale(ofEra era: Int) -> (begin: Date, end: Date) {
         var (begin, end) = timeline.sale(of: era)
         for (window, eras) in timeline.changeovers where eras.contains(era) {
@@ -145,22 +152,22 @@ struct LintPlatform: Sendable {
         return (begin, end)
     }
 
-    /// The date of every change, and the ends of every changeover window.
+    /// The date of every change, and both ends of every changeover window.
     private var edges: [Date] {
         timeline.changeovers.flatMap { [$0.window.lowerBound, $0.window.upperBound] }
             + timeline.beginnings.compactMap { $0?.date }
     }
 
-    /// Returns the date since which the policy has treated purchases as at `date`: the last change, or the last
-    /// beginning or end of a changeover window, but no date before `start`.
+    /// Returns the beginning of the period around `date` in which the policy treats all purchases alike: the last
+    /// change, or the last beginning or end of a changeover window, but no date before `start`.
     func beginning(of date: Date, since start: Date) -> Date {
         max(start, edges.filter { $0 <= date }.max() ?? .distantPast)
     }
 
-    /// Returns dates that represent all dates from `start` (inclusive) until `end` (exclusive): `start`, and a date on
-    /// each side of every change, of every beginning and of every end of a changeover window.
-    func moments(from start: Date, until end: Date) -> [Date] {
-        // Use a minute, which is more than the tolerance of two seconds.
+    /// Returns dates that represent all dates from `start` (inclusive) until `end` (exclusive): `start`, and one date
+    /// before and one after every change and both ends of every changeover window.
+    func representativeDates(from start: Date, until end: Date) -> [Date] {
+        // Use a minute, because decisions treat dates that differ by up to two seconds as equal (`Tolerance`).
         let near = edges.flatMap { [$0.addingTimeInterval(-60), $0.addingTimeInterval(60)] }
         return ([start] + near.filter { start < $0 && $0 < end }).sorted()
     }
@@ -173,7 +180,7 @@ extension Release {
     /// The build or version that the App Store reports; empty if the list doesn't have it.
     var numberInWords: String { originalAppVersion?.description.shortened ?? "" }
 
-    /// A date at which the release was certainly on sale.
+    /// A date at which the release had certainly come out: its instant, or the end of its day.
     var lateInstant: Date {
         releasedAt.isInstant ? releasedAt.sortingDate : releasedAt.sortingDate.addingTimeInterval(86_400)
     }
@@ -197,8 +204,8 @@ extension Release.Moment {
     }
 }
 
-/// Returns names in backticks as a list for a message: `a`, `b` and `c`. A long list ends with a number instead, so that
-/// thousands of messages about thousands of names stay short.
+/// Returns names in backticks as a list for a message: `a`, `b` and `c`. A long list ends with a number instead, so
+/// that thousands of messages about thousands of names stay short.
 func inWords(_ names: [String], _ conjunction: String = "and") -> String {
     let quoted = names.prefix(20).map { "`\($0.shortened)`" }
     if names.count > quoted.count {

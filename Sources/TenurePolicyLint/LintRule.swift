@@ -5,12 +5,16 @@ import TenurePolicyFile
 package struct LintRule: Sendable {
     /// The input that a rule needs in addition to the policy. Without this input, the rule finds nothing.
     enum Need: Sendable {
-        case nothing, releases, oldPolicy
+        case nothing
+        /// A release list: the policy's own list, or the list of the option `--releases`.
+        case releases
+        /// The previous policy.
+        case oldPolicy
         /// The release list of the option `--releases`. The policy's own list can't replace it.
         case releasesOption
     }
 
-    /// The stable code, in lower case with hyphens.
+    /// The code by which an acknowledgment names the rule, in lower case with hyphens. It never changes.
     package let code: String
     /// The highest severity that the rule reports.
     package let severity: LintFinding.Severity
@@ -18,11 +22,12 @@ package struct LintRule: Sendable {
     package let title: String
     /// Why the rule exists: what happened to developers who made this mistake.
     package let rationale: String
-    /// What to do in general.
+    /// What to do about any finding of the rule. A finding may have a more exact fix.
     package let fix: String
     /// The input that the check needs in addition to the policy.
     let needs: Need
-    /// The check; nil if Tenure makes it while it reads the file, and reports a mistake.
+    /// Adds the rule's findings to the report. Nil if the reader of the policy file does the check, and reports a
+    /// mistake.
     let check: (@Sendable (LintSubject, inout LintReport) -> Void)?
 
     init(
@@ -48,8 +53,9 @@ struct LintReport {
     /// Adds a finding about a part of the policy.
     ///
     /// - Parameters:
-    ///   - path: the part that the finding is about. Parts that couldn't be read aren't reported.
-    ///   - details: what distinguishes the finding from others of this rule at this part.
+    ///   - path: the path of the part that the finding is about. If the part couldn't be read, nothing is added.
+    ///   - details: words that the finding's place gets in addition to the path, so that it differs from the place of
+    ///     other findings of this rule at the same part.
     ///   - severity: the severity, if it is lower than the rule's.
     ///   - fixes: the suggestions in the order in which they are tried, then advice.
     mutating func add(
@@ -84,7 +90,8 @@ struct LintReport {
 }
 
 extension PolicyDraft {
-    /// Returns a path as text, with the names of eras instead of their indexes: `eras/freemium/begins/iOS`.
+    /// Returns a path as text, with names instead of the indexes of eras, products and honors:
+    /// `eras/freemium/begins/iOS`.
     func place(of path: [PolicyMistake.Step]) -> String {
         path.enumerated().map { depth, step in
             switch step {

@@ -23,6 +23,6 @@ extension LintRule {
         .acknowledgmentWithoutFinding, .mistake,
     ]
 
-    /// Returns the rule with a code; nil if there is no such rule.
+    /// Returns the rule with this code; nil if no rule has it.
     static func named(_ code: String) -> LintRule? { all.first { $0.code == code } }
 }

@@ -2,14 +2,15 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// The input of the rules: the file, the real releases, and the eras on each platform.
+/// What the rules check: the policy file, the app's releases, and the policy's eras (periods in which the app was paid,
+/// or free) on each platform.
 struct LintSubject: Sendable {
     let draft: PolicyDraft
-    /// The policy; nil if the file has mistakes. In that case, `decide` can't be called.
+    /// The policy; nil if the file has mistakes. Then the rules can't find out what a customer would get.
     let policy: Policy?
     /// The previous policy; nil if the caller passed no previous policy.
     let old: Policy?
-    /// The time of the check. `distantFuture` if the caller passed no time.
+    /// The time of the check, or `distantFuture` if the caller passed no time. Customers who come later aren't checked.
     let now: Date
     /// The rights that existing customers would lose; nil if there is no previous policy, or if the file has mistakes.
     let rights: RightsComparison?
@@ -18,7 +19,8 @@ struct LintSubject: Sendable {
     /// The releases that the developer listed, in the separate release list or in the policy. Empty if there is no
     /// list.
     let list: [ListedRelease]
-    /// The path by which the policy can refer to the separate list; nil if it can't, or if the policy has its own list.
+    /// The path by which the policy could name the separate list under `releases`. Nil if there is no separate list, if
+    /// it has other columns than a policy's list, or if the policy already has a list.
     let listPath: String?
 
     var eras: [Era] { draft.eras }
@@ -62,20 +64,22 @@ struct LintSubject: Sendable {
         }
     }
 
-    /// The changes that the file states. Changes that a platform inherits from iOS aren't included.
+    /// The changes that the policy file has itself, without the changes that tvOS, watchOS and visionOS inherit from
+    /// iOS.
     var writtenChanges: [EraChange] { changes.filter { eras[$0.index].begins[$0.platform.platform] != nil } }
 
     /// Returns the name of an era in backticks, for a message.
     func name(_ era: Int) -> String { eras.indices.contains(era) ? "`\(eras[era].name.shortened)`" : "no era" }
 
-    /// Returns the names of the entitlements that still honor the era: at least one of their honors for it hasn't
-    /// ended.
+    /// Returns the names of the entitlements that still honor the era. An honor (an entry under `honors`) gives the
+    /// customers of an era an entitlement, possibly until it ends.
     func entitlementsHonoring(era: Int) -> [String] {
         guard eras.indices.contains(era) else { return [] }
         return entitlements.filter { !lastingHonors(of: $0, in: era).isEmpty }.map(\.name)
     }
 
-    /// The honors of eras in the file that haven't ended, with the index of the era and the path of the honor.
+    /// All honors that haven't ended, each with its entitlement, the index of the honored era, and the honor's path in
+    /// the file. Honors of unknown eras aren't included.
     var currentHonors: [(entitlement: Entitlement, honor: Honor, era: Int, path: [PolicyMistake.Step])] {
         entitlements.flatMap { entitlement in
             (entitlement.honors ?? []).enumerated().compactMap { number, honor in
@@ -102,8 +106,8 @@ struct LintSubject: Sendable {
         return !ends.isEmpty && ends.allSatisfy { $0.map { length.end(from: $0) <= now } ?? false }
     }
 
-    /// Whether customers of one era would keep everything that the entitlement gives them if they were taken for
-    /// customers of the other era.
+    /// Whether customers of `era` would keep everything that the entitlement gives them if they counted as customers of
+    /// the era `other`.
     func keeps(_ entitlement: Entitlement, of era: Int, countedIn other: Int) -> Bool {
         // Compares the limits of honors without their eras.
         func limits(_ honors: [Honor]) -> Set<Honor> { Set(honors.map { $0.replacingEra(with: "") }) }
@@ -120,21 +124,21 @@ struct LintSubject: Sendable {
         return eras.allSatisfy { unlimited.contains($0.name) }
     }
 
-    /// Returns the path of the beginning of an era on a platform in the file. A platform without a beginning may
-    /// inherit the beginning on iOS.
+    /// Returns the path in the file of an era's beginning on a platform. If the platform inherits the beginning from
+    /// iOS, returns the path of the beginning on iOS.
     func path(ofBeginning era: Int, on platform: LintPlatform) -> [PolicyMistake.Step] {
         let isInherited = eras[era].begins[platform.platform] == nil && platform.platform.inheritsFromIOS
         return ["eras", .index(era), "begins", .key((isInherited ? Platform.iOS : platform.platform).rawValue)]
     }
 
-    /// The edit that makes the policy use the separate list; nil if there is no such list, or if the policy can't refer
-    /// to it or has its own list.
+    /// The edit that makes the policy use the separate list, and the path that the edit writes. Nil if `listPath` is
+    /// nil.
     var useOfList: (path: String, edit: PolicyEdit)? {
         listPath.map { ($0, .use(list, named: $0)) }
     }
 
-    /// Returns when an era begins, if all platforms that it begins on have an instant after the time of the check;
-    /// otherwise nil.
+    /// Returns when an era that hasn't begun yet first begins. Nil if it has begun on at least one platform, or if the
+    /// date of a beginning isn't known.
     func plannedBeginning(of era: Int) -> Date? {
         guard era > 0, now != .distantFuture else { return nil }
         // `new` has no instant, so only the other platforms count.
@@ -150,7 +154,7 @@ struct LintSubject: Sendable {
     // MARK: Hypothetical customers
 
     /// Returns the names of the entitlements that eras would give to a customer who acquired the app with this version
-    /// and date; nil if the file has mistakes, so that `decide` can't be called.
+    /// and date. Nil values mean that the version, platform or date isn't known. Returns nil if the file has mistakes.
     func grantedEntitlements(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
         entitlementNames(.granted, version, on: platform, bought: date)
     }
@@ -161,6 +165,8 @@ struct LintSubject: Sendable {
         entitlementNames(.undetermined, version, on: platform, bought: date)
     }
 
+    /// Returns the names of the entitlements with this outcome for a customer who acquired the app with this version
+    /// and date; nil if the file has mistakes.
     private func entitlementNames(
         _ outcome: Decision.Outcome, _ version: AppVersion?, on platform: Platform?, bought date: Date?
     ) -> [String]? {
@@ -174,8 +180,8 @@ struct LintSubject: Sendable {
         return decide(evidence, under: policy, at: decisionDate).filter { $0.outcome == outcome }.map(\.entitlement)
     }
 
-    /// Returns the names of the entitlements that a customer gets only because of the version, and not because of the
-    /// date.
+    /// Returns the names of the entitlements that a customer gets because of the version, and wouldn't get because of
+    /// the date alone.
     func extraEntitlements(_ version: AppVersion, on platform: Platform, bought date: Date) -> [String] {
         guard let byBoth = grantedEntitlements(version, on: platform, bought: date),
             let byDate = grantedEntitlements(nil, on: platform, bought: date).map({ Set($0) })
@@ -183,12 +189,12 @@ struct LintSubject: Sendable {
         return byBoth.filter { !byDate.contains($0) }
     }
 
-    /// Returns the extra entitlements of a customer who got this release while it was on sale, at the first date with
-    /// any.
+    /// Returns the names of the entitlements that a customer who got this release while it was on sale has because of
+    /// the version alone. If they depend on the date, returns those of the first date with any.
     func extraEntitlements(_ release: Release, on platform: LintPlatform) -> [String] {
         guard let number = release.originalAppVersion else { return [] }
         let sale = platform.sale(of: release)
-        return platform.moments(from: release.lateInstant, until: sale.until).lazy
+        return platform.representativeDates(from: release.lateInstant, until: sale.until).lazy
             .map { extraEntitlements(number, on: platform.platform, bought: $0) }
             .first { !$0.isEmpty } ?? []
     }
@@ -211,11 +217,11 @@ struct EraChange: Sendable {
     let date: Date?
     /// The path of the beginning in the file.
     let path: [PolicyMistake.Step]
-    /// The names of the entitlements that customers of the earlier era would lose, in whole or in part, if they were
-    /// taken for customers of the new era.
+    /// The names of the entitlements that customers of the earlier era would lose, wholly or in part, if they counted
+    /// as customers of the new era.
     let lostEntitlements: [String]
-    /// The names of the entitlements that customers of the new era would lose, in whole or in part, if they were taken
-    /// for customers of the earlier era.
+    /// The names of the entitlements that customers of the new era would lose, wholly or in part, if they counted as
+    /// customers of the earlier era.
     let gainedEntitlements: [String]
 
     /// Whether the two eras give different entitlements.

@@ -4,17 +4,21 @@ package import TenurePolicyFile
 
 /// Checks a policy for unintended effects.
 ///
-/// The linter is pure: the same files give the same findings. To find out what a customer would get, it calls `decide`.
+/// The linter reads no files and no clock: the same input gives the same findings. To find out what a customer would
+/// get, it calls `decide`, which makes all decisions of Tenure.
 package enum Linter {
-    /// Returns the mistakes in the file, and the unintended effects of the policy.
+    /// Returns the mistakes in a policy file, and effects of the policy that its author probably didn't intend.
     ///
     /// - Parameters:
     ///   - draft: the policy file.
     ///   - releases: the real releases, from a separate list; nil to use the policy's own list.
-    ///   - isListMapped: whether the separate list is an export with a mapping. A policy can't refer to such a list.
-    ///   - old: the previous policy. Every right that an existing customer would lose is a finding.
-    ///   - now: the time of the check. Customers who came later, and rights that ended before, are ignored.
-    /// - Returns: the findings in the order of the text, those of the policy file first, including acknowledged ones.
+    ///   - isListMapped: whether the separate list is an export with other columns, for the option `--map`. A policy
+    ///     can't use such a list.
+    ///   - old: the previous policy. Every right that an existing customer has under it and would lose is a finding.
+    ///   - now: the time of the check. Customers who came later, and rights that ended before, are ignored. By default,
+    ///     no time is considered.
+    /// - Returns: the findings in the order of the text, those in the policy file first. Findings that the policy
+    ///   acknowledges are included.
     package static func findings(
         in draft: PolicyDraft, releases: [ListedRelease]? = nil, isListMapped: Bool = false, against old: Policy? = nil,
         at now: Date = .distantFuture
@@ -23,7 +27,7 @@ package enum Linter {
         let checked = findingsWithFixes(input)
         var suggestions = Suggestions(for: input, findings: checked.map(\.finding))
         var findings = checked.map(\.finding)
-        // Choose the fixes of the most severe findings first, because a later one has to work together with them.
+        // Choose the fixes of the most severe findings first, because each further fix has to work together with them.
         let bySeverity = findings.indices.sorted { left, right in
             (findings[right].severity, left) < (findings[left].severity, right)
         }
@@ -55,8 +59,8 @@ package enum Linter {
     /// A finding, and the fixes that may resolve it.
     typealias FindingWithFixes = (finding: LintFinding, fixes: [LintFix])
 
-    /// Returns the findings of all rules with the fixes that may resolve them. The policy's acknowledgments are
-    /// applied.
+    /// Returns the mistakes in the file and the findings of all rules, with the fixes that may resolve them. Findings
+    /// that the policy acknowledges are marked.
     static func findingsWithFixes(_ input: Input) -> [FindingWithFixes] {
         var allFindings: [FindingWithFixes] = input.draft.mistakes.map { (LintFinding($0), []) }
         if let subject = LintSubject(input) {

@@ -2,25 +2,30 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Releases with one price model that the policy assigns to an era with the other model.
+/// Releases that were paid according to the release list and that the policy assigns to an era in which the app was
+/// free, or the reverse.
+///
+/// Eras are given by their index in the policy. Rules such as C1 are in Docs/decision-rules.md.
 struct ModelContradiction {
+    /// The price model of the releases according to the list: `paid` or `free`.
     let model: Era.Model
     /// The first of the eras to which the policy assigns the releases.
     let era: Int
-    /// The era of the release's model to which the releases belong: the era of their date, or else the nearest era; nil
-    /// if no era has that model.
+    /// The era with the releases' model to which they belong: the era of their date, or else the nearest era; nil if no
+    /// era has that model.
     let intendedEra: Int?
     /// Whether a date, not the version, causes the contradiction. There are three cases:
     /// 1. The version is possible in every era.
-    /// 2. The date is earlier than the version's era, and an early date takes precedence (rule C1).
+    /// 2. The date is earlier than the era of the version, and an early date takes precedence (rule C1).
     /// 3. The version fits an era with the right model, but the dates in the policy's release list exclude that era.
     let isByDate: Bool
+    /// The releases, in the order of their dates.
     private(set) var releases: [ListedRelease]
-    /// The entitlements that buyers would have in an era in which the app was sold, and don't have.
+    /// The names of the entitlements that buyers of paid releases would have in `intendedEra`, and don't have in `era`.
     private(set) var lostEntitlements: Set<String> = []
-    /// The entitlements that other customers get without having paid.
+    /// The names of the entitlements that customers of free releases get although they haven't paid.
     private(set) var unpaidEntitlements: Set<String> = []
-    /// Whether buyers with a purchase date keep everything.
+    /// Whether buyers with a known purchase date lose nothing.
     private(set) var datesHelp = true
 
     /// The numbers of the releases in ascending order.
@@ -92,9 +97,9 @@ struct ModelContradiction {
 }
 
 extension LintPlatform {
-    /// Whether the release list says that the release had a price model before any era with that model, or changeover to one,
-    /// can have begun. An early purchase date takes precedence over a late version (rule C1 of
-    /// Docs/decision-rules.md).
+    /// Whether the release came out before any era with its price model can have begun, even if its changeover window
+    /// is counted (the time around a change in which price and build may disagree). If so, the purchase date decides,
+    /// because an early date takes precedence over a late version (rule C1).
     fileprivate func isTooEarly(_ release: Release, among eras: [Era]) -> Bool {
         guard let model = release.model, era(of: release) != nil else { return false }
         let first = release.releasedAt.sortingDate
@@ -108,7 +113,8 @@ extension LintPlatform {
 }
 
 extension LintSubject {
-    /// Returns the releases with a model that none of their possible eras has, grouped by era.
+    /// Returns the releases on a platform that have another price model than every era to which they may belong, in
+    /// groups that are reported together.
     func contradictions(on platform: LintPlatform) -> [ModelContradiction] {
         let models = Dictionary(grouping: platform.releases) { $0.release.originalAppVersion }
             .mapValues { Set($0.compactMap(\.release.model)) }
@@ -138,13 +144,17 @@ extension LintSubject {
         return groups
     }
 
-    /// Returns the nearest era with a price model: before the given era for `paid`, after it for `free`.
+    /// Returns the nearest era with a price model: for `paid`, before `era` if possible; for `free`, after it if
+    /// possible. Nil if no era has the model.
     fileprivate func era(of model: Era.Model, near era: Int) -> Int? {
         let alike = eras.indices.filter { eras[$0].model == model }
         return model == .paid ? alike.last { $0 < era } ?? alike.first : alike.first { $0 > era } ?? alike.last
     }
 
-    /// Returns the entitlements of customers who got the app with a price model, in an era with that model.
+    /// Returns the names of the entitlements that customers of `era` should have if they got the app with a price
+    /// model.
+    ///
+    /// - Parameter era: an era with that model; nil if the policy has none.
     fileprivate func rights(of model: Era.Model, in era: Int?) -> Set<String> {
         if let era { return Set(entitlementsHonoring(era: era)) }
         // If the policy has no paid era, use the entitlements that buyers could buy again.
@@ -173,7 +183,7 @@ extension LintSubject {
             .write(.text("\(number)"), at: path(ofBeginning: era, on: platform) + [.key(key)]))
     }
 
-    /// Returns advice for the case that the right number isn't known or would cause another finding.
+    /// Returns advice for the case that the right boundary isn't known or would cause another finding.
     func advice(on group: ModelContradiction, on platform: LintPlatform) -> LintFix {
         let correction = "or correct the release list if the app was free then"
         guard let intendedEra = group.intendedEra else { return "add an era in which the app was sold, \(correction)" }

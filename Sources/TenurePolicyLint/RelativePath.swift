@@ -1,7 +1,8 @@
-/// Paths in a policy, relative to the policy's own path.
+/// Finds the path by which a policy can name another file, such as its release list.
 enum RelativePath {
-    /// Returns the path of a file relative to the policy's folder, or its absolute path if only the policy's path is
-    /// relative. Returns nil if the result would depend on the working directory, or for standard input.
+    /// Returns the path of `file` relative to the policy's folder. If `file` is absolute and `policy` isn't, returns
+    /// the absolute path. Returns nil if the result would depend on the working directory, or if either is standard
+    /// input (`-`).
     static func of(_ file: String, beside policy: String) -> String? {
         guard file.hasPrefix("/") == policy.hasPrefix("/") else { return file.hasPrefix("/") ? file : nil }
         guard file != "-", policy != "-" else { return nil }

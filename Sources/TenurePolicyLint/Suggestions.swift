@@ -2,16 +2,16 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Tests each suggestion: applies it to the file, and checks the result with the linter.
+/// Tests the edits that rules suggest: applies them to the policy file, and checks the result with the linter.
 struct Suggestions {
     private let input: Linter.Input
     /// The findings for the unchanged file.
     private let before: [FindingKey: LintFinding.Severity]
-    /// The findings after edits that were already tested.
+    /// The findings after each list of edits that was already tested.
     private var results: [[PolicyEdit]: [FindingKey: LintFinding.Severity]] = [:]
     /// The edits of the fixes that work together, and the findings that they resolve.
     private var combined: (edits: [PolicyEdit], findings: Set<FindingKey>) = ([], [])
-    /// How many more tests of single fixes, and of several fixes together, are allowed. Each test checks the whole
+    /// How many more tests are allowed: of a single fix, and of several fixes together. Each test checks the whole
     /// policy again, so fewer tests are allowed for a long release list or many entitlements.
     private var testsLeft: (single: Int, combined: Int)
 
@@ -24,14 +24,14 @@ struct Suggestions {
         testsLeft = (tests, tests)
     }
 
-    /// The end of a fix that wasn't found to work together with the fixes that were returned before.
+    /// The words at the end of a fix that may not work together with the fixes of other findings.
     static let alone = "; check again before you apply another fix"
 
     /// Returns the first fix that resolves the finding and causes no other finding. If there is no such fix, returns
     /// the first advice.
     ///
-    /// If the fix doesn't work together with the fixes that were returned before, its text ends with `alone`. So call
-    /// this method for the most severe findings first.
+    /// If the fix doesn't work together with the fixes that this method returned before, its text ends with `alone`. So
+    /// call this method for the most severe findings first.
     mutating func best(of fixes: [LintFix], for finding: LintFinding) -> LintFix? {
         let key = FindingKey(finding)
         guard let fix = fixes.first(where: { !$0.edits.isEmpty && resolve($0.edits, [key], countedBy: \.single) })
@@ -48,7 +48,10 @@ struct Suggestions {
         return fix
     }
 
-    /// Whether the edits remove these findings, add no other finding, and make no other finding more severe.
+    /// Whether the edits remove these findings, add no other finding, and make no other finding more severe. False if
+    /// no more tests are allowed.
+    ///
+    /// - Parameter budget: the number of allowed tests from which this test is subtracted.
     private mutating func resolve(
         _ edits: [PolicyEdit], _ findings: Set<FindingKey>,
         countedBy budget: WritableKeyPath<(single: Int, combined: Int), Int>
@@ -59,7 +62,7 @@ struct Suggestions {
         return after.allSatisfy { key, severity in before[key].map { severity <= $0 } ?? false }
     }
 
-    /// Returns the findings after the edits. Nil if no more tests are allowed.
+    /// Returns the findings after the edits, each with its severity. Nil if no more tests are allowed.
     private mutating func result(
         of edits: [PolicyEdit], countedBy budget: WritableKeyPath<(single: Int, combined: Int), Int>
     ) -> [FindingKey: LintFinding.Severity]? {
@@ -92,8 +95,8 @@ extension PolicyEdit {
 }
 
 extension [PolicyEdit] {
-    /// The edits in an order in which each path leads to the same value as in the unchanged file. Removals come last,
-    /// and remove a list's elements from its end.
+    /// The edits in an order in which no edit changes the path of a later one: the removals last, and elements of one
+    /// list from the last to the first.
     var inApplicableOrder: [PolicyEdit] {
         func index(_ edit: PolicyEdit) -> Int { if case .index(let index)? = edit.path.last { index } else { 0 } }
         return filter { $0.value != nil } + filter { $0.value == nil }.sorted { index($0) > index($1) }

@@ -3,10 +3,12 @@ package import TenureCore
 import TenurePolicyFile
 package import TenureStore
 
-/// Runs a comparison over all customers in a service's database, with their evidence and their promises.
+/// Rehearses a policy (a dry run) over all customers in a service's database, with their evidence and their promises
+/// (recorded rights that a policy can't take).
 package struct DatabaseRehearsal: Sendable {
     private let comparison: Comparison
-    /// The codes of the realms to include. A realm is an environment, of the App Store or of test authorities.
+    /// The codes of the realms to include. A realm is what signed a customer's artifacts: an environment of the App
+    /// Store, or a test authority (a certificate authority that replaces Apple's in tests).
     private let realms: Set<UInt8>
     /// The number of row IDs in a page. Erased customers leave gaps, so a page may have fewer customers.
     var pageSize: Int64 = 8192
@@ -15,8 +17,10 @@ package struct DatabaseRehearsal: Sendable {
     /// one, which takes more time but no more memory.
     var maximumKinds = 40_000
 
-    /// - Parameter includesTestAuthorities: whether to include customers of test authorities. Otherwise they are
-    ///   skipped.
+    /// - Parameters:
+    ///   - environments: the App Store environments to include.
+    ///   - includesTestAuthorities: whether to include customers with artifacts that a test authority signed. Otherwise
+    ///     these customers are skipped.
     package init(_ comparison: Comparison, environments: [AppStoreEnvironment], includesTestAuthorities: Bool) {
         self.comparison = comparison
         realms = Set(
@@ -25,15 +29,17 @@ package struct DatabaseRehearsal: Sendable {
             }.map(\.code))
     }
 
+    /// The result of a rehearsal.
     package struct Outcome: Sendable {
+        /// The counts of all customers who were evaluated.
         package let tally: Tally
-        /// The number of customers of other environments or test authorities, who were skipped.
+        /// The number of customers who were skipped, because their realm isn't included.
         package let skippedCustomers: Int
         /// Whether the rehearsal was stopped before the last customer.
         package let isPartial: Bool
     }
 
-    /// A range of row IDs that one task reads and decides.
+    /// A range of customers, by their row IDs in the database. One task reads and evaluates it.
     private struct Page: Sendable {
         /// The row ID before the first row of the page.
         let after: Int64
@@ -41,12 +47,17 @@ package struct DatabaseRehearsal: Sendable {
         let through: Int64
         /// The kinds of customers that earlier pages found, with their effects.
         let knownKinds: CustomerKinds
-        /// The ranks up to which customers of this page can become examples.
+        /// The ranks up to which customers can become examples in the report. Each customer has a rank, a hash of the
+        /// ID.
         let ranks: ExampleRanks
     }
 
-    /// Reads the database in pages, so that a service can write meanwhile. Counts no customer twice, but may miss
-    /// customers who are added meanwhile.
+    /// Runs the rehearsal. It reads the database in pages, so that a service can write meanwhile. No customer is
+    /// counted twice, but customers who are added meanwhile may be missing.
+    ///
+    /// - Parameters:
+    ///   - isStopped: called often. When it returns true, the rehearsal ends with the customers read so far.
+    ///   - progress: called after each page.
     package func run(
         over store: Store, isStopped: @Sendable () -> Bool = { false },
         progress: (EvidenceRehearsal.Progress) -> Void = { _ in }
@@ -103,7 +114,8 @@ package struct DatabaseRehearsal: Sendable {
         return Outcome(tally: tally, skippedCustomers: skipped, isPartial: isStopped() && decidedThrough < lastRow)
     }
 
-    /// Returns all versions of the policy, by number. Promises refer to these versions.
+    /// Reads the stored versions of the policy, and returns them by number. A promise refers to the version that gave
+    /// the right.
     private func policies(of versions: [StoredPolicy]) throws(RehearsalError) -> [Int64: Policy] {
         var policies: [Int64: Policy] = [:]
         for version in versions {

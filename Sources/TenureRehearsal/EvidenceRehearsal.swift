@@ -2,15 +2,21 @@ package import Foundation
 package import TenureAppStore
 import TenureCore
 
-/// Runs a comparison over a file of artifacts, with one customer or artifact per line:
-/// 1. `LineReader` verifies the lines on all cores. Each line becomes an entry under the names of its customer.
-/// 2. `SpillFolder` puts the entries into buckets by the hash of the name, in files if there are many.
+/// Rehearses a policy (a dry run) over an evidence file: a file of signed artifacts, such as receipts, with one
+/// customer or one artifact per line.
+///
+/// The lines of one customer may be anywhere in the file. They are recognized by the customer's names, which are IDs
+/// such as `appTransactionId` (`CustomerNameKind`):
+/// 1. `LineReader` verifies the lines on all cores. Each line becomes an `Entry`: what the line proves, and the names
+/// of its customer.
+/// 2. `SpillFolder` puts the entries into buckets by the hash of a name. If there are many, the buckets are files.
 /// 3. `Bucket` groups the entries of each customer, and decides once for each customer.
 ///
 /// The result doesn't depend on the order of the lines. The use of memory is limited: only the accounts that share an
 /// `id` always stay in memory.
 package struct EvidenceRehearsal: Sendable {
-    /// An `id` that is used for so many accounts that it must be a placeholder, such as `anonymous`.
+    /// An `id` in the file that has so many Apple Accounts that it can't mean one customer. It must be a placeholder,
+    /// such as `anonymous`.
     package struct AnonymousID: Sendable, Hashable {
         let id: String
         /// The number of Apple Accounts in lines with this `id`.
@@ -21,8 +27,11 @@ package struct EvidenceRehearsal: Sendable {
     private let reader: LineReader
 
     /// - Parameters:
+    ///   - app: the app that the artifacts must be from.
+    ///   - trust: the certificates that may have signed the artifacts.
     ///   - now: artifacts with a later signing date are rejected.
-    ///   - purchasesAreComplete: whether each customer's lines contain all of their purchases.
+    ///   - purchasesAreComplete: whether a line without its own `purchasesAreComplete` has all purchases of its
+    ///     customer.
     package init(
         _ comparison: Comparison, app: AppIdentity, trust: TrustConfiguration, now: Date, purchasesAreComplete: Bool
     ) {
@@ -43,10 +52,13 @@ package struct EvidenceRehearsal: Sendable {
         package var isDeciding = false
     }
 
+    /// The result of a rehearsal.
     package struct Outcome: Sendable {
+        /// The counts of customers.
         package let tally: Tally
+        /// The counts of lines and rejected artifacts.
         package let counts: InputCounts
-        /// The placeholder `id`s, which belong to more than ten accounts and don't group lines. Sorted.
+        /// The placeholder `id`s, which have more than ten Apple Accounts and were ignored. Sorted.
         package let anonymousIDs: [AnonymousID]
         /// Whether the rehearsal was stopped, or the input couldn't be read to its end.
         package let isPartial: Bool
@@ -62,7 +74,7 @@ package struct EvidenceRehearsal: Sendable {
     ///
     /// - Parameters:
     ///   - isStopped: called often. When it returns true, the rehearsal ends with the lines read so far.
-    ///   - report: called with rejected lines, in the order of the file.
+    ///   - report: called with each rejected line, and each line with a rejected artifact, in the order of the file.
     package func run(
         over source: EvidenceSource, isStopped: @Sendable () -> Bool = { false },
         progress: (Progress) -> Void = { _ in }, report: (BadLine) throws -> Void = { _ in }
@@ -115,17 +127,18 @@ package struct EvidenceRehearsal: Sendable {
             problem: problem)
     }
 
-    /// Decides for the customers in all buckets, stage by stage.
+    /// Decides for the customers in all buckets. A stage (`GatheringStage`) has the buckets for one kind of name.
     private func decide(
         _ folder: SpillFolder, progress: (Double) -> Void
     ) async throws -> (tally: Tally, anonymousIDs: [AnonymousID]) {
         var tally = Tally(for: comparison)
         let comparison = comparison
         var joins = try Self.joins(in: folder)
-        try Self.renameUnderWeakerNames(joins.accountsByPlaceholder, in: folder)
+        try Self.moveEntriesOfPlaceholders(joins.accountsByPlaceholder, in: folder)
         let stages = GatheringStage.allCases
         for (number, stage) in stages.enumerated() {
-            // The buckets of weaker names come first, because their entries may move to the buckets of stronger names.
+            // The buckets of less reliable names come first, because their entries may move to the buckets of more
+            // reliable names.
             var bucketsLeft = SpillFolder.buckets(of: stage)
             let joinsSoFar = joins
             func next() -> BucketContents? {
@@ -154,7 +167,7 @@ package struct EvidenceRehearsal: Sendable {
         return (tally, anonymousIDs.sorted { $0.id < $1.id })
     }
 
-    /// Finds the accounts that share an `id`.
+    /// Finds the Apple Accounts that have the same `id` in the file, and so belong to one customer.
     private static func joins(in folder: SpillFolder) throws(RehearsalError) -> AccountJoins {
         var joins = AccountJoins()
         for bucket in SpillFolder.buckets(of: .exported) {
@@ -168,8 +181,9 @@ package struct EvidenceRehearsal: Sendable {
         return joins
     }
 
-    /// Renames records under a placeholder `id`: they get the name that they have without the `id`.
-    private static func renameUnderWeakerNames(
+    /// Moves the entries of lines with a placeholder `id` to the next name of their customer, so that the `id` is
+    /// ignored.
+    private static func moveEntriesOfPlaceholders(
         _ anonymous: [CustomerName: Int], in folder: SpillFolder
     ) throws(RehearsalError) {
         for bucket in Set(anonymous.keys.map { SpillFolder.bucket(of: $0, at: .exported) }) {
@@ -178,9 +192,9 @@ package struct EvidenceRehearsal: Sendable {
             try contents.forEach { record in
                 var record = record
                 if anonymous[record.name] != nil {
-                    guard case .entry(let entry) = record.content, let weaker = entry.weaker else { return }
-                    let facts = SpillRecord.Entry(exportedID: entry.exportedID, weaker: nil, facts: entry.facts)
-                    record = SpillRecord(weaker, .entry(facts))
+                    guard case .entry(let entry) = record.content, let nextName = entry.nextName else { return }
+                    let facts = SpillRecord.Entry(exportedID: entry.exportedID, nextName: nil, facts: entry.facts)
+                    record = SpillRecord(nextName, .entry(facts))
                 }
                 var bytes: [UInt8] = []
                 record.append(to: &bytes)

@@ -2,13 +2,14 @@ import Foundation
 
 /// Runs tasks on all cores, and passes their results to `handle` in the order of the tasks.
 ///
-/// The number of tasks that run at the same time is limited, and so is the number of results that wait.
+/// The number of tasks that run at the same time is limited, and so is the number of results that wait for the result
+/// of an earlier task.
 ///
 /// - Parameters:
-///   - makeNext: returns the input of the next task; nil if there is no more. Like `handle`, it runs on the caller's
+///   - makeNext: returns the input of the next task; nil after the last one. Like `handle`, it runs on the caller's
 ///     task.
-///   - work: does one task with its input. Runs on any core.
-///   - handle: gets each result. If it throws, the other tasks are canceled.
+///   - work: computes the result for one input, on any core.
+///   - handle: receives each result. If it throws, the other tasks are canceled.
 package func inOrder<Work: Sendable, Done: Sendable>(
     makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work) async -> Done,
     _ handle: (Done) throws -> Void

@@ -1,13 +1,14 @@
 import TenureAppStore
 package import TenureStore
 
-/// A problem that stops a rehearsal. Rejected lines don't stop it; they are counted.
+/// A problem that stops a rehearsal (a dry run of a policy over real customers). Rejected lines in an evidence file
+/// don't stop it: they are counted.
 package enum RehearsalError: Error, Sendable, Hashable {
     /// The file at this path can't be read.
     case unreadable(String)
-    /// The path leads to a folder.
+    /// The path is that of a folder, not of an evidence file.
     case folder(String)
-    /// The evidence is compressed, and `gzip` isn't installed.
+    /// The evidence file at this path is compressed, and `gzip` isn't installed.
     case noGzip(String)
     /// `gzip` reported that the compressed evidence is damaged or incomplete.
     case damagedArchive
@@ -19,9 +20,10 @@ package enum RehearsalError: Error, Sendable, Hashable {
     case unreadableTemporaryFile(String)
     /// The database of the service can't be read.
     case database(StoreError)
-    /// A version of the policy that promises refer to can't be read from the database.
+    /// The version of the policy with this number can't be read from the database. Promises (recorded rights of
+    /// customers) refer to it.
     case brokenPolicy(Int64)
-    /// An invalid condition of `--fail-if`.
+    /// A condition of `--fail-if` is invalid. `why` names the problem and the fix.
     case condition(String, why: String)
 }
 
@@ -30,7 +32,7 @@ extension RehearsalError: CustomStringConvertible {
         switch self {
         case .unreadable(let path):
             "`\(Self.shortened(path))` can't be read; check that it is the path of a file, and that you may read it"
-        case .folder(let path): "`\(path)` is a folder; pass the file with the lines"
+        case .folder(let path): "`\(path)` is a folder; pass the path of an evidence file"
         case .noGzip(let path):
             "`\(path)` is compressed, and `gzip` isn't installed; install it, or decompress the file first"
         case .damagedArchive:

@@ -13,7 +13,7 @@ import Testing
         let results = cases.run()
         #expect(results.count >= 100)
         for result in results where !result.passed {
-            Issue.record("\(result.place): \(result.name)\n  \(result.differences.joined(separator: "\n  "))")
+            Issue.record("\(result.position): \(result.name)\n  \(result.differences.joined(separator: "\n  "))")
         }
     }
 
@@ -37,7 +37,7 @@ import Testing
                   clouds: granted
             """)
         #expect(results.map(\.passed) == [false])
-        #expect(results[0].place == "cases.yaml:3:5")
+        #expect(results[0].position == "cases.yaml:3:5")
         #expect(
             results[0].differences == [
                 "everything: expected granted until 2016-01-01T00:00:00Z, got permanently (eraHonored, version, date)",
@@ -81,8 +81,8 @@ import Testing
                 cases.yaml:5:87: `MacOS` isn't a platform; did you mean `macOS`?
                 cases.yaml:6:22: `product` is unknown here; did you mean `productID`?
                 cases.yaml:7:27: `grant` is unknown here; did you mean `granted`?
-                cases.yaml:8:5: `now` is missing here and at the top; write `now: 2015-07-01`
-                cases.yaml:13:16: no era gives `everything` here, so nothing was promised; correct `given`
+                cases.yaml:8:5: `now` is missing in this case and at the top of the file; write `now: 2015-07-01`
+                cases.yaml:13:16: no era gives `everything` under the policy, artifacts and date of `given`, so nothing was promised; correct `given`
                 cases.yaml:14:5: `expect` is empty; write an outcome for an entitlement, such as `everything: granted`
                 """)
     }

@@ -194,7 +194,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("", "the list is empty; begin it with `platform,version,build,releasedAt,model`"),
+            ("", "the release list is empty; begin it with `platform,version,build,releasedAt,model`"),
             ("build,version\n37,1.0\n", "the column `platform` is missing; add it to the first row"),
             ("build,version\n37,1.0\n", "the column `releasedAt` is missing; add it to the first row"),
             ("color,size\nred,3\n", "this doesn't look like a release list; check the path, or begin it with"),

@@ -121,7 +121,9 @@ import Testing
                 == true)
         #expect(found.first?.message.contains("`premium` for nothing") == true)
         #expect(
-            found.first?.fix == "add an era that begins there, correct where `freemium` begins, or correct the row")
+            found.first?.fix
+                == "add an era that begins with this release, correct where `freemium` begins, or correct the release's row in the release list"
+        )
         let more = Self.list + "iOS,2.1,125,2015-09-10,free\niOS,2.2,130,2016-01-10,free\n"
         let all = try findings(Self.late, list: more).filter { $0.code == "model-contradicted" }
         #expect(all.count == 1 && all[0].message.contains("builds 120, 125 and 130"))

@@ -140,17 +140,17 @@ import Testing
         #expect(
             try findings([("products: [com.example.calculator.premium]", "products: [com.example.calculator.plus]")])
                 == [
-                    "customers who have bought `com.example.calculator.premium`, and have it from no era, would lose `premium`"
+                    "customers who have `premium` only because they bought `com.example.calculator.premium` would lose `premium`"
                 ])
         #expect(
             try findings([("P3M", "P1M")]) == [
-                "customers who have bought `com.example.calculator.season`, and have it from no era, would have `cloud` until 1970-02-01T00:00:00Z instead of until 1970-04-01T00:00:00Z"
+                "customers who have `cloud` only because they bought `com.example.calculator.season` would have `cloud` until 1970-02-01T00:00:00Z instead of until 1970-04-01T00:00:00Z"
             ])
         #expect(try findings([("P3M", "P4M")]) == [])
         let lengthless = [("{ id: com.example.calculator.season, for: P3M }", "com.example.calculator.season")]
         #expect(
             try findings(lengthless) == [
-                "customers who have bought `com.example.calculator.season`, and have it from no era, would no longer be sure of `cloud`"
+                "customers who have `cloud` only because they bought `com.example.calculator.season` would become undetermined for `cloud`"
             ])
     }
 
@@ -159,7 +159,7 @@ import Testing
         #expect(
             messages.contains {
                 $0.hasPrefix("customers who got the app on macOS")
-                    && $0.hasSuffix("would no longer be sure of `premium`")
+                    && $0.hasSuffix("would become undetermined for `premium`")
             })
         #expect(!messages.contains { $0.hasPrefix("customers who got the app on iOS") })
     }
@@ -168,7 +168,7 @@ import Testing
         let messages = try findings([("  premium:", "  pro:")])
         #expect(
             messages.contains(
-                "customers who have bought `com.example.calculator.premium`, and have it from no era, would lose `premium`"
+                "customers who have `premium` only because they bought `com.example.calculator.premium` would lose `premium`"
             ))
         #expect(
             messages.contains {
@@ -221,7 +221,7 @@ import Testing
             [(", at: 2015-06-10T18:00:00Z", "")], list: list, against: [], at: Date(timeIntervalSince1970: 1.8e9))
         #expect(
             findings.first { $0.code == "right-uncertain" }?.message
-                == "customers who got the app on iOS, with an unknown build, before 2015-06-12T18:00:02Z, would no longer be sure of `premium`"
+                == "customers who got the app on iOS, with an unknown build, before 2015-06-12T18:00:02Z, would become undetermined for `premium`"
         )
     }
 }

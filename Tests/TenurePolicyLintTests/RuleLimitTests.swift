@@ -131,7 +131,7 @@ import Testing
         #expect(
             relaxed.map(\.message) == [
                 "`inDoubt` was `undetermined` and is `favorCustomer`: customers with proofs that leave a doubt are now granted what was undetermined",
-                "`whileUndetermined` was `deny` and is `{ allow: 72h }`: that is what customers get before anything is known about them",
+                "`whileUndetermined` was `deny` and is `{ allow: 72h }`: the setting decides what customers get before anything is known about them",
                 "`testEnvironments` was `owner` and is `newCustomer`: this changes what testers and App Review see, but not what customers get",
             ])
         let stricter = try findings("settings-edited", strict, against: [])

@@ -201,7 +201,10 @@ import Testing
         let found = try findings(promo("2.1"), Self.promoList, honored: "paid, paidAgain")
         let free = try #require(found.first { $0.code == "model-contradicted" })
         #expect(free.message.contains("version 2.0 on macOS (2015-11-02T03:00:00Z) was free"))
-        #expect(free.fix == "add an era that begins there, correct where `promo` begins, or correct the row")
+        #expect(
+            free.fix
+                == "add an era that begins with this release, correct where `promo` begins, or correct the release's row in the release list"
+        )
         #expect(try findings(promo("2.0"), Self.promoList, honored: "paid, paidAgain") == [])
     }
 

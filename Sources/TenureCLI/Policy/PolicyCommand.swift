@@ -54,7 +54,7 @@ struct PolicyTestCommand: AsyncParsableCommand {
                 $0.field("cases", results) { writer, result in
                     writer.object {
                         $0.field("name", result.name)
-                        $0.field("place", result.place)
+                        $0.field("place", result.position)
                         $0.field("passed", result.passed)
                         $0.field("differences", result.differences)
                     }
@@ -64,7 +64,7 @@ struct PolicyTestCommand: AsyncParsableCommand {
         } else {
             let terminal = Terminal.standardOutput
             for result in failed {
-                terminal.write("\(terminal.styled("failed", .red)) \(result.place): \(result.name)")
+                terminal.write("\(terminal.styled("failed", .red)) \(result.position): \(result.name)")
                 for difference in result.differences { terminal.write("  \(difference)") }
             }
             terminal.write("\(results.count - failed.count) of \(results.count) cases pass")

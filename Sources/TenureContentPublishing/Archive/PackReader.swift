@@ -1,15 +1,18 @@
 import Foundation
 import TenureContent
 
-/// Reads the files of a pack once, in pieces. Passes on the bytes of the archive, and returns the manifest.
+/// Creates a pack's archive (a ustar file with all files of the pack) and its manifest. Each file is read once, in
+/// pieces, so that memory doesn't limit the size of a pack.
 struct PackReader {
     let pack: PackFiles
 
-    /// A piece of the archive.
+    /// A piece of the archive, with its bytes.
     enum Piece {
-        /// The header of a file, after which its contents follow.
+        /// The header of the file with this path in the pack. The file's contents follow in the next pieces.
         case header(path: String, UnsafeRawBufferPointer)
+        /// The next bytes of a file's contents.
         case contents(UnsafeRawBufferPointer)
+        /// Zeros after a file's contents, or at the end of the archive.
         case padding(UnsafeRawBufferPointer)
 
         var bytes: UnsafeRawBufferPointer {
@@ -19,8 +22,9 @@ struct PackReader {
         }
     }
 
-    /// The size of the buffer in bytes. A chunk's size is a multiple of this size, and each read fills the buffer
-    /// unless the file ends. So the bytes that `FileHashes` gets at once don't cross the end of a chunk.
+    /// The size of the buffer in bytes. The size of a chunk (4 MiB of a file, with its own digest) is a multiple of
+    /// this size, and each read fills the buffer unless the file ends. So the bytes that `FileHashes` gets at once
+    /// don't cross the end of a chunk.
     private static let bufferSize = 1 << 20
 
     /// The size that the archive will have, in bytes.
@@ -41,7 +45,7 @@ struct PackReader {
     /// - Parameters:
     ///   - progress: called with the number of bytes of files that were read since the last call.
     ///   - use: called with all bytes of the archive, in order.
-    /// - Throws: `changed` if a file isn't as it was when it was scanned.
+    /// - Throws: `changed` if a file changed after its folder was scanned.
     func manifest(
         progress: (Int) -> Void, _ use: (Piece) throws(PublishingError) -> Void = { _ in }
     ) throws(PublishingError) -> PackManifest {
@@ -119,6 +123,7 @@ private struct FileHashes {
         chunk = ContentHash()
     }
 
+    /// The digest of the file, and the digest of each chunk in order.
     var digests: (file: ContentDigest, chunks: [ContentDigest]) {
         (whole.digest, chunks + (size % PackManifest.chunkSize == 0 ? [] : [chunk.digest]))
     }

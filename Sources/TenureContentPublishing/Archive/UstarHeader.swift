@@ -7,6 +7,7 @@ import TenureContent
 struct UstarHeader {
     let bytes: [UInt8]
 
+    /// The size of the header in bytes.
     static let size = 512
 
     /// Creates the header of a file. Nil if the path or the size doesn't fit.
@@ -43,8 +44,10 @@ struct UstarHeader {
         self.bytes = bytes
     }
 
+    /// The position of the checksum in the header.
     private static let checksum = 148..<156
 
+    /// Returns the number in base 8, with zeros before it if it is shorter than `digits`.
     private static func octal(_ number: Int64, digits: Int) -> String {
         let text = String(number, radix: 8)
         return String(repeating: "0", count: max(0, digits - text.count)) + text

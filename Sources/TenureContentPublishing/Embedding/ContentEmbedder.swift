@@ -2,17 +2,18 @@ import Foundation
 package import TenureContent
 import TenureFileAttributes
 
-/// Writes asset packs as plain files, for the app's bundle.
+/// Writes asset packs as plain files to a folder that the app's bundle includes, for `tenure content embed`.
 package struct ContentEmbedder: Sendable {
     private let folder: String
 
+    /// - Parameter folder: the path of the folder to write or to replace.
     package init(folder: String) { self.folder = folder }
 
-    /// Writes all packs and `content.json` to a new folder, and then replaces the old folder with it: in one step, if
-    /// the file system supports that.
+    /// Writes all packs, and `content.json` with their description, to a new folder. Then replaces the old folder with
+    /// the new one: in one step, if the file system supports that.
     ///
     /// - Parameter progress: called with the number of bytes of files that were read since the last call.
-    /// - Throws: `foreignFiles` if the folder has anything that an earlier call didn't write.
+    /// - Throws: `foreignFiles` if the old folder has files that an earlier call didn't write.
     package func embed(
         _ sources: [PackSource], progress: (Int) -> Void = { _ in }
     ) throws(PublishingError) -> EmbeddedContent {
@@ -60,8 +61,8 @@ package struct ContentEmbedder: Sendable {
         return content
     }
 
-    /// Cleans up after an earlier run that was killed. Moves the old folder back if that run had moved it away and not
-    /// replaced it.
+    /// Removes the temporary folders of earlier runs that were killed. If such a run had moved the old folder away and
+    /// hadn't yet moved the new folder to its place, moves the old folder back.
     ///
     /// - Parameter prefix: the prefix of the names of temporary folders in `parent`.
     private func recover(_ target: String, in parent: String, _ prefix: String) throws(PublishingError) {
@@ -95,7 +96,7 @@ package struct ContentEmbedder: Sendable {
         guard rename(source, target) == 0 else { throw .writing(target) }
     }
 
-    /// Returns whether the folder exists. Throws if it has files that Tenure didn't write.
+    /// Returns whether the folder to write already exists. Throws if it has files that an earlier call didn't write.
     private func checkExisting() throws(PublishingError) -> Bool {
         guard let state = FileState(path: folder) else {
             guard errno == ENOENT else { throw .reading(folder) }
@@ -110,7 +111,7 @@ package struct ContentEmbedder: Sendable {
         return true
     }
 
-    /// Returns the paths of files and of all folders that contain them.
+    /// Returns these paths of files, and the paths of all folders that contain the files.
     private static func withFolders(_ files: Set<String>) -> Set<String> {
         var paths = files
         for file in files {
@@ -123,9 +124,9 @@ package struct ContentEmbedder: Sendable {
         return paths
     }
 
-    /// Throws for a file or a folder that an earlier call didn't write.
+    /// Throws if anything in `folder` isn't in `writtenPaths`, the paths that an earlier call wrote.
     ///
-    /// - Parameter prefix: the path below the embedder's folder, with `/` at its end.
+    /// - Parameter prefix: the path of `folder` relative to the embedder's folder, with `/` at its end.
     private func check(_ folder: String, as prefix: String, against writtenPaths: Set<String>) throws(PublishingError) {
         for name in try FolderListing.names(in: folder) {
             guard let name else {
@@ -140,7 +141,7 @@ package struct ContentEmbedder: Sendable {
         }
     }
 
-    /// Writes the files of one pack. Reading them also gives the pack's manifest.
+    /// Writes the files of one pack to the folder `pack`, and returns the pack's manifest.
     private func write(
         _ files: PackFiles, to pack: String, _ progress: (Int) -> Void
     ) throws(PublishingError) -> PackManifest {
@@ -173,6 +174,7 @@ private struct FileWriter: ~Copyable {
     private var file: NewFile?
     private var name = ""
 
+    /// Begins a file at a path in the folder `pack`, and creates the folders that contain it.
     mutating func begin(path: String, in pack: String) throws(PublishingError) {
         let location = URL(fileURLWithPath: "\(pack)/\(path)")
         let folder = location.deletingLastPathComponent().path
@@ -183,6 +185,7 @@ private struct FileWriter: ~Copyable {
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(PublishingError) { try file?.write(bytes) }
 
+    /// Completes the current file. Does nothing if no file was begun.
     mutating func end() throws(PublishingError) {
         let name = self.name
         try file.take()?.complete(as: name, flushing: false)

@@ -1,7 +1,7 @@
-/// Recognizes files that an operating system can execute, by their contents. App Review (2.5.2) forbids apps to
-/// download them.
+/// Recognizes programs and libraries by the first bytes of a file. Apple's App Review Guideline 2.5.2 forbids apps to
+/// download such files.
 enum ExecutableFile {
-    /// Returns the name of the format. Nil if the file isn't executable.
+    /// Returns the name of the file's executable format. Nil if the file isn't executable.
     static func format(of file: borrowing OpenFile) throws(PublishingError) -> String? {
         let start = try file.bytes(64, at: 0)
         if let magic = number(in: start, at: 0, isBigEndian: true), let format = formats[magic] { return format }
@@ -12,7 +12,7 @@ enum ExecutableFile {
         return "a Windows program (PE)"
     }
 
-    /// The first four bytes of each format.
+    /// The names of the formats, by the first four bytes of a file.
     private static let formats: [UInt32: String] = {
         var formats: [UInt32: String] = [0x7F45_4C46: "a Linux program or library (ELF)"]
         // Files of 32 and 64 bits, fat files, and fat files with 64-bit offsets. Java classes begin like fat files, and
@@ -24,6 +24,7 @@ enum ExecutableFile {
         return formats
     }()
 
+    /// Returns the four bytes at an offset as a number. Nil if `bytes` ends before.
     private static func number(in bytes: [UInt8], at offset: Int, isBigEndian: Bool) -> UInt32? {
         guard bytes.count >= offset + 4 else { return nil }
         let four = bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Lists the names in a folder, byte for byte as the disk has them.
+/// Lists the names of files and folders in a folder, byte for byte as they are on the disk.
 enum FolderListing {
-    /// Returns the names, sorted by their bytes. A name that isn't UTF-8 is nil.
+    /// Returns the names in the folder at `path`, sorted by their bytes. A name that isn't UTF-8 is nil.
     static func names(in path: String) throws(PublishingError) -> [String?] {
         guard let stream = opendir(path) else { throw .reading(path) }
         defer { closedir(stream) }

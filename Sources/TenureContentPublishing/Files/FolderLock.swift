@@ -7,7 +7,7 @@ enum FolderLock {
     /// - Parameters:
     ///   - path: the file or folder to lock.
     ///   - flags: the flags for `open`, such as `O_CREAT` for a file that may be missing.
-    ///   - folder: the folder of the command, for the error.
+    ///   - folder: the folder that the user named, for the error message.
     /// - Throws: `locked` if another process has the lock.
     static func hold<Result>(
         _ path: String, flags: CInt, in folder: String, _ work: () throws(PublishingError) -> Result

@@ -10,6 +10,7 @@ struct NewFile: ~Copyable {
     /// The prefix of the names of unfinished files.
     static let prefix = ".unfinished-"
 
+    /// Creates an empty file with a temporary name in a folder.
     init(in folder: String) throws(PublishingError) {
         self.folder = folder
         path = "\(folder)/\(Self.prefix)\(UInt64.random(in: .min ... .max))"
@@ -43,9 +44,10 @@ struct NewFile: ~Copyable {
         try write(UnsafeRawBufferPointer(copy))
     }
 
-    /// Renames the file to this name in the folder, and replaces an existing file in one step.
+    /// Renames the file to its final name. An existing file with this name is replaced in one step.
     ///
-    /// - Parameter flushing: false for files that can be written again after a loss of power.
+    /// - Parameter flushing: whether to flush the contents to the disk first. Pass false for files that can be written
+    ///   again after a loss of power.
     consuming func complete(as name: String, flushing: Bool = true) throws(PublishingError) {
         guard !flushing || fsync(descriptor) == 0 else { throw .writing(path) }
         guard rename(path, "\(folder)/\(name)") == 0 else { throw .writing("\(folder)/\(name)") }

@@ -5,6 +5,7 @@ import TenureFileAttributes
 struct OpenFile: ~Copyable {
     private let descriptor: CInt
     let path: String
+    /// The file's state when it was opened, such as its size. If it differs later, the file was changed.
     let state: FileState
 
     /// Opens a regular file. Throws for symbolic links and devices.

@@ -3,17 +3,18 @@ import TenureContent
 import TenureCore
 import TenureFileAttributes
 
-/// The files of a pack in a folder on the disk.
+/// The files of an asset pack that is to be published, in a folder on the disk.
 package struct PackFiles: Sendable {
-    /// A file to publish, as the scan of the folder found it.
+    /// A file of the pack.
     package struct File: Sendable {
         /// The path in the pack, in Unicode's composed form (NFC).
         package let path: String
         /// The path on the disk.
         let location: String
-        /// The file's state when it was found. A file with another state has changed since.
+        /// The file's state when the folder was scanned. If the state differs later, the file was changed.
         let state: FileState
 
+        /// The size in bytes when the folder was scanned.
         package var size: Int64 { state.size }
     }
 
@@ -25,16 +26,18 @@ package struct PackFiles: Sendable {
     /// The size of all files in bytes.
     package var size: Int64 { files.reduce(0) { $0 + $1.size } }
 
-    /// Finds the files of a folder, and all reasons why they can't be published.
+    /// Finds the files in a folder and its subfolders, and all reasons why they can't be published.
     ///
-    /// It skips `.DS_Store` and names that begin with `._`. Folders without files are left out.
+    /// `.DS_Store` and names that begin with `._` are skipped. Folders without files aren't part of a pack.
     package static func scan(_ folder: String) -> (files: PackFiles, mistakes: [String]) {
         var scan = PackScan(folder: folder)
         scan.read()
         return scan.result
     }
 
-    /// - Throws: `rejectedFiles` for files that can't be published.
+    /// Finds the files in a folder and its subfolders.
+    ///
+    /// - Throws: `rejectedFiles` if a file can't be published.
     init(in folder: String) throws(PublishingError) {
         let (files, mistakes) = Self.scan(folder)
         guard mistakes.isEmpty else { throw .rejectedFiles(mistakes) }
@@ -54,7 +57,7 @@ package struct PackFiles: Sendable {
         return parts(path).starts(with: parts(folder))
     }
 
-    /// Throws if an output folder is inside the pack's folder. The pack would include the output of earlier runs.
+    /// Throws if an output folder is inside the pack's folder: the pack would include the output of earlier runs.
     func checkOutside(_ output: String) throws(PublishingError) {
         if encloses(output) { throw .outputInPack(folder: output, pack: folder) }
     }
@@ -68,11 +71,12 @@ private struct PackScan {
     /// Whether the scan ended early, because there are too many files.
     private var isStopped = false
 
+    /// The maximum number of pairs of conflicting paths that are reported.
     private static let maximumConflicts = 20
 
     init(folder: String) { self.folder = folder }
 
-    /// The sorted files and all mistakes, including mistakes that show only when all files are known.
+    /// The sorted files and all mistakes. Some mistakes are found only here, because they depend on all files.
     var result: (files: PackFiles, mistakes: [String]) {
         let sorted = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         var all = mistakes
@@ -97,7 +101,9 @@ private struct PackScan {
         }
     }
 
-    /// - Parameter prefix: the path of the folder in the pack, with `/` at its end.
+    /// Reads a folder in the pack's folder, or the pack's folder itself.
+    ///
+    /// - Parameter prefix: the path of the folder in the pack, with `/` at its end. Empty for the pack's folder.
     private mutating func read(_ folder: String, as prefix: String) {
         let names: [String?]
         do throws(PublishingError) {
@@ -119,10 +125,10 @@ private struct PackScan {
     private mutating func read(_ location: String, named path: String) {
         guard let state = FileState(path: location) else { return report(path, "can't be read (\(Self.reason))") }
         switch state.kind {
-        case .link: report(path, "is a link; put the file itself there")
+        case .link: report(path, "is a link; replace it with the file itself")
         case .other: report(path, "is neither a file nor a folder; remove it")
         case .folder:
-            // Skip folders in which no file can have a valid path. The maximum length of a path also limits the recursion.
+            // Skip folders in which no file can have a valid path. The maximum length of a path also limits recursion.
             if let mistake = AssetPath.mistake(in: path + "/a") {
                 report(path, mistake)
             } else {
@@ -132,7 +138,7 @@ private struct PackScan {
         }
     }
 
-    /// Adds a file, and reports why it can't be published, if so.
+    /// Adds a file. If it can't be published, reports why.
     private mutating func add(_ file: PackFiles.File) {
         guard files.count < PackManifest.maximumFiles else {
             isStopped = true
@@ -151,11 +157,14 @@ private struct PackScan {
         }
     }
 
+    /// Adds a mistake about a file or a folder.
+    ///
     /// - Parameter path: the path in the pack. Empty for the pack's folder.
     private mutating func report(_ path: String, _ mistake: String) {
         mistakes.append(path.isEmpty ? mistake : "`\(path.escapedForDisplay)` \(mistake)")
     }
 
+    /// Why the last system call failed, for a message.
     private static var reason: String { PublishingError.reason(errno) }
 
     /// Returns a mistake for each pair of paths that can't both exist, up to `maximumConflicts`.

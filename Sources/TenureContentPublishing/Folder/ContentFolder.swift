@@ -2,12 +2,12 @@ import Foundation
 import TenureContent
 import TenureFileAttributes
 
-/// A published folder: manifests and archives, which are named by their digests, the signed catalog, and all earlier
-/// catalogs.
+/// A folder to which asset packs are published. It has the signed catalog (the list of packs), all earlier catalogs,
+/// and the manifest and archive of each pack version, which are named by their digests.
 ///
 /// ```
 /// catalog.jws             the current catalog, which is replaced last, in one step
-/// catalogs/<counter>.jws  all catalogs, for `prune`
+/// catalogs/<counter>.jws  all catalogs, for `tenure content prune`
 /// <sha256>                a manifest or an archive
 /// ```
 package struct ContentFolder: Sendable {
@@ -17,11 +17,15 @@ package struct ContentFolder: Sendable {
 
     /// The name of the folder with all catalogs.
     static let catalogs = "catalogs"
+    /// The name of the file in `catalogs` that a command locks while it changes the folder.
     private static let lockName = ".lock"
 
+    /// The path of the current catalog.
     var catalogPath: String { "\(path)/\(SignedCatalog.fileName)" }
+    /// The path of the folder with all catalogs.
     var catalogsPath: String { "\(path)/\(Self.catalogs)" }
 
+    /// Returns the path of the manifest or archive with this digest.
     func path(of digest: ContentDigest) -> String { "\(path)/\(digest)" }
 
     /// Creates the folder and its subfolder for catalogs.
@@ -46,7 +50,7 @@ package struct ContentFolder: Sendable {
         package var name: String { digest.description }
     }
 
-    /// The manifests and archives in the folder, by their names.
+    /// Returns the manifests and archives in the folder: all files with a digest as their name.
     func objects() throws(PublishingError) -> [Object] {
         try FolderListing.names(in: path).compactMap { name in
             guard let digest = name.flatMap({ ContentDigest($0) }), let state = FileState(path: self.path(of: digest)),
@@ -76,7 +80,7 @@ package struct ContentFolder: Sendable {
         return hash.digest == digest
     }
 
-    /// Removes files of earlier commands that were interrupted.
+    /// Removes unfinished files of earlier commands that were interrupted.
     func removeUnfinished() throws(PublishingError) {
         for case let name? in try FolderListing.names(in: path) where name.hasPrefix(NewFile.prefix) {
             guard unlink("\(path)/\(name)") == 0 || errno == ENOENT else { throw .writing("\(path)/\(name)") }
@@ -85,7 +89,7 @@ package struct ContentFolder: Sendable {
 
     // MARK: Catalogs
 
-    /// The current catalog's text; nil if it doesn't exist.
+    /// Returns the signed text of the current catalog. Nil if the folder has no catalog.
     package func catalogText() throws(PublishingError) -> [UInt8]? {
         guard let state = FileState(path: catalogPath) else {
             guard errno == ENOENT || errno == ENOTDIR else { throw .reading(catalogPath) }
@@ -107,7 +111,7 @@ package struct ContentFolder: Sendable {
         }
     }
 
-    /// Returns the counters of the catalogs in `catalogs`, in order.
+    /// Returns the counters of all catalogs in the subfolder `catalogs`, in ascending order.
     func counters() throws(PublishingError) -> [Int64] {
         guard FileState(path: catalogsPath) != nil else { return [] }
         return try FolderListing.names(in: catalogsPath).compactMap { name in
@@ -118,7 +122,7 @@ package struct ContentFolder: Sendable {
         }.sorted()
     }
 
-    /// Returns the path of the catalog with this counter.
+    /// Returns the path of the catalog with this counter in the subfolder `catalogs`.
     func catalogPath(_ counter: Int64) -> String { "\(catalogsPath)/\(counter).jws" }
 
     /// Reads a catalog's file: at most one byte more than a catalog may have, so that a larger file is rejected.

@@ -2,7 +2,7 @@ package import Foundation
 import TenureContent
 import TenureFileAttributes
 
-/// The result of `prune`: what was removed from a published folder, and how much was kept.
+/// The result of `ContentFolder.prune`: which files were removed from a published folder, and how many were kept.
 package struct ContentPruning: Sendable {
     /// The manifests and archives that were in no catalog of the last 30 days.
     package let removed: [ContentFolder.Object]
@@ -12,13 +12,14 @@ package struct ContentPruning: Sendable {
     /// The size of all removed files in bytes.
     package var removedSize: Int64 { removed.reduce(0) { $0 + $1.size } }
 
-    /// How long a manifest or an archive is kept after the last catalog that names it was replaced, in seconds.
+    /// How long a manifest or an archive is kept in seconds, counted from when the last catalog that names it was
+    /// replaced.
     static let retention: TimeInterval = 30 * 86_400
 }
 
 extension ContentFolder {
-    /// Removes manifests and archives that were in no catalog of the last 30 days. The catalogs of this period are the
-    /// current catalog, and catalogs that were replaced in the last 30 days.
+    /// Removes each manifest and archive that neither the current catalog nor a catalog replaced in the last 30 days
+    /// names.
     ///
     /// - Parameter removing: pass false to find these files without removing them.
     /// - Throws: `damagedCatalog` if a catalog can't be read, because it isn't known which files it names.

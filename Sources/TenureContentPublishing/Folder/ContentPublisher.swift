@@ -12,17 +12,19 @@ package import TenurePolicyFile
 /// An asset pack to be published, with its files.
 package struct PackSource: Sendable {
     package let name: String
-    /// The entitlement or product that the pack needs.
+    /// The entitlement or product that a customer must have to download and open the pack.
     package let unlock: ContentCatalog.Unlock
+    /// Whether the system may delete an installed pack to free space.
     let isPurgeable: Bool
+    /// The lowest `CFBundleShortVersionString` of apps that can use these files. Nil if every app can use them.
     let minimumAppVersion: AppVersion?
     package let files: PackFiles
 }
 
 extension PackSource {
-    /// Scans a folder.
+    /// Creates a pack with all files in a folder and its subfolders.
     ///
-    /// - Throws: `rejectedFiles` for files that can't be published.
+    /// - Throws: `rejectedFiles` if a file can't be published.
     package init(
         name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool = false, minimumAppVersion: AppVersion? = nil,
         folder: String
@@ -40,19 +42,24 @@ extension PackSource {
 package struct ContentPublisher: Sendable {
     package let folder: ContentFolder
     private let key: P256.Signing.PrivateKey
+    /// The public keys of which one must have signed the folder's current catalog.
     private let knownKeys: [PinnedKey]
 
-    /// - Parameter previousKeys: other keys that may have signed the current catalog in the folder.
+    /// - Parameters:
+    ///   - folder: the path of the folder to publish to.
+    ///   - key: the key that signs the new catalog.
+    ///   - previousKeys: other keys that may have signed the folder's current catalog.
     package init(folder: String, key: P256.Signing.PrivateKey, previousKeys: [PinnedKey] = []) {
         self.folder = ContentFolder(path: folder)
         self.key = key
         knownKeys = [PinnedKey(key.publicKey)] + previousKeys
     }
 
-    /// What was published.
+    /// The result of `publish`.
     package struct Publication: Sendable {
+        /// The new catalog.
         package let catalog: SignedCatalog
-        /// The published packs in the order of the sources.
+        /// The published packs, in the order in which they were passed to `publish`.
         package let packs: [Pack]
         /// The names of packs that were in the previous catalog and aren't in the new catalog.
         package let droppedPacks: [String]
@@ -62,7 +69,7 @@ package struct ContentPublisher: Sendable {
             package let name: String
             package let version: ContentCatalog.Version
             package let manifest: PackManifest
-            /// Whether the archive is new in the folder.
+            /// Whether the archive was written. False if the folder already had it.
             package let isNew: Bool
         }
     }
@@ -73,10 +80,11 @@ package struct ContentPublisher: Sendable {
     /// `minimumAppVersion` are kept.
     ///
     /// - Parameters:
-    ///   - counter: the counter, which must be higher than the previous catalog's counter. If nil, the counter is the
-    ///     number of seconds since 1970, or one more than the previous counter if that number is higher.
-    ///   - replacing: whether to ignore the existing catalog in the folder. Its versions are then removed from the
-    ///     catalog.
+    ///   - counter: the counter of the new catalog, which must be higher than the previous catalog's counter. If nil,
+    ///     the counter is the larger of two numbers: the seconds since 1970, and the previous counter plus one.
+    ///   - now: when the catalog is signed.
+    ///   - replacing: whether to ignore the existing catalog in the folder. Then the new catalog has only the versions
+    ///     that are published now.
     ///   - progress: called with the number of bytes of files that were read since the last call.
     package func publish(
         bundleID: String, packs sources: [PackSource], counter: Int64? = nil, at now: Date = Date(),
@@ -114,7 +122,8 @@ package struct ContentPublisher: Sendable {
 
     // MARK: The previous catalog
 
-    /// Returns the previous catalog, and its counter. The catalog is nil if it is missing, or if `replacing` is true.
+    /// Returns the folder's current catalog, and its counter. The catalog is nil if the folder has none, or if
+    /// `replacing` is true. The counter is 0 if the folder has no catalog.
     private func previous(
         of bundleID: String, replacing: Bool
     ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {

@@ -4,7 +4,8 @@ package import TenureCore
 import TenureFileAttributes
 package import TenurePolicyFile
 
-/// The contents of `content.yaml`, with the files of the packs.
+/// The contents of `content.yaml`, which lists the asset packs to publish: what unlocks each pack, and the folder with
+/// its files.
 ///
 /// ```yaml
 /// app: com.example.calculator
@@ -13,6 +14,7 @@ package import TenurePolicyFile
 ///   loops: { product: com.example.loops, files: loops/, storage: purgeable }
 /// ```
 package struct ContentFile: Sendable {
+    /// The bundle ID of the app: the value of `app` or, without `app`, the policy's bundle ID.
     package let bundleID: String
     /// The packs, in the order of the file.
     package let packs: [PackSource]
@@ -20,9 +22,10 @@ package struct ContentFile: Sendable {
     /// Reads a file, and scans the folders that it names.
     ///
     /// - Parameters:
-    ///   - fileName: the path of the file. Mistakes name it, and the paths in the file are relative to its folder.
-    ///   - policy: the policy, for the bundle ID and the known entitlements and products.
-    /// - Throws: all mistakes in the file and in the packs' files, in the order of the text.
+    ///   - fileName: the path of the file, for mistakes. The paths in the file are relative to its folder.
+    ///   - policy: the app's policy, against which the bundle ID, the entitlements and the products are checked. Nil to
+    ///     accept any.
+    /// - Throws: all mistakes in the file and in the packs' files, in the order of the file.
     package static func read(
         _ bytes: some Collection<UInt8>, named fileName: String, policy: Policy?
     ) throws(PolicyFileError) -> ContentFile {
@@ -34,7 +37,7 @@ package struct ContentFile: Sendable {
     }
 }
 
-/// The fields of a pack.
+/// The fields of a pack in `content.yaml`.
 private enum PackKey: String, CaseIterable {
     case entitlement, product, files, storage, minimumAppVersion
 }
@@ -48,6 +51,7 @@ private enum Storage: String, CaseIterable {
 private struct ContentFileReader {
     let fileName: String
     let policy: Policy?
+    /// Collects the mistakes.
     var reading: Reading
 
     /// Reads the whole file. Throws if it has mistakes.
@@ -81,7 +85,7 @@ private struct ContentFileReader {
         return bundleID
     }
 
-    /// Whether the key's value was left out because of a mistake that is reported already.
+    /// Whether a mistake in the key's value was already reported, so that a missing value needn't be reported too.
     private func isBroken(_ key: String, in fields: Fields) -> Bool {
         reading.isOmitted(fields.whole.path + [.key(key)])
     }
@@ -90,7 +94,7 @@ private struct ContentFileReader {
     private mutating func packs(_ part: Part) -> [PackSource] {
         guard case .mapping(let entries) = part.node.content else {
             reading.report(
-                "\(part.node.kindInWords) isn't allowed here; write packs by name, such as `levels: { entitlement: pro, files: levels/ }`",
+                "`packs` can't be \(part.node.kindInWords); write each pack under its name, such as `levels: { entitlement: pro, files: levels/ }`",
                 at: part.position)
             return []
         }
@@ -127,7 +131,8 @@ private struct ContentFileReader {
             name: name, unlock: unlock, isPurgeable: storage == .purgeable, minimumAppVersion: minimum, files: files)
     }
 
-    /// Reads what unlocks the pack: either the field `entitlement` or the field `product`.
+    /// Reads what unlocks the pack: either the field `entitlement` or the field `product`. Unless exactly one of them
+    /// has a valid value, reports a mistake and returns nil.
     private mutating func unlock(_ fields: Fields) -> ContentCatalog.Unlock? {
         let entitlements = policy?.entitlements
         switch (fields[.entitlement], fields[.product]) {
@@ -150,7 +155,8 @@ private struct ContentFileReader {
         return nil
     }
 
-    /// Reads a name. With a policy, the name must be one of `known`, the policy's entitlements or products.
+    /// Reads the name of an entitlement or the ID of a product. Reports a mistake if it isn't in `known`, the policy's
+    /// entitlements or products. If `known` is nil, there is no policy, and any name is valid.
     private mutating func known(_ part: Part, _ kind: String, example: String, among known: [String]?) -> String? {
         guard let name = part.name(&reading, example: example) else { return nil }
         guard !name.isEmpty else {
@@ -165,6 +171,7 @@ private struct ContentFileReader {
         return nil
     }
 
+    /// Reads `minimumAppVersion`. If it isn't a version, reports a mistake and returns nil.
     private mutating func minimumAppVersion(_ part: Part) -> AppVersion? {
         if let version = part.node.text.flatMap({ AppVersion($0) }) { return version }
         reading.report(

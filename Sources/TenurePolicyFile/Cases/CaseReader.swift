@@ -1,14 +1,15 @@
 import Foundation
 import TenureCore
 
-/// Reads a file of policy cases. Fields that a case leaves out have defaults: for example, an artifact without
-/// `signedDate` was signed at the case's `now`.
+/// Reads a file of policy cases: test customers and the decisions that a policy should make about them. A case
+/// describes a customer by artifacts, such as app transactions and receipts. Fields that a case leaves out have
+/// defaults: for example, an artifact without `signedDate` was signed at the case's `now`.
 struct CaseReader {
-    /// The mistakes that were found so far.
+    /// Collects the mistakes in the file.
     var reading: Reading
-    /// The policy file of the cases; nil if the cases have the whole policy.
+    /// The contents of the policy file that the cases test; nil if the file of cases contains the whole policy.
     let basePolicy: DocumentNode?
-    /// Returns the bytes of a release list, by its path.
+    /// Returns the bytes of a policy's release list (a CSV file), by the path in the policy.
     let releaseList: (String) throws -> [UInt8]
 
     /// Returns all cases, or throws all mistakes.
@@ -29,20 +30,23 @@ struct CaseReader {
         return cases
     }
 
+    /// Reads a mapping. Reports unknown and missing keys. For any other value, reports a mistake and returns nil.
     private mutating func fields(_ part: Part, _ shape: CaseShape) -> Fields? {
         Fields(part, keys: shape.keys, required: shape.required, &reading)
     }
 
-    /// Reads one case; nil if its name, its date or its policy can't be read.
+    /// Reads one case. If its name, its date or its policy can't be read, reports mistakes and returns nil.
     ///
-    /// - Parameter now: the date of all cases without their own `now`.
+    /// - Parameter now: the `now` at the top of the file, for a case without its own `now`.
     private mutating func policyCase(_ part: Part, now: Date?, _ policies: inout PolicyOverlays) -> PolicyCase? {
         guard let fields = fields(part, .policyCase) else { return nil }
         let name = fields["name"].flatMap { $0.name(&reading, example: "bought build 37 in 2014") }
         let ownNow = fields["now"].map { $0.dayOrInstant(&reading) }
         guard let now = ownNow ?? now else {
             if ownNow == nil {
-                reading.report("`now` is missing here and at the top; write `now: 2015-07-01`", at: part.position)
+                reading.report(
+                    "`now` is missing in this case and at the top of the file; write `now: 2015-07-01`",
+                    at: part.position)
             }
             return nil
         }
@@ -53,20 +57,22 @@ struct CaseReader {
         guard let name, let policy else { return nil }
         return PolicyCase(
             name: name,
-            place: part.position.description,
+            position: part.position.description,
             policy: policy, promises: promises, now: now, expectations: expectations, artifacts: artifacts)
     }
 
     // MARK: Evidence
 
-    /// Reads the artifacts of a case. Only the artifacts of one environment become evidence.
+    /// Reads the artifacts of a case. Artifacts come from an App Store environment, such as Production or Sandbox. Only
+    /// the artifacts of one environment are returned.
     private mutating func artifacts(_ fields: Fields, now: Date) -> PolicyCase.Artifacts {
         var result = PolicyCase.Artifacts()
         let environment = environment(fields["environment"]) ?? .production
         let app = fields["app"].map { self.list($0) } ?? []
         let transactions = fields["transactions"].map { self.list($0) } ?? []
         let environments = (app + transactions).map { self.environment(of: $0) ?? environment }
-        // Rule I3 of Docs/decision-rules.md: evidence of Production makes evidence of other environments ignored.
+        // Rule I3 of Docs/decision-rules.md: if there is evidence of Production, evidence of other environments is
+        // ignored.
         result.environment = environments.contains(.production) ? .production : environment
         for part in app where (self.environment(of: part) ?? environment) == result.environment {
             if let fields = self.fields(part, .app) { result.app.append(proof(fields, now: now)) }
@@ -89,12 +95,12 @@ struct CaseReader {
         return result
     }
 
+    /// Reads the name of an App Store environment; nil if the field is missing.
     private mutating func environment(_ part: Part?) -> AppStoreEnvironment? {
         part.flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
     }
 
-    /// Returns the environment that the artifact states; nil if the artifact states none, so that the environment of
-    /// the case is used.
+    /// Returns the artifact's own `environment`; nil if it has none. The caller then uses the environment of the case.
     private mutating func environment(of artifact: Part) -> AppStoreEnvironment? {
         guard case .mapping(let entries) = artifact.node.content else { return nil }
         return environment(entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
@@ -113,12 +119,13 @@ struct CaseReader {
         }
     }
 
-    /// Reads a date or a day; nil if the field is missing or `none`.
+    /// Reads an instant, or a day, which means its midnight in UTC; nil if the field is missing or `none`.
     private mutating func date(_ part: Part?) -> Date? {
         part.flatMap { $0.isNone ? nil : $0.dayOrInstant(&reading) }
     }
 
-    /// Reads a string, with or without quotes: an ID, or a version, which may be malformed.
+    /// Reads a string, with or without quotes; nil if the field is missing or `none`. The string is an ID or a version.
+    /// The version may be malformed, because a case may test that.
     private mutating func text(_ part: Part?) -> String? {
         guard let part, !part.isNone else { return nil }
         if let text = part.node.text { return text }
@@ -148,7 +155,8 @@ struct CaseReader {
             expirationDate: date(fields["expirationDate"]))
     }
 
-    /// Reads the platform in an artifact. `unknown` means a platform that Tenure doesn't know.
+    /// Reads the platform in an artifact. Returns nil for `none`, and for `unknown`, which means a platform that Tenure
+    /// doesn't know.
     private mutating func platform(_ part: Part) -> Platform? {
         if part.isNone || part.node.text == "unknown" { return nil }
         return part.node.text.flatMap { Platform(appStoreName: $0) } ?? part.platform(&reading)
@@ -182,8 +190,8 @@ struct CaseReader {
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
     }
 
-    /// Reads renewal info. Renewal info may leave out the subscription's ID if all transactions have the same original
-    /// ID.
+    /// Reads renewal info, Apple's statement about the next renewal of a subscription. It may leave out
+    /// `originalTransactionID`, the ID of the subscription, if all transactions belong to the same subscription.
     private mutating func renewal(_ part: Part, of transactions: [Purchase], now: Date) -> Renewal? {
         guard let fields = fields(part, .renewal) else { return nil }
         let subscriptions = Set(transactions.map(\.originalTransactionID))
@@ -202,7 +210,7 @@ struct CaseReader {
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
     }
 
-    /// Reads a grant or a revocation by support.
+    /// Reads an entitlement that support granted to the customer or revoked.
     private mutating func supportGrant(_ part: Part, now: Date) -> SupportGrant? {
         guard let fields = fields(part, .support) else { return nil }
         let date = fields["date"] == nil ? now : self.date(fields["date"])
@@ -222,9 +230,9 @@ struct CaseReader {
 
     // MARK: Promises
 
-    /// Reads promises. A promise is a right that an era gave under an earlier version of the policy. `given` describes
-    /// that situation: the changes to the policy, the app artifacts at that time (by default the artifacts of the
-    /// case), and the date.
+    /// Reads promises. A promise is a right that a customer got under an earlier version of the policy, and that the
+    /// current policy can't take away. `given` describes how the customer got the right: the changes that lead back to
+    /// the earlier policy, the app artifacts at that time (by default the artifacts of the case), and the date.
     private mutating func promises(
         _ part: Part, _ app: [AppProof], now: Date, _ policies: inout PolicyOverlays
     ) -> [Promise] {
@@ -244,7 +252,8 @@ struct CaseReader {
                 ?? []
             if rights.isEmpty {
                 reading.report(
-                    "no era gives `\(entitlement)` here, so nothing was promised; correct `given`", at: part.position)
+                    "no era gives `\(entitlement)` under the policy, artifacts and date of `given`, so nothing was promised; correct `given`",
+                    at: part.position)
             }
             result += rights.map {
                 Promise(
@@ -268,7 +277,8 @@ struct CaseReader {
         return entries.compactMap { expectation(Part($0, under: part.path), of: $0.key) }
     }
 
-    /// Reads the expectation on one entitlement: an outcome alone, or a mapping with more.
+    /// Reads the expected decision on one entitlement: an outcome, such as `granted`, or a mapping with `outcome` and
+    /// other fields.
     private mutating func expectation(_ part: Part, of entitlement: String) -> PolicyCase.Expectation? {
         guard case .mapping = part.node.content else {
             return part.word(&reading, of: Decision.Outcome.self).map {
@@ -298,8 +308,8 @@ struct CaseReader {
         }
     }
 
-    /// Reads one reason code or a list of reason codes, and reports unknown codes. Otherwise a case that forbids a
-    /// misspelled code would always pass.
+    /// Reads one reason code or a list of reason codes. Unknown codes are mistakes: a case that forbids a misspelled
+    /// code would always pass.
     private mutating func codes(_ part: Part?) -> [String] {
         guard let part else { return [] }
         if part.node.text != nil { return [part.word(&reading, of: Reason.Code.self)].compactMap { $0?.rawValue } }
@@ -313,7 +323,7 @@ struct CaseReader {
     }
 }
 
-/// The product types that a case can have. `unknown` is a type that Tenure doesn't know.
+/// The values of the field `type` of a transaction. `unknown` is a product type that Tenure doesn't know.
 private enum TransactionType: String, CaseIterable {
     case nonConsumable, consumable, nonRenewing, autoRenewable, unknown
 

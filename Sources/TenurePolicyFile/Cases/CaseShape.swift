@@ -1,4 +1,4 @@
-/// The mappings of a file of policy cases (`PolicyCases`), and the keys of each. `Docs/policy-cases.md` explains the
+/// The kinds of mappings in a file of policy cases, and the keys of each kind. `Docs/policy-cases.md` explains the
 /// keys.
 enum CaseShape: String, CaseIterable, Sendable {
     case file, policyCase, app, persona, transaction, renewal, support, promise, given, expectation
@@ -24,7 +24,7 @@ enum CaseShape: String, CaseIterable, Sendable {
         }
     }
 
-    /// The keys of a case that describe the customer.
+    /// The keys of a case that describe the customer's artifacts.
     private static let evidenceKeys = [
         "environment", "app", "transactions", "renewals", "purchasesComplete", "support",
     ]

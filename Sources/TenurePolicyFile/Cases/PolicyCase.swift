@@ -1,40 +1,41 @@
 package import Foundation
 package import TenureCore
 
-/// One policy case: a customer's evidence, and the expected answer.
+/// One policy case, which tests a policy: a customer's evidence, and the decisions that the policy should make.
 package struct PolicyCase: Sendable {
     /// The name of the case in results.
     package let name: String
-    /// The case's position: `cases.yaml:12:5`.
-    let place: String
-    /// The policy with the changes of the file and of the case.
+    /// The position of the case in the file, such as `cases.yaml:12:5`.
+    let position: String
+    /// The tested policy: the policy file, with the changes that the file of cases and the case itself make.
     package let policy: Policy
-    /// Rights that an earlier policy gave.
+    /// Rights that an earlier policy gave to the customer, and that this policy can't take away.
     package let promises: [Promise]
-    /// The date of the decisions.
+    /// The date for which the decisions are made.
     package let now: Date
     let expectations: [Expectation]
     let artifacts: Artifacts
 
-    /// The evidence of the case's artifacts.
+    /// What the artifacts prove about the customer. The decisions are made from this evidence.
     package var evidence: Evidence { artifacts.evidence }
 
     /// The expected decision on one entitlement.
     package struct Expectation: Sendable {
         /// The name of the entitlement in the policy.
         package let entitlement: String
+        /// Whether the entitlement should be granted, denied or undetermined.
         let outcome: Decision.Outcome
-        /// When the right ends; nil if it is permanent.
+        /// When the entitlement should end; nil if it should be permanent.
         package var until: Date?
-        /// Codes that must all be among the reasons.
+        /// Reason codes that the decision must have. It may also have others.
         var reasons: [String] = []
-        /// Codes that must not be among the reasons.
+        /// Reason codes that the decision must not have.
         var notReasons: [String] = []
         /// The exact next steps of an undetermined decision; nil if the case doesn't check the next steps.
         var nextSteps: [NextStep]?
-        /// Texts that the sentence must have.
+        /// Texts that the decision's sentence for the customer must contain.
         var sentence: [String] = []
-        /// Texts that the sentence must not have.
+        /// Texts that the sentence must not contain.
         var notSentence: [String] = []
     }
 
@@ -44,8 +45,11 @@ package struct PolicyCase: Sendable {
         var app: [AppProof] = []
         var transactions: [Purchase] = []
         var renewals: [Renewal] = []
+        /// Whether the transactions are all that the customer has.
         var purchasesAreComplete = true
+        /// The entitlements that support granted or revoked.
         var support: [SupportGrant] = []
+        /// The test customer that a sandbox build plays (a persona); nil for a real customer.
         var persona: Persona?
 
         var evidence: Evidence {
@@ -54,8 +58,8 @@ package struct PolicyCase: Sendable {
                 purchasesAreComplete: purchasesAreComplete, support: support, persona: persona)
         }
 
-        /// The same artifacts in other orders: with each artifact first, forward and reversed. A decision must not
-        /// depend on the order.
+        /// The same artifacts in other orders: rotated so that each artifact is the first once, and each rotation also
+        /// reversed. Empty if there is only one order. A decision must not depend on the order.
         var otherOrders: [Artifacts] {
             func rotated<Element>(_ elements: [Element], by count: Int) -> [Element] {
                 guard !elements.isEmpty else { return elements }

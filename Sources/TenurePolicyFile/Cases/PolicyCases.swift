@@ -2,7 +2,7 @@ import Foundation
 package import TenureCore
 import TenureJSON
 
-/// Policy cases: customers and the expected decisions, with which a policy is tested.
+/// A file of policy cases, which test a policy: customers, and the decisions that the policy should make about them.
 ///
 /// `tenure policy test` and `swift test` run the same files.
 package struct PolicyCases: Sendable {
@@ -13,10 +13,10 @@ package struct PolicyCases: Sendable {
     /// - Parameters:
     ///   - bytes: the cases, YAML or JSON, at most 1 MiB.
     ///   - fileName: the name of the file in mistakes and results.
-    ///   - policy: the policy file of the cases; nil if the cases have the whole policy. The keys in the cases' own
-    ///     `policy` replace those of this file.
-    ///   - releaseList: the bytes of a CSV file, by its path relative to the policy file.
-    /// - Throws: every mistake of both files.
+    ///   - policy: the policy file that the cases test; nil if the file of cases contains the whole policy. Keys under
+    ///     `policy` in the file of cases replace the keys of the policy file.
+    ///   - releaseList: returns the bytes of the policy's release list (a CSV file), by the path in the policy.
+    /// - Throws: all mistakes in both files.
     package static func read(
         _ bytes: some Collection<UInt8>, named fileName: String,
         policy: (bytes: [UInt8], fileName: String)?,
@@ -25,7 +25,7 @@ package struct PolicyCases: Sendable {
         var base: DocumentNode?
         if let policy {
             let document = try PolicyFile.document(policy.bytes, named: policy.fileName)
-            // Mistakes of a policy are reported once, and not again in each case.
+            // Report the mistakes of the policy file once, and not again for each case.
             _ = try PolicyReader.read(document.root, mistakes: document.mistakes, releaseList: releaseList)
             base = document.root
         }
@@ -38,7 +38,7 @@ package struct PolicyCases: Sendable {
         }
     }
 
-    /// Runs all cases.
+    /// Makes the decisions of all cases, and returns the results in the order of the file.
     package func run() -> [CaseResult] {
         cases.map { CaseResult(of: $0) }
     }
@@ -48,8 +48,8 @@ package struct PolicyCases: Sendable {
 package struct CaseResult: Sendable {
     /// The name of the case.
     package let name: String
-    /// The position of the case, such as `cases.yaml:12:5`.
-    package let place: String
+    /// The position of the case in the file, such as `cases.yaml:12:5`.
+    package let position: String
     /// The differences between the expected and the actual decisions, one line each. Empty if the case passes.
     package let differences: [String]
     /// The decision about each entitlement.
@@ -78,7 +78,7 @@ package struct CaseResult: Sendable {
             differences.append("the same artifacts in another order lead to other decisions")
         }
         name = policyCase.name
-        place = policyCase.place
+        position = policyCase.position
         self.decisions = decided
         self.differences = differences
     }

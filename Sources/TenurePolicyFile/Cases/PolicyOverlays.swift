@@ -1,10 +1,10 @@
 import TenureCore
 
-/// The policies of a file of cases. Each case may change parts of one base policy.
+/// The policies that a file of policy cases tests. Each case may change parts of one base policy.
 struct PolicyOverlays {
-    /// The policy of the cases that change nothing; nil if each case has a whole policy.
+    /// The document of the base policy, which a case without changes tests; nil if each case has a whole policy.
     let base: DocumentNode?
-    /// The base policy after it was read, because most cases use it.
+    /// The base policy, kept so that it is read only once for all cases without changes; nil before.
     private(set) var unchanged: Policy?
 
     /// Returns the document of a policy with the changes in `overlay`; nil if there is neither a base policy nor a

@@ -1,8 +1,9 @@
-/// What a YAML or JSON file should be: a policy, cases, or another kind of document.
+/// The kind of YAML or JSON file that a caller expects, such as a policy or policy cases. If the user passes a file of
+/// another kind, the message says so, and quotes nothing from the file, which may be secret.
 package struct DocumentKind: Sendable {
-    /// The kind in error messages, such as `a policy`.
+    /// The kind with its article for messages, such as `a policy`.
     let name: String
-    /// The first line of a document of this kind, for messages.
+    /// A possible first line of a file of this kind in backticks, for messages.
     let beginning: String
     /// The keys by which a file of this kind is recognized. No file with secrets has one of these keys.
     private let keys: [String]
@@ -13,6 +14,7 @@ package struct DocumentKind: Sendable {
         self.keys = keys
     }
 
+    /// A policy file.
     package static let policy = DocumentKind(
         "a policy", beginning: "`app: { bundleID: com.example.calculator }`",
         keys: PolicyShape.policy.keys.map(\.rawValue))
@@ -23,7 +25,8 @@ package struct DocumentKind: Sendable {
         return keys.contains { root[$0] != nil }
     }
 
-    /// Whether a line of a text that can't be parsed begins with one of the keys, as YAML or JSON has them.
+    /// Whether a line of the text begins with one of the keys, as YAML or JSON has them. This also works if the text
+    /// can't be parsed.
     func hasKey(in bytes: some Collection<UInt8>) -> Bool {
         bytes.split(separator: UInt8(ascii: "\n")).contains { line in
             let yaml = line.starts(with: "\u{FEFF}".utf8) ? line.dropFirst(3) : line
@@ -32,7 +35,7 @@ package struct DocumentKind: Sendable {
         }
     }
 
-    /// The message about a document of another kind.
+    /// Returns the message about a document that isn't of this kind.
     func objection(to root: DocumentNode) -> String {
         let look =
             switch root.content {

@@ -15,7 +15,7 @@ package struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
     /// The position as compilers write it, such as `policy.yaml:12:7`.
     package var description: String { "\(file):\(line):\(column)" }
 
-    /// The sort key of the position. Positions in the main file come first.
+    /// Returns a value for sorting: positions in the main file come before positions in other files.
     package func order(mainFile: String) -> (Int, String, Int, Int) { (file == mainFile ? 0 : 1, file, line, column) }
 }
 
@@ -36,14 +36,16 @@ package struct DocumentNode: Sendable {
     /// One key of a mapping with its value.
     package struct Entry: Sendable {
         package let key: String
+        /// The position at which the key begins. The value has its own position.
         package let keyPosition: SourcePosition
         let value: DocumentNode
     }
 
     package let content: Content
+    /// The position at which the value begins.
     let position: SourcePosition
 
-    /// The maximum depth of nesting. This maximum also limits all recursion over a document.
+    /// The maximum depth of nested lists and mappings. It also limits the recursion of all functions on a document.
     static let maximumDepth = 64
 
     /// Returns a mapping with unique keys. A repeated key is reported, and its later value is left out.
@@ -69,6 +71,7 @@ package struct DocumentNode: Sendable {
         return DocumentNode(content: .mapping(unique), position: position)
     }
 
+    /// Returns the value of a key; nil if the key is missing, or if this isn't a mapping.
     subscript(key: String) -> DocumentNode? {
         guard case .mapping(let entries) = content else { return nil }
         return entries.first { $0.key == key }?.value

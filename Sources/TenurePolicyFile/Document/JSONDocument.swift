@@ -7,7 +7,9 @@ struct JSONDocument {
     private var positions: SourcePositions
     private var mistakes: [PolicyFileMistake] = []
 
-    /// - Returns: the document, and its repeated keys.
+    /// Parses JSON. Throws the first error of its syntax.
+    ///
+    /// - Returns: the document, and mistakes such as repeated keys.
     static func parse(
         _ source: SourceText
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
@@ -71,7 +73,7 @@ struct JSONDocument {
     }
 }
 
-/// Maps byte offsets to lines and columns, for offsets in ascending order.
+/// Converts byte offsets to lines and columns. The offsets must be passed in ascending order.
 private struct SourcePositions {
     let bytes: [UInt8]
     let fileName: String

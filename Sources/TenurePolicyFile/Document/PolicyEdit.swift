@@ -1,13 +1,13 @@
 package import TenureCore
 import TenureJSON
 
-/// One change to a policy file: writing a value at a path, or removing the value.
+/// One change to a policy file, which the linter suggests: writing a value at a path, or removing the value there.
 package struct PolicyEdit: Sendable, Hashable {
     /// The keys and indexes from the top of the policy to the value, as in a `PolicyMistake`.
     package let path: [PolicyMistake.Step]
-    /// The new value; nil to remove the entry or element.
+    /// The new value; nil to remove the value at the path.
     package let value: Value?
-    /// The contents of the release list to which the edit makes the policy refer; nil for all other edits.
+    /// If the edit writes the path of a release list, the releases in that file. Nil for all other edits.
     let releases: [ListedRelease]?
 
     /// A value of a policy file.
@@ -20,6 +20,7 @@ package struct PolicyEdit: Sendable, Hashable {
         case mapping([Entry])
     }
 
+    /// One key of a mapping with its value.
     package struct Entry: Sendable, Hashable {
         package let key: String
         let value: Value
@@ -40,7 +41,9 @@ package struct PolicyEdit: Sendable, Hashable {
         PolicyEdit(path: path, value: nil, releases: nil)
     }
 
-    /// Makes the policy refer to the file of a release list.
+    /// Writes the path of a release list (a CSV file) as the policy's `releases`.
+    ///
+    /// - Parameter releases: the contents of the file.
     package static func use(_ releases: [ListedRelease], named fileName: String) -> PolicyEdit {
         PolicyEdit(path: [.key(PolicyKey.releases.rawValue)], value: .text(fileName), releases: releases)
     }
@@ -57,6 +60,7 @@ package struct PolicyEdit: Sendable, Hashable {
 }
 
 extension PolicyEdit.Value {
+    /// Writes the honors of an entitlement (the entries under `honors`) as the reader expects them.
     package init(_ honors: [Honor]) { self.init(.array(honors.map { PolicyFile.json($0) })) }
 
     package init(_ entitlement: Entitlement) { self.init(PolicyFile.json(entitlement)) }
@@ -92,7 +96,7 @@ extension PolicyEdit.Value {
 }
 
 extension DocumentNode {
-    /// Returns the document with one value written, or removed if `value` is nil.
+    /// Returns the document with `value` written at a path. If `value` is nil, the value at the path is removed.
     ///
     /// Missing mappings are created. An index one past the end of a list appends an element. Any other path that
     /// doesn't exist changes nothing.

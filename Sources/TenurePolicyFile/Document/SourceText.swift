@@ -1,8 +1,10 @@
 import Foundation
 
-/// The checked text of a file: UTF-8, of limited size, without control characters.
+/// The text of a file that a user wrote, checked before it is parsed: UTF-8, of limited size, without control
+/// characters.
 struct SourceText {
     let fileName: String
+    /// The text, without a byte order mark, and with LF as the only line break.
     let text: String
 
     /// The maximum size in bytes.
@@ -65,7 +67,7 @@ struct SourceText {
         return String(result)
     }
 
-    /// Returns the position of the first byte that isn't UTF-8.
+    /// Returns the position up to which the bytes are UTF-8.
     private static func endOfValidUTF8(in bytes: some Collection<UInt8>) -> (line: Int, column: Int) {
         var line = 1
         var column = 1
@@ -82,7 +84,8 @@ struct SourceText {
         return (line, column)
     }
 
-    /// Finds the first character that isn't printable in YAML 1.2 (section 5.1), or is a line break only in YAML 1.1.
+    /// Returns the first character that isn't allowed, with its position; nil if all are allowed. Not allowed are
+    /// characters that aren't printable in YAML 1.2 (section 5.1), and line breaks that only YAML 1.1 knows.
     private static func firstControlCharacter(
         in text: Substring.UnicodeScalarView
     ) -> (line: Int, column: Int, scalar: Unicode.Scalar)? {

@@ -1,4 +1,4 @@
-// Only the service and the command read YAML. Apps read compiled policies, which are JSON.
+// Only the service and the `tenure` command read YAML. Apps read compiled policies, which are JSON.
 #if Service
     import Foundation
     import Yams
@@ -11,11 +11,12 @@
         private let source: SourceText
         /// The lines of the text, in which repeated keys are altered.
         private var lines: [String.UnicodeScalarView]
-        /// The original text of each repeated key, by the position of its first occurrence. That occurrence was altered
-        /// so that parsing can continue.
+        /// The original text of each key that was altered in `lines`, by its position. The first occurrence of a
+        /// repeated key is altered so that parsing can continue.
         private var alteredKeys: [Place: String] = [:]
         private var mistakes: [PolicyFileMistake] = []
 
+        /// A position in the text. Lines and columns are counted from 1.
         private struct Place: Hashable {
             let line: Int
             let column: Int
@@ -50,6 +51,7 @@
             PolicyFileError(message, at: position(place))
         }
 
+        /// Returns the position with the name of the file. It is always within the text.
         private func position(_ place: Place) -> SourcePosition {
             // An error at the end of the text is reported in the last line.
             if place.line > lines.count {
@@ -58,11 +60,13 @@
             return SourcePosition(file: source.fileName, line: max(1, place.line), column: max(1, place.column))
         }
 
+        /// Converts a position of Yams, the YAML parser. The result is the first line if Yams has no position.
         private func place(_ mark: Mark?) -> Place {
             Place(line: mark?.line ?? 1, column: mark?.column ?? 1)
         }
 
-        /// The first `&` that may begin an anchor.
+        /// The position of the first `&` that may begin an anchor, which isn't allowed in a policy; nil if no `&` may
+        /// begin one.
         ///
         /// Anchors must be found before Yams composes the document, because Yams would hash keys with everything that
         /// their aliases expand to. This isn't a complete scanner: anything that looks like an anchor is treated as an
@@ -114,7 +118,7 @@
         }
 
         /// Replaces the first character of a key with one of the private use area, so that columns don't change.
-        /// Returns false if that isn't possible.
+        /// Returns false, and changes nothing, if the key can't be found in the text.
         private mutating func alterKey(at place: Place, _ key: String) -> Bool {
             guard alteredKeys[place] == nil, lines.indices.contains(place.line - 1),
                 let substitute = Unicode.Scalar(0xF0000 + UInt32(alteredKeys.count))
@@ -158,6 +162,7 @@
             }
         }
 
+        /// Returns the character at a position; nil if the text has none there.
         private func character(at place: Place) -> Unicode.Scalar? {
             guard lines.indices.contains(place.line - 1) else { return nil }
             return lines[place.line - 1].dropFirst(place.column - 1).first
@@ -207,7 +212,8 @@
                 return .quoted(scalar.string)
             case let tag:
                 mistakes.add(
-                    "the tag `\(tag.shortened)` means nothing here; remove it", at: position(place(scalar.mark)))
+                    "YAML tags such as `\(tag.shortened)` can't be used; remove the tag",
+                    at: position(place(scalar.mark)))
                 return .plain(scalar.string)
             }
         }

@@ -1,7 +1,8 @@
 package import Foundation
 
-/// Lengths of exact time: `-24h`, `+48h`, `90m`, `2d`, `1w`, `30s`, `1d12h`, or ISO 8601's `PT24H` and `P1DT12H`.
-/// A day has 24 hours. Months and years can't be used, because they have no exact length.
+/// Reads and writes durations, as in `changeover: { from: -24h, until: +48h }`. Other examples are `90m`, `2d`, `1w`,
+/// `30s`, `1d12h`, and ISO 8601's `PT24H` and `P1DT12H`. A day has 24 hours. Months and years can't be used, because
+/// they have no exact length.
 package enum Duration {
     /// The maximum duration in seconds, about thirty years.
     private static let maximum: TimeInterval = 999_999_999
@@ -47,7 +48,9 @@ package enum Duration {
         return hasParts && total <= maximum ? sign * total : nil
     }
 
-    /// Returns the length of a unit in seconds; nil if the unit isn't allowed here.
+    /// Returns the length of a unit in seconds; nil if there is no such unit.
+    ///
+    /// - Parameter isTime: whether the units of ISO 8601 that are allowed only after `T` are allowed: `h`, `m` and `s`.
     private static func length(ofUnit unit: UInt8, isTime: Bool) -> TimeInterval? {
         switch unit {
         case UInt8(ascii: "w"): 7 * 86_400

@@ -1,24 +1,33 @@
 package import TenureCore
 
-/// The contents of a policy file, for the linter: its readable parts, all mistakes, and the position of each part.
+/// A policy file as the linter needs it, even if the file has mistakes: the parts that could be read, all mistakes, and
+/// the position of each part.
 package struct PolicyDraft: Sendable {
-    /// The policy; nil if there are mistakes.
+    /// The policy; nil if the file has mistakes.
     package let policy: Policy?
     /// The mistakes in the order of the text.
     package let mistakes: [PolicyFileMistake]
 
+    /// The value of `app`; nil if the file isn't a mapping at all.
     package let app: Policy.App?
-    /// One `Era` per entry under `eras`. An entry with mistakes still has an `Era`, so the indexes match the file.
+    /// One `Era` per entry under `eras`: a period in which the app was paid, or free. An entry with mistakes still has
+    /// an `Era`, so the indexes match the file.
     package let eras: [Era]
+    /// The value of `buildNumbers`; nil if it is missing or unreadable.
     package let buildNumbers: Policy.BuildNumbers?
+    /// The releases of the app, from `releases` in the policy or from the CSV file that `releases` names.
     package let releases: [ListedRelease]
+    /// One `Entitlement` per entry under `entitlements`, in the order of the file, even for an entry with mistakes.
     package let entitlements: [Entitlement]
-    /// One `Acknowledgment` per entry under `acknowledge`. An entry with mistakes still has an `Acknowledgment`, so the
-    /// indexes match the file.
+    /// One `Acknowledgment` per entry under `acknowledge`, which accepts one finding of the linter. An entry with
+    /// mistakes still has an `Acknowledgment`, so the indexes match the file.
     package let acknowledgments: [Acknowledgment]
+    /// The whole document.
     private let root: Part
+    /// The paths of the parts that couldn't be read.
     private let reading: Reading
-    /// The entries under `entitlements`, and their indexes, by name. A policy may have thousands.
+    /// The entries under `entitlements`, and their indexes, by name. A dictionary, because a policy may have thousands
+    /// of entitlements.
     private let entitlementParts: [String: (part: Part, index: Int)]
 
     init(
@@ -47,7 +56,8 @@ package struct PolicyDraft: Sendable {
 
     package var fileName: String { root.position.file }
 
-    /// Returns the position of a part, or of the smallest part that contains it.
+    /// Returns the position of the value at a path. If the file has no such value, returns the position of the smallest
+    /// value around it.
     package func position(of path: [PolicyMistake.Step]) -> SourcePosition {
         if path.count > 1, path[0] == "entitlements", case .key(let name) = path[1],
             let part = entitlementParts[name]?.part
@@ -57,7 +67,7 @@ package struct PolicyDraft: Sendable {
         return root.position(of: path)
     }
 
-    /// Returns the entitlement with a name; nil if the file has none.
+    /// Returns the entitlement with this name; nil if the file doesn't have it.
     package func entitlement(named name: String) -> Entitlement? {
         guard let index = entitlementParts[name]?.index, entitlements.indices.contains(index) else { return nil }
         return entitlements[index]
@@ -67,7 +77,7 @@ package struct PolicyDraft: Sendable {
     /// author left it out.
     package func isBroken(_ path: [PolicyMistake.Step]) -> Bool { reading.isBroken(path) }
 
-    /// Applies edits, and reads the changed file. A release list in another file isn't read again.
+    /// Returns the policy file as it would be after these edits. A release list in another file isn't read again.
     package func edited(by edits: [PolicyEdit]) -> PolicyDraft {
         var document = root.node
         var releases = releases
@@ -95,7 +105,7 @@ package struct PolicyDraft: Sendable {
     }
 }
 
-/// A release, and the position of its row in the file.
+/// A release of the app, and its position in the policy file or in the CSV file that lists it.
 package struct ListedRelease: Sendable {
     package let release: Release
     package let position: SourcePosition

@@ -12,7 +12,7 @@ enum PolicyKey: String, CaseIterable, Sendable {
     case acknowledge, code, reason
 }
 
-/// The mappings of a policy file, and the keys of each in the order in which they are written.
+/// The kinds of mappings in a policy file, and the keys of each kind in the order in which they are written.
 enum PolicyShape: String, CaseIterable, Sendable {
     case policy, app, era, begins, buildBeginning, versionBeginning, changeover, release
     case entitlement, product, honor, trial, whileUndetermined, acknowledgment
@@ -41,7 +41,7 @@ enum PolicyShape: String, CaseIterable, Sendable {
         }
     }
 
-    /// The required keys, each with an example.
+    /// The keys that the mapping must have, each with an example for the message about a missing key.
     var required: [(key: PolicyKey, example: String)] {
         switch self {
         case .policy:

@@ -1,6 +1,7 @@
 import TenureCore
 
-/// Reads the entitlements of a policy: products, honored eras and trials.
+/// Reads the entitlements of a policy: the products that grant an entitlement, the eras that it honors (the customers
+/// of an honored era have the entitlement), and trials.
 extension PolicyReader {
     /// Returns one `Entitlement` per entry under `entitlements`. An entry with mistakes still has an `Entitlement`.
     mutating func entitlements(_ part: Part?) -> [Entitlement] {
@@ -30,7 +31,7 @@ extension PolicyReader {
         }
     }
 
-    /// Reads products, each as an ID or as a mapping with more.
+    /// Reads products. Each is an ID, or a mapping with `id` and other keys.
     private mutating func products(_ part: Part) -> [Entitlement.Product] {
         let elements = part.elements(&reading, example: "products: [com.example.calculator.everything]") ?? []
         return elements.enumerated().map { index, element in
@@ -67,7 +68,8 @@ extension PolicyReader {
         return translations.isEmpty && !entries.isEmpty ? nil : Title(translations)
     }
 
-    /// Reads honored eras, each as a name or as a mapping with limits. An unreadable era has an empty name.
+    /// Reads the entries under `honors`. Each is the name of an era, or a mapping with `era` and limits. If the name
+    /// can't be read, it is empty in the result.
     private mutating func honors(_ part: Part) -> [Honor]? {
         part.elements(&reading, example: "honors: [paid]").map { elements in
             elements.map { element in

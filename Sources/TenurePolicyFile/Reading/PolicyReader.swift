@@ -1,19 +1,20 @@
 import Foundation
 import TenureCore
 
-/// Reads a policy from a document, or all of its mistakes.
+/// Reads a policy from a parsed YAML or JSON document, and collects all mistakes in it.
 struct PolicyReader {
-    /// The mistakes that were found so far.
+    /// Collects the mistakes in the document.
     var reading: Reading
+    /// The whole document.
     private let root: Part
-    /// Returns the bytes of the release list, by its path.
+    /// Returns the bytes of the policy's release list (a CSV file), by the path in the policy.
     private let releaseList: (String) throws -> [UInt8]
-    /// The releases in the policy's release list file; nil if they weren't read yet.
+    /// The releases in that CSV file, if it was read before, so that it isn't read again; otherwise nil.
     private var knownReleases: [ListedRelease]?
 
     /// Returns the policy, or throws all mistakes.
     ///
-    /// - Parameter mistakes: the mistakes of the document itself.
+    /// - Parameter mistakes: the mistakes that were found when the document was parsed, such as repeated keys.
     static func read(
         _ document: DocumentNode, mistakes: [PolicyFileMistake],
         releaseList: (String) throws -> [UInt8]
@@ -23,7 +24,7 @@ struct PolicyReader {
         return policy
     }
 
-    /// Returns the readable parts, with all mistakes.
+    /// Returns the parts that could be read, with all mistakes.
     static func draft(
         _ document: DocumentNode, mistakes: [PolicyFileMistake],
         releaseList: (String) throws -> [UInt8]
@@ -35,7 +36,8 @@ struct PolicyReader {
         }
     }
 
-    /// Reads a document that was changed after it was read. Its release list isn't read again.
+    /// Reads a document that was edited after it was read. `releases` are the releases in its CSV file, which isn't
+    /// read again.
     static func draft(_ document: DocumentNode, listing releases: [ListedRelease]) -> PolicyDraft {
         var reader = PolicyReader(
             reading: Reading(), root: Part(root: document),
@@ -57,12 +59,13 @@ struct PolicyReader {
 
         let acknowledgments = self.acknowledgments(fields[.acknowledge])
 
-        // If the name of an era couldn't be read, don't report references to unknown eras.
+        // If the name of an era couldn't be read, an honor may refer to that era. So don't report unknown eras: replace
+        // their names by a known one.
         var checkedEntitlements = entitlements
         let names = Set(eras.map(\.name))
         let isEraUnknown = eras.isEmpty || eras.indices.contains { reading.isBroken(["eras", .index($0), "name"]) }
         if isEraUnknown, let anyName = eras.first?.name {
-            checkedEntitlements = entitlements.map { $0.referring(to: names, orElse: anyName) }
+            checkedEntitlements = entitlements.map { $0.replacingEras(except: names, with: anyName) }
         }
         var policy: Policy?
         do throws(InvalidPolicy) {
@@ -83,7 +86,7 @@ struct PolicyReader {
             entitlements: entitlements, acknowledgments: acknowledgments, policy: policy)
     }
 
-    /// Returns the position of a mistake. A release may be in another file.
+    /// Returns the position of a mistake in the policy file or, for a listed release, in the CSV file.
     private func position(of mistake: PolicyMistake, in releases: [ListedRelease]) -> SourcePosition {
         if mistake.path.count == 2, mistake.path[0] == "releases", case .index(let index) = mistake.path[1],
             releases.indices.contains(index)
@@ -93,17 +96,19 @@ struct PolicyReader {
         return root.position(of: mistake.path)
     }
 
-    /// Whether the mistake is only a consequence of another mistake: a part that couldn't be read was left out.
+    /// Whether the mistake needn't be reported, because it exists only since a part that couldn't be read was left out.
+    /// The unreadable part was already reported.
     private func isConsequence(_ mistake: PolicyMistake) -> Bool {
         // A mistake about an honor is a consequence only if the honor's `era` couldn't be read. So an unknown era is
         // reported even if one of the honor's limits couldn't be read.
         let isHonor = mistake.path.count == 4 && mistake.path[2] == "honors"
         if reading.isBroken(isHonor ? mistake.path + ["era"] : mistake.path) { return true }
-        // With a release list, `buildNumbers` may be left out. So if the list couldn't be read, a missing `buildNumbers`
-        // isn't reported.
+        // With a release list, `buildNumbers` may be left out. So if the list couldn't be read, a missing
+        // `buildNumbers` isn't reported.
         return mistake.path == ["buildNumbers"] && reading.isBroken(["releases"])
     }
 
+    /// Reads `app`. If the bundle ID can't be read, the result has the bundle ID `unknown`.
     private mutating func app(_ part: Part?) -> Policy.App {
         let fields = part.flatMap { Fields($0, .app, &reading) }
         let bundleID = fields?[.bundleID].flatMap { $0.name(&reading, example: "com.example.calculator") }
@@ -112,6 +117,7 @@ struct PolicyReader {
         return Policy.App(bundleID: bundleID ?? "unknown", appleID: appleID)
     }
 
+    /// Reads `eras`. An entry with mistakes still gives an `Era`.
     private mutating func eras(_ part: Part?) -> [Era] {
         guard let elements = part?.elements(&reading, example: "eras: [{ name: paid, model: paid }]") else { return [] }
         return elements.enumerated().map { index, element in
@@ -128,7 +134,7 @@ struct PolicyReader {
         }
     }
 
-    /// Reads where an era begins on each platform.
+    /// Reads `begins` of an era: the version or instant with which the era begins on each platform.
     private mutating func beginnings(_ part: Part) -> [Platform: Beginning] {
         let platforms = Platform.allCases.map(\.rawValue)
         // `Fields` uses these messages only for keys that aren't platforms of the App Store, such as `iPadOS`.
@@ -150,8 +156,9 @@ struct PolicyReader {
         return result
     }
 
-    /// Reads where an era begins on a platform: `new`, or a version, an instant or both. A build on macOS, or a
-    /// marketing version elsewhere, is a mistake with its own explanation.
+    /// Reads how an era begins on a platform: `new`, or a version, an instant or both. The App Store reports marketing
+    /// versions on macOS, and builds on other platforms. A number of the wrong kind is a mistake with its own
+    /// explanation.
     private mutating func beginning(_ part: Part, on platform: Platform) -> Beginning? {
         let key = platform.versionKey
         let example =
@@ -179,12 +186,13 @@ struct PolicyReader {
             date: fields[.at].flatMap { $0.instant(&reading) })
     }
 
-    /// The words that replace a mapping: in `begins`, `whileUndetermined` and `changeover`.
+    /// The words that a policy may have instead of a mapping: in `begins`, `whileUndetermined` and `changeover`.
     static let newPlatform = "new"
     static let denied = "deny"
     static let noChangeover = "none"
 
-    /// Reads a changeover: a window, or `none`.
+    /// Reads the changeover of an era: `none`, or a window around the era's beginning in which some storefronts or
+    /// caches still had the old price or build.
     private mutating func changeover(_ part: Part) -> Changeover? {
         if let text = part.node.text {
             if text == Self.noChangeover { return .noWindow }
@@ -205,7 +213,7 @@ struct PolicyReader {
         return .window(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
     }
 
-    /// Reads the releases from the policy, or from the policy's CSV file.
+    /// Reads `releases`: a list of releases, or the path of a CSV file with this list.
     private mutating func releases(_ part: Part?) -> [ListedRelease] {
         guard let part else { return [] }
         if case .sequence = part.node.content {
@@ -234,7 +242,8 @@ struct PolicyReader {
         return []
     }
 
-    /// Reads a release in the policy; nil if its platform or its date can't be read.
+    /// Reads a release in the policy itself. If its platform or its date can't be read, reports a mistake and returns
+    /// nil.
     private mutating func release(_ part: Part) -> Release? {
         guard let fields = Fields(part, .release, &reading) else { return nil }
         let platform = fields[.platform].flatMap { $0.platform(&reading) }
@@ -253,7 +262,7 @@ struct PolicyReader {
         return Release(platform: platform, version: version, build: build, releasedAt: releasedAt, model: model)
     }
 
-    /// Reads the acknowledgments, one for each element, even with mistakes.
+    /// Reads `acknowledge`: the linter's findings that the developer accepts.
     private mutating func acknowledgments(_ part: Part?) -> [Acknowledgment] {
         let example = "acknowledge: [{ code: changeover-wide, at: eras/freemium/changeover, reason: … }]"
         return (part?.elements(&reading, example: example) ?? []).map { element in
@@ -270,7 +279,8 @@ struct PolicyReader {
         }
     }
 
-    /// Reads `deny`, or how long `allows` returns true.
+    /// Reads `whileUndetermined`, which says how long the client's `allows` returns true while a decision is
+    /// undetermined: never (`deny`), or for a duration.
     private mutating func whileUndetermined(_ part: Part) -> Policy.WhileUndetermined? {
         if let text = part.node.text {
             if text == Self.denied { return .deny }
@@ -291,7 +301,7 @@ struct PolicyReader {
 }
 
 extension VersionKey {
-    /// Apple's name for the number, for messages.
+    /// What Apple calls this number, for messages.
     var inApplesWords: String {
         switch self {
         case .bundleVersion: "the build (CFBundleVersion)"
@@ -301,11 +311,11 @@ extension VersionKey {
 }
 
 extension Entitlement {
-    /// Returns the entitlement with unknown eras replaced by a known era.
-    fileprivate func referring(to names: Set<String>, orElse name: String) -> Entitlement {
+    /// Returns the entitlement with the era `substitute` instead of all honored eras that aren't in `knownEras`.
+    fileprivate func replacingEras(except knownEras: Set<String>, with substitute: String) -> Entitlement {
         Entitlement(
-            name: self.name, title: title, products: products,
-            honors: honors?.map { names.contains($0.era) ? $0 : $0.replacingEra(with: name) },
+            name: name, title: title, products: products,
+            honors: honors?.map { knownEras.contains($0.era) ? $0 : $0.replacingEra(with: substitute) },
             trial: trial)
     }
 }

@@ -1,23 +1,28 @@
 package import TenureCore
 
-/// The mistakes that were found so far, with their positions.
+/// Collects the mistakes in a document while it is read.
 ///
-/// A part that can't be read is left out of the policy, and its path is remembered. Later mistakes that are only
-/// consequences of the missing part aren't reported.
+/// A part that can't be read is left out of the result, and its path is remembered. So mistakes that are only
+/// consequences of the missing part needn't be reported.
 package struct Reading: Sendable {
+    /// The keys and indexes from the top of a document to a value in it.
     package typealias Path = [PolicyMistake.Step]
 
+    /// The mistakes in the order in which they were found.
     package private(set) var mistakes: [PolicyFileMistake] = []
     /// The paths of the parts that were left out.
     private var brokenParts: [Path] = []
 
+    /// - Parameter mistakes: mistakes that were already found when the document was parsed.
     package init(mistakes: [PolicyFileMistake] = []) {
         self.mistakes = mistakes
     }
 
     /// Adds a mistake.
     ///
-    /// - Parameter path: the part that is left out because of the mistake; nil if the part is still used.
+    /// - Parameters:
+    ///   - path: the path of the part that is left out because of the mistake; nil if no part is left out.
+    ///   - code: the code of the linter rule that describes the mistake, or `mistake`.
     package mutating func report(
         _ message: String, at position: SourcePosition, breaking path: Path? = nil, code: String = "mistake"
     ) {
@@ -25,7 +30,8 @@ package struct Reading: Sendable {
         if let path { brokenParts.append(path) }
     }
 
-    /// Adds the mistakes of another file. If there are any, the part that refers to that file is left out.
+    /// Adds the mistakes in another file, to which the part at this path refers. If there are any, that part is left
+    /// out.
     mutating func add(_ fileMistakes: [PolicyFileMistake], breaking path: Path) {
         mistakes += fileMistakes
         if !fileMistakes.isEmpty { brokenParts.append(path) }
@@ -41,7 +47,8 @@ package struct Reading: Sendable {
         brokenParts.contains(path)
     }
 
-    /// Returns the mistakes without repetitions, in the order of the text, the mistakes of the main file first.
+    /// Returns all mistakes as an error: without repetitions, in the order of the text, and those in the main file
+    /// first.
     package func error(mainFile: String) -> PolicyFileError {
         var seen: Set<PolicyFileMistake> = []
         let unique = mistakes.filter { seen.insert($0).inserted }
@@ -59,9 +66,10 @@ package struct Reading: Sendable {
     }
 }
 
-/// A value of the document, with its path in the policy.
+/// A value of a document, with its path.
 package struct Part: Sendable {
     package let node: DocumentNode
+    /// The keys and indexes from the top of the document to the value.
     package let path: Reading.Path
     /// The position for a mistake about the whole value: the position of its key, if the value is on separate lines.
     package let position: SourcePosition
@@ -78,6 +86,9 @@ package struct Part: Sendable {
         self.position = position
     }
 
+    /// Creates the part for the value of a key.
+    ///
+    /// - Parameter path: the path of the mapping that has the key.
     package init(_ entry: DocumentNode.Entry, under path: Reading.Path) {
         let isScalar =
             switch entry.value.content {
@@ -96,7 +107,10 @@ package struct Part: Sendable {
         return nodes.enumerated().map { Part($0.element, path + [.index($0.offset)], $0.element.position) }
     }
 
-    /// Returns the position of the value at a path, or of the smallest value that contains it.
+    /// Returns the position of the value at a path. If there is no such value, returns the position of the smallest
+    /// value around it.
+    ///
+    /// - Parameter path: the path, beginning at this part.
     func position(of path: Reading.Path) -> SourcePosition {
         guard let step = path.first else { return position }
         let next: Part? =
@@ -111,8 +125,9 @@ package struct Part: Sendable {
     }
 }
 
-/// The values of a mapping by key. Unknown and missing keys were reported.
+/// The values of a mapping, by key. The initializers report unknown keys and missing required keys as mistakes.
 package struct Fields {
+    /// The values by key. Keys that are unknown or have no value are left out.
     private let parts: [String: Part]
     /// The mapping itself.
     package let whole: Part
@@ -129,8 +144,8 @@ package struct Fields {
     /// - Parameters:
     ///   - keys: the keys that the mapping may have.
     ///   - required: the keys that the mapping must have, each with an example for the message.
-    ///   - explained: the messages about certain unknown keys.
-    ///   - code: the code of the mistakes with these messages.
+    ///   - explained: messages about certain unknown keys, by key. Other unknown keys get a general message.
+    ///   - code: the code of the linter rule that describes the mistakes in `explained`.
     package init?(
         _ part: Part, keys: [String], required: [(key: String, example: String)] = [],
         explained: [String: String] = [:], code: String = "mistake",
@@ -174,6 +189,8 @@ package struct Fields {
         }
     }
 
+    /// Returns the value of a key; nil if the key is missing or has no value.
     subscript(key: PolicyKey) -> Part? { parts[key.rawValue] }
+    /// Returns the value of a key; nil if the key is missing or has no value.
     package subscript(key: String) -> Part? { parts[key] }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// A release list as CSV (RFC 4180): a row of column names, then one row for each release.
+/// Reads a release list: a CSV file (RFC 4180) with the app's releases. It has a row of column names, then one row for
+/// each release.
 ///
 /// The columns are `platform,version,build,releasedAt,model`, in any order. In their names, case, blanks, `_` and `-`
 /// are ignored.
@@ -9,7 +10,7 @@ package enum ReleaseListFile {
     /// The maximum size of a release list in bytes.
     package static let maximumSize = 16 << 20
 
-    /// A column of the list. The raw value is its standard name.
+    /// A column of the release list. The raw value is its standard name.
     package enum Column: String, CaseIterable, Sendable {
         case platform, version, build, releasedAt, model
 
@@ -31,19 +32,21 @@ package enum ReleaseListFile {
             self = column
         }
 
-        /// Returns the name without case, blanks, `_` and `-`.
+        /// Returns a column name in lower case, without blanks, `_` and `-`.
         fileprivate static func letters(_ header: String) -> String {
             header.lowercased().filter { !" _-".contains($0) }
         }
     }
 
-    /// The column names of a list that was exported from another system. With a mapping, other columns are ignored,
-    /// platforms may have the names that App Store Connect uses, and the model may be given as a price.
+    /// Says which column of an exported list has which field, as with the option `--map Date=releasedAt`. With a
+    /// mapping, other columns are ignored, platforms may have the names that App Store Connect uses, and the model may
+    /// be a price.
     package struct Mapping: Sendable {
         fileprivate var columns: [String: Column] = [:]
 
         package init() {}
 
+        /// The field that the column with this name has; nil if the mapping doesn't name the column.
         package subscript(name: String) -> Column? {
             get { columns[Column.letters(name)] }
             set { columns[Column.letters(name)] = newValue }
@@ -60,7 +63,7 @@ package enum ReleaseListFile {
 
     /// Reads a release list, with the position of each release.
     ///
-    /// - Throws: `PolicyFileError` with every mistake of the list.
+    /// - Throws: all mistakes in the list.
     package static func listed(
         _ bytes: some Collection<UInt8>, named fileName: String, mapping: Mapping = Mapping()
     ) throws(PolicyFileError) -> [ListedRelease] {
@@ -69,7 +72,8 @@ package enum ReleaseListFile {
         do throws(PolicyFileError) {
             rows = try Self.rows(of: SourceText(bytes, named: fileName), &mistakes)
         } catch {
-            // Show excerpts only if the first row has a column of a release list. Any other file may be secret.
+            // Let commands show lines of the file only if the first row has a column of a release list. Any other file
+            // may be secret.
             let header = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
             let names = header.split { ",;\t\"\r".contains($0) }.map(String.init)
             throw names.contains { mapping[$0] != nil || Column(header: $0) != nil } ? error : error.withoutExcerpts
@@ -84,12 +88,13 @@ package enum ReleaseListFile {
         let headerNames = Set(header.map { Column.letters($0.text) })
         for (name, column) in mapping.columns.sorted(by: { $0.key < $1.key }) where !headerNames.contains(name) {
             mistakes.add(
-                "the first row has no column `\(name.shortened)` for `\(column.rawValue)`; map `\(column.rawValue)` to another column",
+                "the first row has no column `\(name.shortened)` for `\(column.rawValue)`; name another column with `--map COLUMN=\(column.rawValue)`",
                 at: start)
         }
         // A file without a column of a release list may be secret, so the message doesn't quote it.
         guard header.contains(where: { mapping[$0.text] != nil || Column(header: $0.text) != nil }) else {
-            let columns = mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns of the mapping"
+            let columns =
+                mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns that `--map` names"
             throw PolicyFileError(
                 "this doesn't look like a release list; check the path, or begin it with \(columns)", at: start
             ).withoutExcerpts
@@ -131,7 +136,8 @@ package enum ReleaseListFile {
                 }
                 return row[index]
             }
-            // Reads a cell. An empty cell is nil. An unreadable cell is a mistake with the message from `advice`.
+            // Reads a cell. Returns nil for an empty cell. If the cell can't be read, reports the message from `advice`
+            // and returns nil.
             func value<Value>(
                 _ column: Column, _ read: (String) -> Value?, _ advice: (String) -> String, code: String = "mistake"
             ) -> Value? {

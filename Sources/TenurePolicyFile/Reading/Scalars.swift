@@ -2,7 +2,8 @@ package import Foundation
 package import TenureCore
 import TenureJSON
 
-/// Functions that read scalars of a policy. If the text has the wrong format, they report a mistake and return nil.
+/// Functions that read a scalar (a single value, such as a date) of a policy. If the value has the wrong format, they
+/// report a mistake and return nil.
 extension Part {
     /// Reports a mistake, leaves this part out, and returns nil.
     func refuse<Value>(_ reading: inout Reading, _ message: String, code: String = "mistake") -> Value? {
@@ -24,13 +25,15 @@ extension Part {
         }
     }
 
-    /// Reads one of an enumeration's raw values.
+    /// Reads a word that must be a raw value of the enumeration `Word`.
     package func word<Word: RawRepresentable & CaseIterable>(_ reading: inout Reading, of _: Word.Type) -> Word?
     where Word.RawValue == String {
         word(&reading, among: Array(Word.allCases)) { $0.rawValue }
     }
 
-    /// Reads one of the values. `spelled` returns how a value is written: by default, as the name of its case.
+    /// Reads a word that must mean one of `values`.
+    ///
+    /// - Parameter spelled: returns how a value is written in a file: by default, as the name of its case.
     package func word<Value>(
         _ reading: inout Reading, among values: [Value], spelled: (Value) -> String = { "\($0)" }
     ) -> Value? {
@@ -99,9 +102,10 @@ extension Part {
     /// Reads a date with time, or a day, which means its midnight in UTC.
     package func dayOrInstant(_ reading: inout Reading) -> Date? { limit(&reading, \.midnight) }
 
-    /// Reads the limit of an honor.
+    /// Reads a date with time, or a day: for example `until` of an entry under `honors`.
     ///
-    /// - Parameter ofDay: converts a day to a date.
+    /// - Parameter ofDay: converts a day to an instant, because a day begins and ends at different times in each time
+    ///   zone.
     func limit(_ reading: inout Reading, _ ofDay: (CivilDay) -> Date) -> Date? {
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) isn't a date; write one such as `2015-06-10`")
@@ -126,7 +130,7 @@ extension Part {
         return "`\(text.shortened)` isn't a date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`"
     }
 
-    /// Reads a length of exact time, in seconds.
+    /// Reads a duration, such as `72h`. Returns its seconds.
     package func duration(_ reading: inout Reading, example: String) -> TimeInterval? {
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) isn't a length of time; write one such as `\(example)`")
@@ -138,7 +142,7 @@ extension Part {
             )
     }
 
-    /// Reads a length of calendar time.
+    /// Reads a length of calendar time, such as `P1Y` (one year).
     package func period(_ reading: inout Reading) -> CalendarPeriod? {
         let advice = "write one such as `P1Y`, `P3M`, `P2W` or `P10D`"
         guard let text = node.text else {
@@ -161,7 +165,7 @@ extension Release.Moment {
         }
     }
 
-    /// The moment as a release list writes it. A moment without a date is `undated`, for messages.
+    /// The moment as a release list has it: a day or an instant. For a release without a date, `undated`, for messages.
     package var text: String {
         switch self {
         case .instant(let date): date.rfc3339
@@ -171,9 +175,9 @@ extension Release.Moment {
     }
 }
 
-/// Names of platforms that people and other systems use, such as `iPadOS` or `MAC_OS`.
+/// Recognizes names of platforms that people and other systems use, such as `iPadOS` or `MAC_OS`.
 enum PlatformName {
-    /// The platforms by their common names that the App Store doesn't use.
+    /// Platforms by common names in lower case, which the App Store doesn't use.
     private static let commonNames: [String: Platform] = [
         "ipados": .iOS, "iphone": .iOS, "ipad": .iOS, "iphoneos": .iOS,
         "mac": .macOS, "osx": .macOS, "macosx": .macOS, "mac os x": .macOS, "mac os": .macOS, "maccatalyst": .macOS,
@@ -181,8 +185,8 @@ enum PlatformName {
         "vision": .visionOS,
     ]
 
-    /// Reads the platform in an export: by its name in upper or lower case, or as App Store Connect writes it
-    /// (`MAC_OS`).
+    /// Returns the platform that a name in an exported list means; nil if the name is unknown. Case, blanks and `_` are
+    /// ignored, because App Store Connect writes `MAC_OS`.
     static func meant(by name: String) -> Platform? {
         let letters = name.lowercased().filter { !"_ ".contains($0) }
         return Platform.allCases.first { $0.rawValue.lowercased() == letters } ?? commonNames[letters]

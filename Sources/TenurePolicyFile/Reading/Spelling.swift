@@ -1,4 +1,4 @@
-/// Suggestions for a misspelled word.
+/// Finds what to suggest for a misspelled word.
 package enum Spelling {
     /// Returns the most similar known word; nil if no word is similar enough. Longer words may differ in more letters.
     static func nearest(to word: String, among known: [String]) -> String? {
@@ -8,7 +8,7 @@ package enum Spelling {
         return best.distance <= (word.count < 4 ? 1 : word.count < 9 ? 2 : 3) ? best.word : nil
     }
 
-    /// Returns ``did you mean `x`?``, or the list of known words.
+    /// Returns ``did you mean `x`?`` if a known word is similar, and otherwise ``write one of `a`, `b` or `c` ``.
     package static func advice(for word: String, among known: [String]) -> String {
         if let nearest = nearest(to: word, among: known) { return "did you mean `\(nearest)`?" }
         return "write \(choice(of: known))"

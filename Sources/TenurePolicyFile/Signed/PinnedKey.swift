@@ -8,8 +8,9 @@ import TenureJSON
     package import Crypto
 #endif
 
-/// A P-256 public key that an app pins, as `tenure policy signing-key` prints it: 86 characters of URL-safe Base64
-/// without padding, which encode the two coordinates of 32 bytes each.
+/// A P-256 public key that an app pins: the app accepts only policies and catalogs that are signed with its private
+/// key. `tenure policy signing-key` prints it as 86 characters of URL-safe Base64 without padding, which encode the two
+/// coordinates of 32 bytes each.
 package struct PinnedKey: Sendable {
     package let publicKey: P256.Signing.PublicKey
 
@@ -17,7 +18,7 @@ package struct PinnedKey: Sendable {
         self.publicKey = publicKey
     }
 
-    /// Reads a key in this format, or as a JSON Web Key (RFC 7517); nil for any other text.
+    /// Reads a key as `tenure policy signing-key` prints it, or as a JSON Web Key (RFC 7517); nil for any other text.
     package init?(_ text: String) {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         let coordinates: [UInt8]

@@ -8,20 +8,22 @@ import TenureJSON
     package import Crypto
 #endif
 
-/// A payload that was signed with a policy signing key: a compact JWS (RFC 7515) with ES256. The header is constant for
-/// each type. So a text can't choose how it is verified, and a text of one type isn't accepted as another.
+/// A payload that was signed with a policy signing key: a compact JWS (RFC 7515) with ES256. The payload is a policy or
+/// a content catalog. All texts of a type have the same header. So a text can't choose how it is verified, and a text
+/// of one type isn't accepted as another.
 package struct SignedPayload: Sendable {
     /// The decoded payload.
     package let payload: [UInt8]
-    /// The text, without a line break at its end.
+    /// The signed text, without a line break at its end.
     package let text: String
 
+    /// The size of an ES256 signature in bytes.
     private static let signatureSize = 64
 
     /// Verifies an untrusted text.
     ///
     /// - Parameters:
-    ///   - type: the `typ` in the header of the text.
+    ///   - type: the `typ` that the header of the text must have, such as `tenure-policy+jwt`.
     ///   - keys: the public keys, one of which must have signed the text.
     ///   - maximumSize: the maximum size of the text in bytes.
     package init(
@@ -32,7 +34,8 @@ package struct SignedPayload: Sendable {
         }
     }
 
-    /// Reads a text without verifying its signature, for servers that send it to clients, which verify it.
+    /// Reads a text without verifying its signature: for example, a server that only sends the text to clients, which
+    /// verify it.
     package init(
         unverified text: some Collection<UInt8>, type: String, maximumSize: Int
     ) throws(SignedPayloadError) {
@@ -87,8 +90,9 @@ package struct SignedPayload: Sendable {
 package enum SignedPayloadError: Error, Sendable, Hashable {
     /// The text is larger than allowed.
     case tooLarge(bytes: Int)
-    /// The text doesn't have the format. The detail says why.
+    /// The text isn't a compact JWS with the header of its type. The value says why, such as `its signature can't be
+    /// read`.
     case malformed(String)
-    /// None of the keys made the signature.
+    /// None of the given public keys belongs to the key that signed the text.
     case wrongSignature
 }

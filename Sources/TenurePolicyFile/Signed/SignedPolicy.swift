@@ -8,7 +8,8 @@ import TenureJSON
     package import Crypto
 #endif
 
-/// A signed policy. Any web server can publish it, because the app pins the key that must have signed it.
+/// A signed policy. Any web server can publish it, because the app pins the public key of the key that must have signed
+/// it.
 ///
 /// The text is a compact JWS (RFC 7515) with ES256 and a constant header. Its payload is a JSON object with `counter`,
 /// which increases with each version; `iat`, the signing time in seconds since 1970; and `policy`, the compiled policy.
@@ -32,9 +33,10 @@ package struct SignedPolicy: Sendable, Hashable {
     /// Verifies an untrusted text.
     ///
     /// - Parameters:
-    ///   - keys: the public keys that the app pins, one of which must have signed the policy. An app pins two keys
-    ///     while the developer changes the key.
-    ///   - bundleID: the bundle ID that the policy must have; nil for the policy that is part of the app.
+    ///   - keys: the public keys that the app pins. One of them must have signed the policy. An app pins two keys while
+    ///     the developer replaces the signing key.
+    ///   - bundleID: the bundle ID that the policy must have; nil to accept any, for the policy that is part of the
+    ///     app.
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
     ) throws(SignedPolicyError) -> SignedPolicy {
@@ -89,9 +91,10 @@ package struct SignedPolicy: Sendable, Hashable {
 
     // MARK: Signing
 
-    /// Signs a policy. The counter must be at least 1.
+    /// Signs a policy.
     ///
-    /// Throws `invalidPolicy` or `tooLarge` if an app couldn't read the signed policy.
+    /// - Throws: an error if apps would reject the result: `tooLarge`, `invalidPolicy`, or `notSigned` if the counter
+    ///   is below 1.
     package init(
         _ policy: Policy, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey
     ) throws(SignedPolicyError) {

@@ -2,17 +2,17 @@
 package enum SignedPolicyError: Error, Sendable, Hashable {
     /// The text is larger than any signed policy may be.
     case tooLarge(bytes: Int)
-    /// The text isn't a signed policy. The detail says why.
+    /// The text isn't a signed policy. The value says why, such as `its payload can't be read`.
     case notSigned(String)
-    /// None of the app's keys made the signature.
+    /// None of the public keys that the app pins belongs to the key that signed the policy.
     case wrongSignature
     /// The signature is valid, but the contents aren't a valid policy.
     case invalidPolicy(PolicyFileError)
-    /// The policy has the bundle ID of another app.
+    /// The policy is for another app. Both values are bundle IDs.
     case wrongApp(found: String, wanted: String)
-    /// The policy is older than the known policy.
+    /// The policy's counter is lower than `known`, the counter of a policy that the app accepted before.
     case older(counter: Int64, known: Int64)
-    /// Another policy has the same counter.
+    /// The app already has another policy with the same counter.
     case sameCounter(Int64)
 }
 

@@ -3,17 +3,17 @@ package import TenureCore
 import TenureJSON
 
 extension PolicyFile {
-    /// Returns the policy as compact JSON, which apps bundle, with the release list inside. Reading it gives an equal
-    /// policy.
+    /// Returns the policy as compact JSON, with all releases of its release list. Apps have policies in this form in
+    /// their bundles. Reading the JSON gives an equal policy.
     ///
     /// Keys and platforms have a fixed order, and every setting is written, so equal policies have equal bytes.
-    /// Instants have milliseconds, lengths of time have seconds.
+    /// Instants are written with milliseconds, and durations in whole seconds.
     package static func compile(_ policy: Policy) -> [UInt8] { json(policy).bytes }
 
-    /// Compiles a policy, and checks the result by reading it. Throws if the result is too large, such as with a long
-    /// release list.
+    /// Compiles a policy, and checks the result by reading it. Throws if the result is too large, for example because
+    /// of a long release list.
     ///
-    /// - Parameter fileName: the policy's file, for mistakes.
+    /// - Parameter fileName: the name of the policy file, for mistakes.
     package static func compileChecked(_ policy: Policy, named fileName: String) throws(PolicyFileError) -> [UInt8] {
         let compiled = compile(policy)
         // Compare the bytes instead of the policies, because fractions of a millisecond aren't written.
@@ -25,7 +25,7 @@ extension PolicyFile {
         return compiled
     }
 
-    /// Returns the policy as a JSON value. The functions below do the same for its parts.
+    /// Returns the policy as a JSON value. The other functions named `json` do the same for parts of a policy.
     static func json(_ policy: Policy) -> JSONValue {
         .object([
             .app

@@ -3,12 +3,12 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Divides original purchase dates into classes. Two policies treat all dates of a class alike. Each class has one date
-/// as its example.
+/// Divides all original purchase dates into classes, so that two policies can be compared without trying every date:
+/// each of the policies treats all dates of a class alike. So it is enough to try one date of each class.
 struct DateClasses {
-    /// One class: a period, or all unknown dates.
+    /// One class: a period, or an unknown date.
     struct Class {
-        /// The example; nil for the class of unknown dates.
+        /// The date to try; nil for the class of an unknown date.
         let representative: Date?
         /// The beginning of the period, inclusive; nil for the first period.
         let from: Date?
@@ -16,14 +16,18 @@ struct DateClasses {
         let until: Date?
     }
 
+    /// The classes: the periods in ascending order, then the class of an unknown date.
     let classes: [Class]
 
     /// The time from a period's last date to the next date, because the App Store's dates have milliseconds.
     private static let oneMillisecond: TimeInterval = 0.001
 
-    /// Collects all dates with which the policies compare a purchase date, and divides time at them.
+    /// Collects all dates with which the policies compare a purchase date. Each of them begins a new class.
     ///
-    /// - Parameter now: the current time. No purchase date is later.
+    /// - Parameters:
+    ///   - timelines: the eras (`Era`) of both policies on one platform.
+    ///   - policies: both policies.
+    ///   - now: the current time. No purchase date is later.
     init(timelines: [Timeline], policies: [Policy], now: Date) {
         var edges: Set<Date> = []
         for timeline in timelines {
@@ -61,10 +65,11 @@ struct DateClasses {
         self.classes = classes + [Class(representative: nil, from: nil, until: nil)]
     }
 
-    /// Describes the classes with these indexes for a message; nil if these are all classes.
+    /// Describes the classes with these indexes for a message, such as `before 2015-06-10T18:00:00Z`; nil if these are
+    /// all classes.
     func inWords(_ chosen: Set<Int>) -> String? {
         guard chosen.count < classes.count else { return nil }
-        // Join consecutive classes.
+        // Describe consecutive classes as one period.
         let runs = chosen.sorted().filter { classes[$0].representative != nil }.runs
         let hasUnknown = chosen.contains { classes[$0].representative == nil }
         let dated = classes.count - 1

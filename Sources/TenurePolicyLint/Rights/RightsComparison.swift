@@ -4,23 +4,30 @@ import TenurePolicyFile
 
 /// Finds the rights that existing customers would lose if a new policy replaces the old one.
 ///
-/// Acquisitions that both policies treat alike form a class: they have the same platform, and their versions and dates
-/// prove the same eras and are within the same limits of honors. For one member of each class, `decide` is called with
-/// both policies.
+/// It divides the ways in which customers can have acquired the app into classes. Each policy treats all acquisitions
+/// of a class alike, because they have the same platform, and their versions (`VersionClasses`) and dates
+/// (`DateClasses`) prove the same eras (periods in which the app was paid, or free). For one acquisition of each class,
+/// `decide` is called with both policies.
 struct RightsComparison: Sendable {
     private let old: Policy
     private let new: Policy
     private let now: Date
 
-    /// The rights from eras that customers would lose.
+    /// The rights that customers have because of how they acquired the app, and would lose.
     private(set) var losses: [Loss] = []
-    /// Purchases that would no longer grant an entitlement.
+    /// The entitlements that products grant under the old policy, and would grant no longer, shorter or not for
+    /// certain.
     private(set) var productLosses: [(entitlement: String, product: String, fate: Fate)] = []
 
-    /// The numbers of the existing releases by platform. A platform is missing if no list has it.
+    /// The builds or versions of the releases that have come out, by platform. A platform is missing if no release list
+    /// has it.
     private let existingVersions: [Platform: Set<AppVersion>]
 
-    /// - Parameter releases: the releases of the separate list. The lists in the policies are also used.
+    /// Compares the policies.
+    ///
+    /// - Parameters:
+    ///   - releases: the releases of a separate list. The release lists in both policies are also used.
+    ///   - now: the time of the check. `distantFuture` if no time is considered.
     init(from old: Policy, to new: Policy, existing releases: [Release] = [], at now: Date) {
         var existing: [Platform: Set<AppVersion>] = [:]
         for release in releases + old.releases + new.releases {
@@ -39,26 +46,27 @@ struct RightsComparison: Sendable {
         productLosses = lostPurchases
     }
 
-    /// How a right changes.
+    /// What the new policy makes of a right that the old policy grants.
     enum Fate: Sendable, Hashable {
-        /// The right would be denied, or would end at a time that has passed.
+        /// The right would be denied, or would have ended before the time of the check.
         case denied
-        /// The right would end earlier, but not before the time of the check. If `from` is nil, the right is permanent
+        /// The right would end at `to` instead of at `from`, which is later. If `from` is nil, the right is permanent
         /// under the old policy.
         case shortened(from: Date?, to: Date)
         /// The right would be neither granted nor denied.
         case undetermined
     }
 
-    /// One entitlement that all acquisitions of some classes lose.
+    /// One entitlement that all customers of some classes would lose.
     struct Loss: Sendable, Hashable {
         let entitlement: String
         /// The platform of the customers; nil for receipts, which contain no platform.
         let platform: Platform?
         let fate: Fate
-        /// The customers for the message, such as "customers who got the app on iOS, with build 37,".
+        /// The customers who would lose it, for the message, such as "customers who got the app on iOS, with build
+        /// 37,".
         let customers: String
-        /// The customers for acknowledgments: platform, versions and dates.
+        /// The same customers for the finding's place, which acknowledgments name: platform, versions and dates.
         let details: [String]
     }
 
@@ -73,7 +81,7 @@ struct RightsComparison: Sendable {
         return namedPlatforms.count == 1 ? namedPlatforms : namedPlatforms + [nil]
     }
 
-    /// Compares the policies for one member of each class, and groups the losses.
+    /// Compares the policies for one acquisition of each class on a platform, and groups the losses.
     private func losses(on platform: Platform?) -> [Loss] {
         let timelines = [old, new].flatMap { $0.timelines.possible(for: platform) }
         let versions = VersionClasses(timelines: timelines, platform: platform, existing: numbers(on: platform))
@@ -114,7 +122,7 @@ struct RightsComparison: Sendable {
         }
     }
 
-    /// What customers lose. Classes with the same key can be reported together.
+    /// What a class of customers loses. Losses with the same key can be reported together.
     private struct Key: Hashable {
         let entitlement: String
         let fate: Fate
@@ -130,7 +138,11 @@ struct RightsComparison: Sendable {
         return existingVersions[platform] ?? (platform.inheritsFromIOS ? existingVersions[.iOS] : nil)
     }
 
-    /// Describes the customers of some classes.
+    /// Describes the customers of some classes for a message.
+    ///
+    /// - Parameters:
+    ///   - versions: the text of `VersionClasses.inWords`; nil for any version.
+    ///   - dates: the text of `DateClasses.inWords`; nil for any date.
     private func customers(on platform: Platform?, versions: String?, dates: String?) -> String {
         let onPlatform = platform.map { " on \($0.rawValue)" } ?? " by a receipt without a platform"
         let limits = [versions.map { "with \($0)" }, dates].compactMap { $0 }
@@ -138,7 +150,7 @@ struct RightsComparison: Sendable {
             + (limits.isEmpty ? "" : ", " + limits.joined(separator: ", ") + ",")
     }
 
-    /// Returns the evidence of a member of a class.
+    /// Returns the evidence of a customer of a class. A nil platform, version or date is unknown.
     private func evidence(_ platform: Platform?, version: AppVersion?, date: Date?) -> Evidence {
         let proof = AppProof(
             kind: platform == nil ? .receipt : .appTransaction, signedDate: date, originalPlatform: platform,
@@ -163,7 +175,8 @@ struct RightsComparison: Sendable {
         return result
     }
 
-    /// Returns one purchase of the product for each possible type, because the policy doesn't have the type.
+    /// Returns the evidence of a purchase of the product, once for each type that the product may have. The policy
+    /// doesn't say which type it has.
     private func purchasesOfEachType(of product: Entitlement.Product) -> [Evidence] {
         let bought = now == .distantFuture ? Date(timeIntervalSince1970: 0) : now
         let types: [(Purchase.ProductType, expires: Date?)] = [
@@ -179,7 +192,7 @@ struct RightsComparison: Sendable {
 
     // MARK: Both decisions
 
-    /// Returns how each right that the old policy gives would change.
+    /// Returns the rights of a customer that would change for the worse, by the entitlement's name.
     private func fates(of evidence: Evidence) -> [String: Fate] {
         // Decide at a time before any right ends, so that the ends can be compared.
         let before = decide(evidence, under: old, at: .distantPast).filter { $0.outcome == .granted }

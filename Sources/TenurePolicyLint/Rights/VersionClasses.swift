@@ -2,31 +2,34 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Divides original versions into classes. Two policies treat all versions of a class alike. Each class has one version
-/// as its example.
+/// Divides all original versions (on iOS, builds) into classes, so that two policies can be compared without trying
+/// every version: each of the policies treats all versions of a class alike. So it is enough to try one version of each
+/// class.
 struct VersionClasses {
     /// One class: some versions, or an unknown version.
     struct Class {
-        /// The example; nil for the class of an unknown version.
+        /// The version to try; nil for the class of an unknown version.
         let representative: AppVersion?
         /// The indexes in `points` of the versions that belong to the class.
         var points: [Int]
     }
 
+    /// The classes. The last one is the class of an unknown version.
     private(set) var classes: [Class] = []
-    /// The points in ascending order. If all existing releases are known, the points are their versions. Otherwise the
-    /// points are the versions in the policies, the gap above each version, and the gap that begins with zero.
+    /// The versions that are tried, in ascending order. If all existing releases are known, these are their versions.
+    /// Otherwise they are the versions in the policies, and one version of each gap: above each of these versions, and
+    /// from zero to the first.
     private let points: [Point]
     /// Whether a release list limits the versions that exist.
     private let hasList: Bool
     /// The word for a version of the platform in messages: `build`, `version` or, for receipts, `number`.
     private let noun: String
 
-    /// One version in a policy or a release list, or a *gap*: all versions between two neighboring points.
+    /// One version in a policy or a release list, or a *gap*: all versions between two such versions.
     private struct Point {
-        /// The version with which this point is tested.
+        /// The version that is tried. For a gap, one version in it.
         let version: AppVersion
-        /// The version in the policy or the list. For a gap, the version just below it, or nil if the gap begins with
+        /// The version in the policy or the list. For a gap, the version just below it; nil if the gap begins with
         /// zero.
         let number: AppVersion?
         let isGap: Bool
@@ -35,7 +38,10 @@ struct VersionClasses {
     /// Collects the versions of the releases or, if there is no list, the versions in the policies. Groups versions
     /// that prove the same eras.
     ///
-    /// - Parameter existing: the builds or versions of all releases; nil if there is no list.
+    /// - Parameters:
+    ///   - timelines: the eras (`Era`) of both policies on one platform.
+    ///   - platform: the platform; nil for receipts, which contain no platform.
+    ///   - existing: the builds or versions of all releases; nil if there is no release list.
     init(timelines: [Timeline], platform: Platform?, existing: Set<AppVersion>? = nil) {
         noun = platform.map(\.versionKey.rawValue) ?? "number"
         let listedVersions = timelines.compactMap(\.erasOfRelease).flatMap(\.keys)
@@ -67,7 +73,7 @@ struct VersionClasses {
         classes.append(Class(representative: nil, points: []))
     }
 
-    /// Everything about a version that its proof depends on.
+    /// The eras that a version proves under both policies. Versions with the same signature are in one class.
     private struct Signature: Hashable {
         let listed: [EraSet?]
         let enclosing: [EraSet]
@@ -78,7 +84,7 @@ struct VersionClasses {
         }
     }
 
-    /// Describes the classes with these indexes for a message; nil if these are all classes.
+    /// Describes the classes with these indexes for a message, such as `build 37, 90`; nil if these are all classes.
     func inWords(_ chosen: [Int]) -> String? {
         guard chosen.count < classes.count else { return nil }
         let indices = chosen.flatMap { classes[$0].points }.sorted()

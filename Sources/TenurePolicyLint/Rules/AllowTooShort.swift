@@ -1,10 +1,11 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a `whileUndetermined` that allows for less than a day. Such a short time has nearly the effect of a denial:
-/// the App Store may not respond in that time, and the device may stay offline.
+/// Finds a `whileUndetermined` of less than a day. The setting says how long an app allows entitlements while nothing
+/// is known about the customer. In less than a day, the App Store may not respond, and the device may stay offline, so
+/// owners are locked out.
 extension LintRule {
-    /// The shortest time in which a customer without a connection can be expected to come back online.
+    /// The shortest time that isn't reported, in seconds. Within a day, most devices are online at least once.
     private static let minimumAllowance: Double = 24 * 3600
 
     static let allowTooShort = LintRule(

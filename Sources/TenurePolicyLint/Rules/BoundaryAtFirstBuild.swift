@@ -1,11 +1,11 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a boundary at or below 1. If all releases were build 1, no customer is below such a boundary, so no customer
-/// is recognized as an owner.
+/// Finds a boundary (the first build or version of an `Era`) at or below 1. No customer's build is below it, so no
+/// customer is recognized as an owner, that is, as a customer of the earlier era.
 extension LintRule {
     static let boundaryAtFirstBuild = LintRule(
-        "boundary-at-first-build", .error, "a boundary at or below 1, where nothing can lie below it",
+        "boundary-at-first-build", .error, "a boundary at or below 1, so no release can be below it",
         rationale:
             "Customers are owners if their first build is below the first build of the new era. No build is below 1. Some apps leave the build at 1 in every release, and test environments invent the versions 1 and 1.0.",
         fix:

@@ -1,9 +1,9 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a boundary with a number that no release has, such as a build that was planned but rejected in review. If
-/// numbers always increase, the boundary still separates the releases before and after it. But if the policy decides by
-/// its release list, the boundary has no date.
+/// Finds a boundary (the first build or version of an `Era`) that no release has, such as a build that was planned but
+/// rejected in review. If numbers always increase, the boundary still separates the releases before and after it. But
+/// if the policy has a release list, and the boundary no instant (`at`), nothing separates the two eras.
 extension LintRule {
     static let boundaryOnNoRelease = LintRule(
         "boundary-on-no-release", .error, "a boundary with a build or version that no release has",
@@ -25,7 +25,8 @@ extension LintRule {
             let numbers = releases.compactMap(\.originalAppVersion)
             let below = numbers.filter { $0 < version }.max().map { "\($0)" } ?? "none"
             let above = numbers.filter { $0 > version }.min().map { "\($0)" } ?? "none"
-            // For the beginning of a free era, don't suggest a release that was sold.
+            // Suggest only releases with the price model of the new era: a free era can't begin with a release that was
+            // sold.
             let begun = releases.filter { $0.model == nil || $0.model == change.after.model }
             let first = begun.compactMap(\.originalAppVersion).filter { $0 > version }.min().map { "\($0)" } ?? above
             let key = change.platform.key.rawValue

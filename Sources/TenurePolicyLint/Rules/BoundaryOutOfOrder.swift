@@ -3,12 +3,11 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a boundary that the release list contradicts. The instant of the boundary (`at`) doesn't fit the date or the
-/// place of its release in the list. Or two boundaries are in the wrong order, and at least one of their dates is only
-/// in the list.
-///
-/// A release without a date in the list is assumed to have begun at the boundary's instant (rule A5 of
-/// Docs/decision-rules.md). This rule reports such a release if its dated neighbors in the list exclude that instant.
+/// Finds a boundary (the beginning of an `Era`) that the release list contradicts:
+/// - The boundary's instant (`at`) doesn't fit the date of its release in the list.
+/// - The release has no date in the list. It is then assumed to have come out at the boundary's instant (rule A5 of
+///   Docs/decision-rules.md), but the dates of the releases before and after it in the list exclude that instant.
+/// - Two boundaries are in the wrong order, and at least one of their dates is only in the list.
 extension LintRule {
     static let boundaryOutOfOrder = LintRule(
         "boundary-out-of-order", .error, "a boundary that contradicts the dates or the order of the release list",
@@ -42,8 +41,11 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Returns the name of the boundary's release, if the list has it without a date, and its place contradicts the
-    /// boundary's instant. Also returns whether the instant is too early, and the dated release that shows it.
+    /// Returns a contradiction if the list has the boundary's release without a date, between dated releases that
+    /// exclude the boundary's instant. Otherwise nil.
+    ///
+    /// - Returns: the name of the boundary's release, whether the instant is too early for its place in the list, and
+    ///   the dated release that shows this.
     fileprivate func undatedContradiction(
         of change: EraChange
     ) -> (name: String, isEarly: Bool, neighbor: Release)? {
@@ -68,10 +70,10 @@ extension LintSubject {
         return (change.platform.name(of: releases[index]), isEarly(date), neighbor)
     }
 
-    /// Returns the boundary's release, if the list has it on a date far from the boundary's instant, and whether the two
-    /// differ by whole years.
+    /// Returns the boundary's release if its date in the list is more than three months from the boundary's instant,
+    /// and whether the two differ by whole years, which suggests a mistyped year. Otherwise nil.
     ///
-    /// A price may change some time before or after a release. So other distances count only beyond three months.
+    /// A shorter distance isn't reported, because a price may change some time before or after a release.
     func contradictedDate(of change: EraChange) -> (release: Release, isYear: Bool)? {
         guard let version = change.version, let date = change.date, change.matters,
             let release = change.platform.releases.map(\.release).first(where: { $0.originalAppVersion == version }),
@@ -91,8 +93,9 @@ extension LintSubject {
         return (release, years > 0 && abs(distance - years * 365.25) <= 2)
     }
 
-    /// Returns when an era and the era before it began, if the later era certainly began first, and at least one of the
-    /// two dates is only in the list. If the policy has both dates, their order is a mistake in the policy.
+    /// Returns when an era (`mine`) and the era before it (`others`) began, if the later era certainly began first, and
+    /// at least one of the two dates is only in the list. Otherwise nil. If the policy has both dates, the reader of
+    /// the policy file reports their order as a mistake.
     fileprivate func contradictedOrder(of change: EraChange) -> (mine: Release.Moment, others: Release.Moment)? {
         let platform = change.platform
         guard let mine = platform.starts[change.index], let others = platform.starts[change.previous],
@@ -102,7 +105,8 @@ extension LintSubject {
         return (mine, others)
     }
 
-    /// Returns a fix that dates the boundary as the list dates its release; nil if the list doesn't have the instant.
+    /// Returns a fix that writes the date that the list has for the boundary's release as the boundary's `at`. Nil if
+    /// the list doesn't have a date with time for it.
     func redating(_ change: EraChange) -> LintFix? {
         let releases = change.platform.releases.map(\.release)
         let release = releases.first { $0.originalAppVersion == change.version }

@@ -2,9 +2,10 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a boundary without a date. In the sandbox, the version is always the same, so tests can't show that a boundary
-/// is wrong. With a date in addition to the version, a wrong boundary leads to a contradiction, which a rehearsal
-/// finds. Receipts signed before June 20, 2013 have no version at all.
+/// Finds a boundary (the beginning of an `Era`) without a date. In the sandbox, the version is always the same, so
+/// tests can't show that a boundary is wrong. If the boundary has a date in addition to the version, a wrong version
+/// contradicts the date, and a rehearsal (a dry run over real customers) finds the contradiction. Receipts signed
+/// before June 20, 2013 have no version at all.
 extension LintRule {
     static let boundaryWithoutDate = LintRule(
         "boundary-without-date", .warning, "a boundary without an instant",
@@ -34,8 +35,8 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Returns a fix that adds the date of the boundary's release, if the list has it. A boundary with a date also
-    /// needs a changeover window.
+    /// Returns a fix that adds the date of the boundary's release; nil if the list doesn't have it. A boundary with a
+    /// date also needs a changeover window: the time around the change in which price and build may disagree.
     fileprivate func dating(_ change: EraChange) -> LintFix? {
         let releases = change.platform.releases.map(\.release).filter { $0.originalAppVersion == change.version }
         guard case .instant(let date)? = releases.first?.releasedAt else { return nil }

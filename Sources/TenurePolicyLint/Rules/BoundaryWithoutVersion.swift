@@ -1,8 +1,9 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a boundary without a build or version. For buyers of an app bundle, the original purchase date is the date of
-/// buying the bundle or of an upgrade to it, so the date alone is wrong for them.
+/// Finds a boundary (the beginning of an `Era`) without a build or version, so that only the purchase date decides. For
+/// buyers of an app bundle (several apps sold together), the original purchase date is the date on which they bought or
+/// completed the bundle, so it may be too late.
 extension LintRule {
     static let boundaryWithoutVersion = LintRule(
         "boundary-without-version", .note, "a boundary without a build or version",

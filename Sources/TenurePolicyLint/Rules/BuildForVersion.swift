@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a boundary on macOS that is a build. In a universal app, artifacts have builds on iOS and marketing versions
-/// on the Mac.
+/// Finds a boundary on macOS (the first version of an `Era`) that is a build. For a universal app, the App Store
+/// reports builds on iOS, and marketing versions on the Mac.
 extension LintRule {
     static let buildForVersion = LintRule(
         "build-for-version", .error, "a build where macOS reports the marketing version",

@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a boundary by build in a policy with `buildNumbers: restarted`, in which builds are never compared.
+/// Finds a boundary by build (the first build of an `Era`) in a policy with `buildNumbers: restarted`, in which builds
+/// are never compared.
 extension LintRule {
     static let buildNeverUsed = LintRule(
         "build-never-used", .error, "a boundary by build under `buildNumbers: restarted` without a release list",
@@ -18,7 +19,7 @@ extension LintRule {
                 : "the date alone decides"
             report.add(
                 at: change.path + ["build"], severity: change.date == nil ? .error : .warning,
-                "build \(version) is never compared, because build numbers began again and no release list says when each was on sale: \(consequence)",
+                "build \(version) is never compared, because build numbers began again and no release list says when each build was on sale: \(consequence)",
                 fixes: subject.useOfList.map {
                     .suggestion("write `releases: \($0.path)`", $0.edit)
                 },

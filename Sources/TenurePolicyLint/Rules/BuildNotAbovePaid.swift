@@ -3,9 +3,10 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a release of a later era with a lower number than a release of an earlier era. Unless the policy
-/// itself has a release list, everyone who installs this release is treated as a customer of the earlier era
-/// permanently, because the original build never changes. An equal number is found by the rule `build-reused`.
+/// Finds a release of a later era (a period in which the app was paid, or free) with a lower number than a release of
+/// an earlier era. Unless the policy itself has a release list, everyone who first installs this release permanently
+/// counts as a customer of the earlier era, because the original build never changes. The rule `build-reused` finds
+/// equal numbers.
 extension LintRule {
     static let buildNotAbovePaid = LintRule(
         "build-not-above-paid", .error, "a release of a later era with a lower number than a release of an earlier era",

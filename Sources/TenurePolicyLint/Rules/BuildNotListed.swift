@@ -1,8 +1,10 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a release that the policy's own list lacks. Its build or version proves nothing, even if it was sold for years
-/// (rule A5 of Docs/decision-rules.md). Only a separate list reveals that a release is missing.
+/// Finds a release that the policy's own release list lacks. Then its build or version doesn't prove in which era a
+/// customer got the app, even if the release was sold for years (rule A5 of Docs/decision-rules.md). An era is a period
+/// in which the app was paid, or free. Only a separate list, passed with `--releases`, reveals that a release is
+/// missing.
 extension LintRule {
     static let buildNotListed = LintRule(
         "build-not-listed", .error, "a release of an honored era that the policy's own release list lacks",

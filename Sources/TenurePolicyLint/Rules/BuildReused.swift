@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a number that belongs to releases of two eras. In some apps, all releases are build 1, and in others, builds
-/// restart with each version.
+/// Finds a build or version that belongs to releases of two eras (periods in which the app was paid, or free). In some
+/// apps, all releases are build 1, and in other apps, builds restart with each version.
 extension LintRule {
     static let buildReused = LintRule(
         "build-reused", .error, "one build, or one version on macOS, in two eras",
@@ -50,8 +50,8 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Describes what customers of a release get without a known purchase date, if that differs from what customers get
-    /// who came while the release was on sale. Also names what is undetermined for both.
+    /// Describes what customers of a release without a known purchase date get, for the end of a message. Empty if they
+    /// get the same as customers who came while the release was on sale, and nothing is undetermined.
     fileprivate func outcomeWithoutDate(
         of release: Release, _ number: AppVersion, on platform: LintPlatform
     ) -> String {

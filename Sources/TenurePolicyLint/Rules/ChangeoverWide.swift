@@ -3,8 +3,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a changeover window of more than two weeks. Everyone who gets the app in the window is treated as an owner,
-/// so a long window gives the app away.
+/// Finds a changeover window of more than two weeks. The window is the time around a change from one era to the next in
+/// which price and build may disagree. Everyone who gets the app in the window is treated as an owner, so a long window
+/// gives the app away.
 extension LintRule {
     /// The longest window that isn't reported, in seconds.
     private static let widestWindow: TimeInterval = 14 * 86_400

@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a changeover window that has no effect, because the beginning of its era has no date or its era is the first.
+/// Finds a changeover window (the time around the beginning of an era in which price and build may disagree) that has
+/// no effect: the beginning has no date, or the era is the first one.
 extension LintRule {
     static let changeoverWithoutDate = LintRule(
         "changeover-without-date", .warning, "a changeover window without an instant",

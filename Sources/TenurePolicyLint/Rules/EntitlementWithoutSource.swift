@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds an entitlement that neither products nor eras grant.
+/// Finds an entitlement that customers get neither by buying a product nor by having acquired the app in a certain era
+/// (a period in which the app was paid, or free).
 extension LintRule {
     static let entitlementWithoutSource = LintRule(
         "entitlement-without-source", .error, "an entitlement without products and without honored eras",

@@ -2,10 +2,11 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds an era to which no customer can belong:
+/// Finds an era (a period in which the app was paid, or free) to which no customer can belong, or that can't be
+/// separated from the next era:
 /// - The era ends at the instant at which it begins.
-/// - The era can't be separated from the next era: both have the same version, and there is no date.
-/// - The era is before the first era on all platforms.
+/// - The era and the next era begin with the same version, and at least one of them has no date.
+/// - On each platform, the app came only in a later era.
 ///
 /// For example, the middle of three eras has the same beginning as the last era.
 extension LintRule {
@@ -29,7 +30,7 @@ extension LintRule {
                 if let date, date == nextDate {
                     report.add(
                         at: change.path,
-                        "\(era) ends on \(platformName) at the instant at which it begins (\(date.rfc3339)): no customer is in it, whatever honors it",
+                        "\(era) ends on \(platformName) at the instant at which it begins (\(date.rfc3339)): no customer belongs to it, so honoring it gives nothing",
                         fixes: "correct `at` of \(era) or of \(next)")
                 } else if let version, version == nextVersion, date == nil || nextDate == nil {
                     report.add(
@@ -39,7 +40,7 @@ extension LintRule {
                 }
             }
         }
-        // The era is before the first era on all platforms.
+        // On each platform, the app came only in a later era.
         for index in subject.eras.indices {
             let isAnywhere = subject.platforms.contains { $0.timeline.eras.contains(index) }
             guard !subject.platforms.isEmpty, !isAnywhere else { continue }

@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds an era that has begun, but has no release in the policy's release list, for example because the list wasn't
-/// continued.
+/// Finds an era (a period in which the app was paid, or free) that has begun, but has no release in the policy's
+/// release list, for example because new releases weren't added to the list.
 extension LintRule {
     static let eraWithoutRelease = LintRule(
         "era-without-release", .warning, "an era that has begun, but has no release in the policy's release list",

@@ -3,8 +3,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds changeover windows that overlap. For example, if a short era has long windows around both of its ends, its
-/// customers may belong to three eras.
+/// Finds changeover windows that overlap. Such a window is the time around a change from one era to the next in which a
+/// customer may belong to either era. If a short era has long windows around both of its ends, its customers may belong
+/// to three eras.
 extension LintRule {
     static let erasOverlap = LintRule(
         "eras-overlap", .warning, "a changeover window that overlaps the next window",

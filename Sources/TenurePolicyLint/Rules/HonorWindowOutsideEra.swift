@@ -3,7 +3,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds an honor with dates outside its era, so that no customer can get it.
+/// Finds an honor with dates outside its era, so that it gives customers nothing. An honor is an entry under `honors`,
+/// which gives an entitlement to the customers of an `Era`, possibly only if they bought the app between two dates.
 extension LintRule {
     static let honorWindowOutsideEra = LintRule(
         "honor-window-outside-era", .error,

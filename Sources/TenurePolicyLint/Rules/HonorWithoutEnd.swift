@@ -3,7 +3,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds an honor of limited length if the end of its era has no date. The length of the honor begins at that end.
+/// Finds an honor of limited length in an era without a dated end. An honor is an entry under `honors`, which gives an
+/// entitlement to the customers of an `Era`. Its length (`for`) is counted from the end of the era.
 extension LintRule {
     static let honorWithoutEnd = LintRule(
         "honor-without-end", .error, "an honor of limited length in an era without a dated end",
@@ -14,8 +15,8 @@ extension LintRule {
         for (entitlement, honor, index, path) in subject.currentHonors {
             guard let length = honor.length else { continue }
             let name = "`\(entitlement.name.shortened)`"
-            // Until when other honors of the era give the entitlement to all its customers: `distantFuture` if
-            // permanently, nil if there is no such honor.
+            // When the right from other honors that give the entitlement to all customers of the era ends:
+            // `distantFuture` if never, nil if there are no such honors.
             let othersEnd = subject.lastingHonors(of: entitlement, in: index)
                 .filter { $0.length == nil && $0.boughtSince == nil && $0.boughtBefore == nil }
                 .map { $0.until ?? Date.distantFuture }.max()

@@ -3,7 +3,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds an honor for an era in which the app was free. The author may have swapped two eras.
+/// Finds an honor (an entry under `honors`, which gives an entitlement to the customers of an `Era`) for an era in
+/// which the app was free. The author of the policy may have swapped two eras.
 extension LintRule {
     static let honoredEraFree = LintRule(
         "honored-era-free", .warning, "an honor for an era in which the app was free",

@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds platforms that use the boundaries of iOS. In a universal purchase, builds may differ between platforms.
+/// Finds platforms that use the boundaries of iOS (the builds with which eras begin), because the policy has none for
+/// them. If one purchase is valid on several platforms, the builds may still differ between them.
 extension LintRule {
     static let inheritsFromIOS = LintRule(
         "inherits-from-ios", .note, "a tvOS, watchOS or visionOS app that uses the boundaries of iOS",

@@ -1,35 +1,36 @@
 import TenureCore
 import TenurePolicyFile
 
-/// The rules for mistakes that are found while a policy file is read. A file with mistakes isn't a policy.
+/// The rules for mistakes that the reader of a policy file reports. A file with such mistakes can't be used as a
+/// policy.
 extension LintRule {
     static let mistake = LintRule(
-        "mistake", .error, "something that keeps the file from being a policy",
+        "mistake", .error, "a mistake that makes the policy file invalid",
         rationale:
             "Tenure refuses a file that it can't read completely. If it guessed what a part means, a wrong guess would change what customers may use.",
         fix: "Do what the message says; Docs/policy-file.md has every key.")
 
-    /// Finds an acknowledgment without its finding. Such an acknowledgment would hide a later finding at the same
-    /// place.
+    /// Finds an acknowledgment (an entry under `acknowledge`, which accepts one finding) of a finding that doesn't
+    /// exist. It would hide a later finding at the same place.
     static let acknowledgmentWithoutFinding = LintRule(
         "acknowledgment-without-finding", .error, "an acknowledgment of a finding that doesn't exist",
         rationale:
             "A list of exceptions that is never cleaned up grows until it hides the finding that matters.",
         fix:
-            "Remove the acknowledgment, or correct its `at`: the place that the check prints below the finding. A finding without a place is a mistake in the file, and can't be acknowledged."
+            "Remove the acknowledgment, or correct its `at` to the place that the check prints below the finding. A finding without a place is a mistake in the file, and can't be acknowledged."
     )
 
     /// Finds a version that isn't made of numbers. Versions are compared as numbers. A well-known tutorial compared
     /// `"2"` with `"13"` as strings, and locked out early buyers.
     static let malformedVersion = LintRule(
-        "malformed-version", .error, "a build or version that only a comparison of strings could order, such as `2.0b`",
+        "malformed-version", .error, "a build or version that isn't numbers separated by periods, such as `2.0b`",
         rationale:
             "Compared as strings, version 13 comes before version 2. One app compared its versions as strings, and locked its owners out on the day of the change.",
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
-    /// Eras that aren't listed oldest first are a mistake that is found while the file is read. This check finds a
-    /// beginning of an era that comes before the first era on the platform (rule A8 of Docs/decision-rules.md). Such a
-    /// policy is valid, but the beginning has no effect.
+    /// Finds eras in the wrong order. The reader of the file reports eras that aren't listed oldest first. The check
+    /// finds a beginning of an era on a platform to which the app came only in a later era (rule A8 of
+    /// Docs/decision-rules.md). Such a policy is valid, but the beginning has no effect.
     static let erasBackwards = LintRule(
         "eras-backwards", .error, "an era that begins before the era listed above it, or a beginning without effect",
         rationale:

@@ -1,7 +1,9 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds releases with another price model in the list than their era has. Either the list or the era is wrong.
+/// Finds releases with another price model (`paid` or `free`) in the release list than the era (a period with one price
+/// model) to which the policy assigns them. Either the list or the policy is wrong. If buyers lose something, the rule
+/// `paid-build-unhonored` reports the releases instead.
 extension LintRule {
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",
@@ -28,7 +30,7 @@ extension LintRule {
                     at: first, on: platform,
                     "the release list says that \(builds) on \(platform.platform.rawValue) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which has `model: \(subject.eras[group.era].model.rawValue)`\(consequence)",
                     fixes:
-                        "add an era that begins there, correct where \(subject.name(moved)) begins, or correct the row"
+                        "add an era that begins with this release, correct where \(subject.name(moved)) begins, or correct the release's row in the release list"
                 )
             }
         }

@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a missing Apple ID. If the policy has an Apple ID, artifacts are also compared by this ID.
+/// Finds a policy without `appleID`, the number by which App Store Connect identifies the app. With an Apple ID, Tenure
+/// also compares this number in app transactions and receipts, and not the bundle ID alone.
 extension LintRule {
     static let noAppleID = LintRule(
         "no-apple-id", .note, "an app without its Apple ID",

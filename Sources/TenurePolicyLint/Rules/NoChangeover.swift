@@ -2,9 +2,13 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a change without a changeover window. Price and release change at different times, and customers who come in
-/// between may be assigned to the wrong era. At the end of an honored era, a missing window is a mistake (ADR 3). At
-/// the beginning of an honored era, it's a warning.
+/// Finds a change from one era (a period in which the app was paid, or free) to the next without a changeover window.
+/// The window is the time around the change in which price and build may disagree. Without it, customers who come in
+/// between may be assigned to the wrong era.
+///
+/// At the end of an honored era (customers of that era have an entitlement because of it), a missing window is a
+/// mistake, which the reader of the policy file reports (ADR 3). At the beginning of an honored era, this rule reports
+/// a warning.
 extension LintRule {
     static let noChangeover = LintRule(
         "no-changeover", .error, "a dated change that matters and doesn't state its changeover",

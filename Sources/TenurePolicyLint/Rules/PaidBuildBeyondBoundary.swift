@@ -1,8 +1,9 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a release of an earlier era at or above the boundary of the next era. For example, the boundary is the build
-/// with which development of the free version began, and a paid update came out after that build.
+/// Finds a release of an earlier era at or above the boundary (the first build or version) of the next era. For
+/// example, the boundary is the build with which development of the free version began, and a paid update with a higher
+/// build came out later.
 extension LintRule {
     static let paidBuildBeyondBoundary = LintRule(
         "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next era",

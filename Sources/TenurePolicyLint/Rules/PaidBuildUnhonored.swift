@@ -1,12 +1,12 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds releases that were sold, but count as releases of another era, so that their buyers lose at least one
-/// entitlement.
+/// Finds releases that were sold, but count as releases of another era (period in which the app was paid, or free), so
+/// that their buyers lose at least one entitlement.
 ///
-/// The release list says which releases were sold. The version alone determines the era, as for customers without a
-/// known purchase date. The date determines the era if the version proves nothing, or if the list dates the release
-/// before any paid era began: an early date takes precedence (rule C1 of Docs/decision-rules.md).
+/// The release list says which releases were sold. The rule checks in which era a buyer without a known purchase date
+/// is: the version decides. The date of the release decides only if the version proves nothing, or if the release came
+/// out before any paid era began, because an early date takes precedence (rule C1 of Docs/decision-rules.md).
 extension LintRule {
     static let paidBuildUnhonored = LintRule(
         "paid-build-unhonored", .error,

@@ -3,10 +3,11 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-// Part of the rule `paid-era-unhonored`: what the honors of a paid era leave out.
+// Part of the rule `paid-era-unhonored`, for a paid era that is honored only with limits. An honor (an entry under
+// `honors`) gives an entitlement to the customers of an era, possibly only for some purchase dates or for some time.
 extension LintSubject {
-    /// Reports what the limits of honors take from buyers of a paid era: everything, if they bought outside the
-    /// purchase dates of every honor, and the time after the end, if every honor ends.
+    /// Reports buyers of a paid era who keep nothing, because they bought outside the purchase dates of every honor, or
+    /// who keep nothing permanently, because every honor ends.
     ///
     /// - Parameters:
     ///   - honoring: the sold entitlements that honor the era; if no entitlement is sold, all entitlements that honor
@@ -50,7 +51,7 @@ extension LintSubject {
     /// customers certainly bought on these dates. Without a release list, the app may not have been out before the
     /// first honored date.
     ///
-    /// - Parameter soldSince: a date from which the app was sold, if the policy proves one.
+    /// - Parameter soldSince: a date at which the app was certainly on sale; nil if the policy shows none.
     private func unhonoredDates(
         of era: Int, among honors: [Honor], soldSince: Date?
     ) -> (dates: [String], haveBuyers: Bool) {

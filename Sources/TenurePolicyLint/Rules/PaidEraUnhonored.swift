@@ -1,8 +1,9 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a paid era that no entitlement honors, so that its buyers are locked out. Also finds each sold entitlement
-/// that doesn't honor the era, and honors with limits that leave out buyers (`PaidEraLimits.swift`).
+/// Finds a paid era that no entitlement honors, so that the customers who bought the app in that era are locked out. An
+/// entitlement that honors an era is given to the customers of that era. Also finds each sold entitlement that doesn't
+/// honor the era, and honors with limits that leave out buyers (`PaidEraLimits.swift`).
 extension LintRule {
     static let paidEraUnhonored = LintRule(
         "paid-era-unhonored", .error, "a paid era with buyers who must buy again what they paid for",
@@ -71,8 +72,8 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Whether the app is sold again after a free era, and an entitlement that is sold honors an earlier paid era, but
-    /// no entitlement honors the last era.
+    /// Whether today's buyers of the app get nothing for their money. It is so if the app is sold again after a free
+    /// era, and a sold entitlement honors an earlier paid era, but no entitlement honors the last era.
     fileprivate var isSoldAgainForNothing: Bool {
         guard let last = eras.indices.last, let free = eras.lastIndex(where: { $0.model == .free }) else {
             return false

@@ -1,7 +1,9 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a platform for which an era has no beginning, although another era or the release list has the platform.
+/// Finds a platform for which an era (a period in which the app was paid, or free) has no beginning, although another
+/// era of the policy or the release list has the platform. Then the policy doesn't say when the change to that era
+/// happened on the platform.
 extension LintRule {
     static let platformForgotten = LintRule(
         "platform-forgotten", .error, "a platform that an era doesn't mention",
@@ -50,7 +52,8 @@ extension LintRule {
 }
 
 extension LintPlatform {
-    /// Whether the platform's first release came after the era had begun on every platform with a known beginning.
+    /// Whether the platform's first release came out after the era had begun on all platforms for which its date is
+    /// known. False if no date is known.
     fileprivate func startsAfter(_ era: Int, first release: Release, in subject: LintSubject) -> Bool {
         let dates = subject.eras[era].begins.values.compactMap(\.date)
         return !dates.isEmpty && dates.allSatisfy { $0 <= release.releasedAt.sortingDate }

@@ -3,9 +3,10 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// The rules that compare a policy with the previous one: rights that existing customers would lose, such as by a
-/// renamed entitlement, a changed boundary or a removed product, and changed settings. Without a service, there are no
-/// promises that would keep such rights.
+/// The rules that compare a policy with the previous policy. They find changed settings, and rights that existing
+/// customers would lose, for example because an entitlement was renamed, a product was removed, or the boundary between
+/// two eras was moved. The service records rights as promises, which keep them despite such edits. An app without the
+/// service has no promises.
 extension LintRule {
     static let rightLost = LintRule(
         "right-lost", .error, "compared with the previous policy: a right that existing customers would lose",
@@ -40,7 +41,7 @@ extension LintRule {
         needs: .oldPolicy
     ) { subject, report in
         subject.report(into: &report) {
-            if case .undetermined = $0 { "would no longer be sure of \($1)" } else { nil }
+            if case .undetermined = $0 { "would become undetermined for \($1)" } else { nil }
         }
     }
 
@@ -58,15 +59,15 @@ extension LintRule {
                 at: ["inDoubt"],
                 "`inDoubt` was `\(old.inDoubt.rawValue)` and is `\(new.inDoubt.rawValue)`: \(new.inDoubt == .undetermined ? "customers with proofs that leave a doubt, such as buyers within a changeover window, are no longer granted what they have" : "customers with proofs that leave a doubt are now granted what was undetermined")",
                 fixes: .suggestion(
-                    "keep `\(old.inDoubt.rawValue)` unless you intend that",
+                    "keep `\(old.inDoubt.rawValue)` unless you intend the change",
                     .write(.plain(old.inDoubt.rawValue), at: ["inDoubt"])))
         }
         if old.whileUndetermined != new.whileUndetermined {
             report.add(
                 at: ["whileUndetermined"],
-                "`whileUndetermined` was \(old.whileUndetermined.inWords) and is \(new.whileUndetermined.inWords): that is what customers get before anything is known about them",
+                "`whileUndetermined` was \(old.whileUndetermined.inWords) and is \(new.whileUndetermined.inWords): the setting decides what customers get before anything is known about them",
                 fixes: .suggestion(
-                    "keep \(old.whileUndetermined.inWords) unless you intend that",
+                    "keep \(old.whileUndetermined.inWords) unless you intend the change",
                     .write(old.whileUndetermined.value, at: ["whileUndetermined"])))
         }
         if old.testEnvironments != new.testEnvironments {
@@ -74,13 +75,13 @@ extension LintRule {
                 at: ["testEnvironments"],
                 "`testEnvironments` was `\(old.testEnvironments.rawValue)` and is `\(new.testEnvironments.rawValue)`: this changes what testers and App Review see, but not what customers get",
                 fixes: .suggestion(
-                    "keep `\(old.testEnvironments.rawValue)` unless you intend that",
+                    "keep `\(old.testEnvironments.rawValue)` unless you intend the change",
                     .write(.plain(old.testEnvironments.rawValue), at: ["testEnvironments"])))
         }
     }
 
-    /// Finds a policy for another app. Artifacts of the old app aren't accepted for the new app, so customers of the
-    /// old app would have to pay again.
+    /// Finds a policy for another app than the previous policy. App transactions and receipts of the old app aren't
+    /// accepted for the new app, so customers of the old app would have to pay again.
     static let appChanged = LintRule(
         "app-changed", .error, "compared with the previous policy: another app",
         rationale:
@@ -113,7 +114,10 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Reports every loss for which `words` returns a text.
+    /// Reports the losses that one rule finds.
+    ///
+    /// - Parameter words: describes a loss of an entitlement for the message; nil if another rule reports this kind of
+    ///   loss.
     fileprivate func report(
         into report: inout LintReport, _ words: (RightsComparison.Fate, _ entitlement: String) -> String?
     ) {
@@ -129,7 +133,7 @@ extension LintSubject {
             guard let fate = words(loss.fate, "`\(loss.entitlement.shortened)`") else { continue }
             report.add(
                 at: place(of: loss.entitlement), as: nameIfRemoved(loss.entitlement) + ["products", loss.product],
-                "customers who have bought `\(loss.product.shortened)`, and have it from no era, \(fate)",
+                "customers who have `\(loss.entitlement.shortened)` only because they bought `\(loss.product.shortened)` \(fate)",
                 fixes: isNamed(loss.entitlement)
                     ? restoringFix(loss.product, of: loss.entitlement, under: old)
                     : restoringFix(loss.entitlement, of: old),
@@ -140,14 +144,17 @@ extension LintSubject {
     /// Whether the new policy has the entitlement.
     private func isNamed(_ entitlement: String) -> Bool { draft.entitlement(named: entitlement) != nil }
 
+    /// Returns the path in the new policy at which the loss of an entitlement is reported.
     private func place(of entitlement: String) -> [PolicyMistake.Step] {
         isNamed(entitlement) ? ["entitlements", .key(entitlement)] : ["entitlements"]
     }
 
-    /// Returns the name of a removed entitlement, which is added to the finding's place, because it isn't in the file.
+    /// Returns the entitlement's name if the new policy no longer has it. The finding's place then gets this name,
+    /// because the path can't contain it.
     private func nameIfRemoved(_ entitlement: String) -> [String] { isNamed(entitlement) ? [] : [entitlement] }
 
-    /// Returns a fix that restores what the old policy gave.
+    /// Returns a fix that restores an entitlement or its honors (the eras for which it is given) as they were in the
+    /// old policy; nil if they are unchanged.
     private func restoringFix(_ name: String, of old: Policy) -> LintFix? {
         guard let before = old.entitlement(named: name) else { return nil }
         let path: [PolicyMistake.Step] = ["entitlements", .key(name)]
@@ -165,7 +172,7 @@ extension LintSubject {
             .write(PolicyEdit.Value(missing + kept), at: path + ["honors"]))
     }
 
-    /// Returns a fix that restores a product of an entitlement.
+    /// Returns a fix that restores a product of an entitlement as it was in the old policy.
     private func restoringFix(_ product: String, of name: String, under old: Policy) -> LintFix? {
         guard let before = old.entitlement(named: name)?.products.first(where: { $0.id == product }),
             let now = draft.entitlement(named: name)
@@ -177,6 +184,7 @@ extension LintSubject {
                 PolicyEdit.Value(before), at: ["entitlements", .key(name), "products", .index(index)]))
     }
 
+    /// Returns the advice for the case that no tested fix restores the right.
     private func advice(on entitlement: String, under old: Policy) -> LintFix {
         isNamed(entitlement)
             ? "keep everything that gave `\(entitlement.shortened)`: the beginnings of eras, the changeover windows, honors, products and `inDoubt`"

@@ -3,10 +3,10 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a release that was still on sale after the next era had begun, if its version gives entitlements that the
-/// date doesn't.
+/// Finds a release that was still on sale after the next era (period in which the app was paid, or free) had begun, if
+/// its version gives customers entitlements that their purchase date wouldn't.
 ///
-/// Of undated releases, only the last release before a dated release has a known end.
+/// When a release without a date was replaced is known only if the next release in the list has a date.
 extension LintRule {
     static let soldAcrossChange = LintRule(
         "sold-across-change", .error, "a release that stayed on sale beyond the beginning of the next era",
@@ -21,7 +21,8 @@ extension LintRule {
                 guard let number = listed.release.originalAppVersion, let sale = platform.eraAndSale(at: index)
                 else { continue }
                 // If the change is in the future, a newer release may come out before it.
-                for moment in platform.moments(from: sale.from, until: sale.until) where moment <= subject.now {
+                for moment in platform.representativeDates(from: sale.from, until: sale.until)
+                where moment <= subject.now {
                     let eras = platform.timeline.eras(at: moment)
                     guard let now = eras.first, eras.count == 1, now > sale.era else { continue }
                     let unpaidEntitlements = subject.extraEntitlements(number, on: platform.platform, bought: moment)
@@ -45,7 +46,9 @@ extension LintRule {
                         isDateWrong
                             ? "correct `at` of \(subject.name(now))"
                             : platform.decidesByList
-                                ? "check the release's date" : "let the date decide, by a complete release list")
+                                ? "check the release's date"
+                                : "add a complete release list to the policy (key `releases`), so that the date decides"
+                    )
                     break
                 }
             }

@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds `testEnvironments: owner`. With this setting, no tester sees what a new customer sees.
+/// Finds `testEnvironments: owner`, with which testers in Sandbox and TestFlight have everything that owners have. So
+/// no tester sees what a new customer sees.
 extension LintRule {
     static let testersAreOwners = LintRule(
         "testers-are-owners", .note, "`testEnvironments: owner`",

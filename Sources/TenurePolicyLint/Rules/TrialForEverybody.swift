@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a trial of an entitlement that all customers already have.
+/// Finds a trial of an entitlement that all customers already have, because it honors every era: every customer has it,
+/// whenever they got the app.
 extension LintRule {
     static let trialForEverybody = LintRule(
         "trial-for-everybody", .warning, "a trial of an entitlement that everyone has",

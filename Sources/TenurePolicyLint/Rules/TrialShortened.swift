@@ -27,7 +27,7 @@ extension LintRule {
             case (.days(let was), .days(let count)?) where count >= was: continue
             case (_, let shorter?):
                 consequence =
-                    "the trial of \(name) was \(trial.inWords) and is \(shorter.inWords): customers who are in it may be locked out"
+                    "the trial of \(name) was \(trial.inWords) and is \(shorter.inWords): customers who are in the trial may be locked out"
             }
             report.add(
                 at: now.trial == nil ? path : path + ["trial"], consequence,

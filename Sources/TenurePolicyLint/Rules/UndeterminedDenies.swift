@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds `whileUndetermined: deny`. With this setting, an owner who is offline at the first launch is locked out.
+/// Finds `whileUndetermined: deny`, with which an app denies entitlements while nothing is known about the customer. So
+/// an owner who is offline at the first launch is locked out.
 extension LintRule {
     static let undeterminedDenies = LintRule(
         "undetermined-denies", .note, "`whileUndetermined: deny`",

@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a marketing version as the boundary on iOS, where `originalAppVersion` is the build. Tests don't reveal this
-/// mistake, because all test environments report an invented version.
+/// Finds a marketing version as the boundary (the first build of an `Era`) on iOS, where Apple's `originalAppVersion`
+/// is the build. Tests don't reveal this mistake, because all test environments report an invented version.
 extension LintRule {
     static let versionForBuild = LintRule(
         "version-for-build", .error, "a marketing version where iOS, tvOS, watchOS or visionOS reports the build",
@@ -44,7 +44,7 @@ extension LintRule {
 }
 
 extension AppVersion {
-    /// Whether the version is one digit above 1, as in Apple's sample, which compares the major version.
+    /// Whether the version is a single digit from 2 to 9, as in Apple's sample code, which compares the major version.
     fileprivate var isMajor: Bool { description.count == 1 && ("2"..."9").contains(description) }
 }
 
@@ -56,7 +56,8 @@ extension EraChange {
         return abs(CivilDay(of: date).year - year) <= 1
     }
 
-    /// What the boundary looks like if it isn't a build, and when it would be wrong.
+    /// Returns what the boundary seems to be instead of a build, and the condition under which it would be wrong. Nil
+    /// if it may be a build.
     fileprivate func suspicion(of version: AppVersion) -> (kind: String, condition: String)? {
         if isYear(version) { return ("a marketing version named after a year", "if it is one") }
         if platform.timeline.versionsRise, version.isMajor { return ("a major version", "if it is one") }
@@ -64,7 +65,7 @@ extension EraChange {
         return ("a marketing version", "if the builds of this app are whole numbers")
     }
 
-    /// Describes how a comparison with the wrong number affects customers.
+    /// Describes what happens to customers if builds are compared with this number, which isn't a build.
     fileprivate func misjudged(by number: String) -> String {
         let losing = lostEntitlements.isEmpty ? "" : " and lose \(inWords(lostEntitlements))"
         return

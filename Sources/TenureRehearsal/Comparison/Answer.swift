@@ -1,8 +1,10 @@
 package import Foundation
 package import TenureCore
 
-/// The parts of a decision that a rehearsal counts.
+/// What a policy decides about one entitlement of one customer: the parts of a decision that a rehearsal (a dry run of
+/// a policy) counts.
 package struct Answer: Sendable, Hashable {
+    /// Whether the entitlement is granted, denied or undetermined.
     package let outcome: Decision.Outcome
     /// When a granted right ends; nil if it is permanent.
     package let until: Date?
@@ -25,11 +27,12 @@ package struct Answer: Sendable, Hashable {
     /// The reason in reports: a code of `Reason`, or `notInPolicy`.
     package var reasonName: String { reason.name }
 
-    /// Whether only a promise grants the right.
+    /// Whether only a promise grants the right. A promise is a right that the service recorded, so that later policies
+    /// can't take it.
     var isPromised: Bool { outcome == .granted && reason == .promise }
 }
 
 extension Reason.Code? {
-    /// The code in reports; `notInPolicy` for nil.
+    /// The reason in reports: its code, or `notInPolicy` if the policy doesn't have the entitlement.
     package var name: String { self?.rawValue ?? "notInPolicy" }
 }

@@ -1,17 +1,18 @@
 package import Foundation
 package import TenureCore
 
-/// The two policies that a rehearsal (a dry run of a policy) compares, and the date of all decisions.
+/// The two policies that a rehearsal (a dry run of a policy over real customers) compares, and the date of all
+/// decisions.
 ///
-/// The functions are pure: they read no clock, throw no error, and return the same effects for the same evidence in
-/// any order.
+/// The functions read no clock and throw no error. The same evidence, in any order, has the same effects.
 package struct Comparison: Sendable {
+    /// The policy that is rehearsed.
     package let new: Policy
-    /// The earlier policy; nil if there is no earlier policy, so that no customer gains or loses anything.
+    /// The earlier policy to compare with. If nil, no customer gains or loses anything.
     let old: Policy?
-    /// The date of all decisions.
+    /// The date for which all decisions are made.
     package let instant: Date
-    /// The entitlements of the new policy in its order, then entitlements that only the old policy has.
+    /// The names of the new policy's entitlements in its order, then those that only the old policy has.
     let entitlements: [String]
     /// The product IDs that entitlements of the new policy list.
     let listedProducts: Set<String>
@@ -25,13 +26,13 @@ package struct Comparison: Sendable {
         entitlements = names + (old?.entitlements.map(\.name) ?? []).filter { !names.contains($0) }
     }
 
-    /// Returns one effect for each entitlement, in the order of `entitlements`, then one effect for each entitlement
-    /// that only a promise has.
+    /// Decides for a customer under both policies. Returns one effect for each entitlement, in the order of
+    /// `entitlements`, then one effect for each entitlement that neither policy has and the customer was promised.
     ///
     /// - Parameters:
-    ///   - promises: the promises that apply today.
-    ///   - kept: the promises that would apply under the new policy. The same as `promises`, unless publishing the new
-    ///     policy ends some promises.
+    ///   - promises: the customer's promises that apply today. A promise is a recorded right that a policy can't take.
+    ///   - kept: the promises that would apply under the new policy; nil if all of `promises` would. Publishing a
+    ///     policy may end some promises.
     func effects(
         on evidence: Evidence, promises: [Promise] = [], keeping kept: [Promise]? = nil
     ) -> [Effect] {
@@ -52,8 +53,8 @@ package struct Comparison: Sendable {
         }
     }
 
-    /// Returns the effect on one entitlement. A missing decision means that the policy doesn't have the entitlement,
-    /// and so denies it.
+    /// Returns the effect on one entitlement. A nil decision means that the policy doesn't have the entitlement, and so
+    /// denies it.
     private func effect(on name: String, now: Decision?, before: Decision?) -> Effect {
         let answers = (before: before.map(Answer.init) ?? .notInPolicy, now: now.map(Answer.init) ?? .notInPolicy)
         let isLost = Change(from: answers.before, to: answers.now) == .loses
@@ -62,8 +63,8 @@ package struct Comparison: Sendable {
             removedProduct: isLost ? before.flatMap(removedProduct) : nil)
     }
 
-    /// Returns the product that granted the right under the old policy, if the new policy has the entitlement without
-    /// this product.
+    /// Returns the ID of the product that granted the right under the old policy, if the new policy no longer lists
+    /// this product for the entitlement. Nil if the right was lost for another reason.
     private func removedProduct(granting decision: Decision) -> String? {
         guard let reason = decision.leadingReason, [.product, .gracePeriod].contains(reason.codeValue),
             let entitlement = new.entitlement(named: decision.entitlement)
@@ -77,7 +78,7 @@ package struct Comparison: Sendable {
 
     /// Returns the decision on an entitlement; nil if the policy doesn't have it.
     ///
-    /// - Parameter index: where the decision probably is.
+    /// - Parameter index: the index at which the decision probably is.
     private static func decision(on name: String, expectedAt index: Int, in decisions: [Decision]) -> Decision? {
         // Versions of a policy usually have the same entitlements in the same order, so this rarely searches.
         if decisions.indices.contains(index), decisions[index].entitlement == name { return decisions[index] }

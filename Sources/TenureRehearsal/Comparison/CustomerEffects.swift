@@ -1,21 +1,25 @@
 package import TenureCore
 
-/// The result of a comparison for one customer.
+/// What a new policy would change for one customer. A rehearsal (a dry run of a policy) counts these effects over all
+/// customers.
 ///
-/// Every rehearsal uses `customerEffects`. So a file, a database and a publication give the same numbers.
+/// A publication may end promises or keep them. A promise is a right that the service recorded for a customer, so that
+/// later policies can't take it. So there are two lists of effects.
 package struct CustomerEffects: Sendable, Hashable {
-    /// The effects if the new policy ends promises. It can end a promise only if the old policy grants the entitlement
-    /// to the customer even without the promise. It keeps every other promise, and also every promise that a rollback
-    /// restores. Without an old policy, every promise is kept.
+    /// The effects if the new policy ends promises. It ends a promise only if the old policy grants the entitlement to
+    /// the customer even without the promise. It keeps all other promises, and promises that a rollback restores.
+    /// Without an old policy, all promises are kept.
     ///
-    /// So the new policy isn't blamed for a right that an earlier policy took away. For example, version 1 of the policy
-    /// granted `cloud`, version 2 doesn't, and a promise keeps it for the customer. Version 3 doesn't end this promise.
+    /// For example, version 1 of the policy granted `cloud`, version 2 doesn't, and a promise keeps it for the
+    /// customer. Version 3 doesn't end this promise, because version 2 had taken the right, and not version 3.
     package let ifPromisesEnd: [Effect]
     /// The effects if every promise is kept.
     package let ifPromisesAreKept: [Effect]
-    /// Whether the version and the date of an acquisition prove different eras, even if another reason decides.
+    /// Whether the version and the date with which the customer got the app prove different eras (periods in which the
+    /// app was paid, or free). Also true if the decisions have another reason.
     let hasContradictingProofs: Bool
-    /// IDs of purchased products that no entitlement of the new policy lists, without consumables. Sorted.
+    /// The IDs of products that the customer bought and no entitlement of the new policy lists. Consumables are left
+    /// out. Sorted.
     let productsWithoutEntitlement: [String]
 
     /// Whether the customer loses an entitlement even if every promise is kept.
@@ -23,11 +27,12 @@ package struct CustomerEffects: Sendable, Hashable {
 }
 
 extension Comparison {
-    /// Decides for a customer under both policies.
+    /// Decides for a customer under both policies. All kinds of rehearsals call this method: for a file, for a
+    /// database, and before a publication.
     ///
     /// - Parameters:
-    ///   - promises: the promises that apply today.
-    ///   - restored: the promises that would apply again, as after a rollback.
+    ///   - promises: the customer's promises that apply today.
+    ///   - restored: ended promises that would apply again under the new policy, as after a rollback.
     package func customerEffects(
         on evidence: Evidence, promises: [Promise] = [], restored: [Promise] = []
     ) -> CustomerEffects {
@@ -38,7 +43,7 @@ extension Comparison {
             productsWithoutEntitlement: productsWithoutEntitlement(in: evidence))
     }
 
-    /// Returns the effects for `ifPromisesEnd` and `ifPromisesAreKept`.
+    /// Returns the effects if promises end, and the effects if promises are kept.
     private func effects(
         on evidence: Evidence, promises: [Promise], restored: [Promise]
     ) -> (ifPromisesEnd: [Effect], ifPromisesAreKept: [Effect]) {
@@ -62,7 +67,7 @@ extension Comparison {
         )
     }
 
-    /// Returns the value of `CustomerEffects.productsWithoutEntitlement`.
+    /// Returns the IDs of products that were bought and that no entitlement of the new policy lists.
     private func productsWithoutEntitlement(in evidence: Evidence) -> [String] {
         guard !evidence.purchases.isEmpty else { return [] }
         let purchases = evidence.purchases.filter { $0.type != .consumable && !listedProducts.contains($0.productID) }

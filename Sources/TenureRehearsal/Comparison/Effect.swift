@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// How the change of policy affects one customer's right to one entitlement.
+/// How replacing the old policy by the new one affects one customer's right to one entitlement.
 package struct Effect: Sendable, Hashable {
     /// The name of the entitlement.
     package let entitlement: String
@@ -9,7 +9,8 @@ package struct Effect: Sendable, Hashable {
     package let now: Answer
     /// The answer under the old policy; nil if there is no old policy.
     package let before: Answer?
-    /// The product that granted a lost right, if the entitlement no longer lists it.
+    /// The ID of the product that granted a lost right, if the new policy no longer lists it for the entitlement;
+    /// otherwise nil.
     var removedProduct: String?
 
     /// The difference between `before` and `now`; nil if there is no old policy.
@@ -27,6 +28,7 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
     case changesOutcome
     /// The same outcome for another reason.
     case changesReason
+    /// The same outcome, end and reason.
     case same
 
     init(from before: Answer, to now: Answer) {
@@ -39,7 +41,7 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether the outcome or the end of a right differs, and not only the reason.
+    /// Whether the outcome or the end of the right differs. False if only the reason differs.
     var isOfOutcome: Bool {
         switch self {
         case .gains, .loses, .changesOutcome: true

@@ -9,11 +9,12 @@ struct AccountJoins: Sendable {
 
     /// The number of accounts of each placeholder `id`.
     private(set) var accountsByPlaceholder: [CustomerName: Int] = [:]
-    /// For each joined account, its parent (a union-find structure). The account that is its own parent represents all
-    /// accounts of the customer.
+    /// For each joined account, its parent: another account of the same customer (a union-find structure). Following
+    /// the parents leads to the account that is its own parent, and represents all accounts of the customer.
     private var parents: [CustomerName: CustomerName] = [:]
 
-    /// Joins the accounts of all lines with an `id`.
+    /// Makes the accounts in all lines with this `id` one customer. If there are too many, the `id` is a placeholder,
+    /// and nothing is joined.
     mutating func add(_ accounts: Set<CustomerName>, of id: CustomerName) {
         guard accounts.count > 1 else { return }
         guard accounts.count <= Self.maximumAccounts else {
@@ -29,10 +30,10 @@ struct AccountJoins: Sendable {
         let roots = (root(of: one), root(of: other))
         parents[roots.0] = parents[roots.0] ?? roots.0
         parents[roots.1] = parents[roots.1] ?? roots.1
-        // The strongest name represents all accounts, so that the order of joining doesn't matter.
+        // The first name in sorting order represents all accounts, so that the order of joining doesn't matter.
         let (root, child) = roots.0.precedes(roots.1) ? (roots.0, roots.1) : (roots.1, roots.0)
         parents[child] = root
-        // Long chains would make later searches slow.
+        // A long way from an account to its root would make later searches slow.
         shorten(one, to: root)
         shorten(other, to: root)
     }
@@ -56,8 +57,8 @@ struct AccountJoins: Sendable {
         return name
     }
 
-    /// Returns the strongest of these names if all belong to one customer; nil if they belong to several. Placeholders
-    /// are ignored, so the result is also nil if all names are placeholders.
+    /// Returns the most reliable of these names if all belong to one customer; nil if they belong to several customers.
+    /// Placeholders are ignored, so the result is also nil if all names are placeholders.
     func target(of names: Set<CustomerName>) -> CustomerName? {
         let realNames = names.filter { accountsByPlaceholder[$0] == nil }
         guard let first = realNames.min(by: { $0.precedes($1) }) else { return nil }
@@ -67,7 +68,7 @@ struct AccountJoins: Sendable {
 }
 
 extension CustomerName {
-    /// Sorts names: the strongest kind first, then by environment and text.
+    /// Sorts names: the most reliable kind first, then by environment and text.
     func precedes(_ other: CustomerName) -> Bool {
         if kind != other.kind { return kind > other.kind }
         return (environmentIndex, text) < (other.environmentIndex, other.text)

@@ -1,12 +1,15 @@
 import TenureStore
 
-/// The result of a batch of lines: records for the buckets, and bad lines.
+/// The result of reading a batch of lines of an evidence file: the encoded records (`SpillRecord`) that are put into
+/// buckets, and the bad lines.
 struct BatchReading: Sendable {
+    /// The counts of the batch's lines and rejected artifacts.
     private(set) var counts = InputCounts()
     /// The encoded records, one after the other.
     private(set) var records: [UInt8] = []
-    /// The end of each record in `records`, and its bucket.
+    /// The index at which each record in `records` ends, and the number of the bucket that it belongs to.
     private(set) var ends: [(bucket: Int, end: Int)] = []
+    /// The rejected lines, and the lines with a rejected artifact, in order.
     private(set) var badLines: [BadLine] = []
 
     init(_ batch: LineBatch, by reader: LineReader) {
@@ -32,15 +35,16 @@ struct BatchReading: Sendable {
         }
     }
 
-    /// Adds the entry of a line, and aliases from its weaker names.
+    /// Adds the entry of a line under the most reliable name of its customer, and an alias for each other name.
     private mutating func add(_ entry: Entry) {
         guard let name = entry.names.first else { return }
-        let weaker = name.kind == .exported ? entry.names.dropFirst().first : nil
+        let nextName = name.kind == .exported ? entry.names.dropFirst().first : nil
         append(
             SpillRecord(
                 name,
-                .entry(.init(exportedID: entry.exportedID, weaker: weaker, facts: entry.facts.encoded[...]))))
-        // Add an alias from each weaker name to the strongest name. A second name of the same kind needs no alias.
+                .entry(.init(exportedID: entry.exportedID, nextName: nextName, facts: entry.facts.encoded[...]))))
+        // Add an alias from each less reliable name to the most reliable one. A second name of the same kind needs
+        // none.
         for other in entry.names.dropFirst() where other.kind < name.kind { append(SpillRecord(other, .alias(name))) }
     }
 
@@ -64,6 +68,7 @@ struct BatchReading: Sendable {
 package struct BadLine: Sendable, Hashable {
     /// The number of the line, from 1.
     package let line: Int
+    /// Why the line or the artifact is rejected.
     package let fault: LineFault
     /// Whether the whole line is rejected, because no artifact in it is valid.
     package let isWholeLine: Bool
@@ -71,17 +76,17 @@ package struct BadLine: Sendable, Hashable {
 
 /// The counts of lines and rejected artifacts.
 package struct InputCounts: Sendable, Hashable {
-    /// All lines.
+    /// All lines, including blank lines.
     private(set) var lines = 0
     private(set) var blankLines = 0
     /// Lines with at least one valid artifact.
     private(set) var usableLines = 0
     /// Lines with valid and rejected artifacts.
     private(set) var partlyRejectedLines = 0
-    /// Lines without a valid artifact, by the code of the line's fault. A line that is only rejected for its artifacts
-    /// has the code of its first rejected artifact.
+    /// The numbers of lines without a valid artifact, by the code of the line's fault. If the line itself is correct
+    /// and all of its artifacts are rejected, the code is that of its first artifact.
     private(set) var rejectedLines: [String: Int] = [:]
-    /// Rejected artifacts in lines with other valid artifacts, by reason.
+    /// The numbers of rejected artifacts in lines that also have a valid artifact, by the code of the fault.
     private(set) var rejectedArtifacts: [String: Int] = [:]
 
     /// Lines without a valid artifact.

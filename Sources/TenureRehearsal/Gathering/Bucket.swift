@@ -1,24 +1,25 @@
 import TenureCore
 import TenureStore
 
-/// The entries in one bucket, grouped by name. If the name of an entry is an alias of a stronger name, the entry moves
-/// to the bucket of the stronger name. The other groups are complete customers.
+/// One bucket of an evidence file's entries. An entry is what one line proves, under a name of the line's customer (an
+/// ID, such as `appTransactionId`). A bucket has all entries with the same hash of the name, grouped by name.
 ///
-/// A name is stronger than another if its stage is later. For example, an account is stronger than a purchase.
+/// Kinds of names differ in reliability (`CustomerNameKind`). If a name is an alias of a more reliable name, its
+/// entries move to the bucket of that name. Otherwise its entries are all lines of one customer.
 struct Bucket {
     /// The stage in which this bucket is read.
     private let stage: GatheringStage
     /// The facts of all entries with the same name.
     private var groups: [CustomerName: CustomerGroup] = [:]
-    /// For each name, the stronger names that occurred with it in one line.
+    /// For each name, the more reliable names that occurred with it in one line.
     private var targets: [CustomerName: Set<CustomerName>] = [:]
 
-    /// The counts of the bucket's customers, and the records that move to other buckets.
+    /// The counts of the bucket's customers, and the entries that move to other buckets.
     struct Outcome: Sendable {
         var tally: Tally
-        /// The records that belong to another bucket.
+        /// The encoded entries that move, each with the number of its new bucket.
         var movedRecords: [(bucket: Int, record: [UInt8])] = []
-        /// Accounts that turned out to be one customer.
+        /// Pairs of Apple Accounts that were found to belong to one customer.
         var joinedAccounts: [(CustomerName, CustomerName)] = []
     }
 
@@ -32,7 +33,9 @@ struct Bucket {
         }
     }
 
-    /// Decides for the complete customers, and returns the entries that move.
+    /// Decides for the customers with all lines in this bucket, and returns the entries that move to another bucket.
+    ///
+    /// - Parameter joins: the accounts that are known to belong to one customer.
     func decide(by comparison: Comparison, joins: AccountJoins) -> Outcome {
         var outcome = Outcome(tally: Tally(for: comparison))
         for (name, group) in groups {
@@ -51,7 +54,7 @@ struct Bucket {
             } else if joins.isJoined(name), stage == .accounts {
                 move(to: joins.root(of: name), at: .joined)
             } else {
-                // No stronger name is known, so this is a complete customer.
+                // No more reliable name is known, so these are all lines of a customer.
                 // The remainder is a valid index even if a damaged disk changed the number.
                 let environment = AppStoreEnvironment.allCases[
                     Int(name.environmentIndex) % AppStoreEnvironment.allCases.count]
@@ -63,8 +66,8 @@ struct Bucket {
     }
 }
 
-/// The stages in which buckets are read, one for each kind of name, from the weakest to the strongest. Because of this
-/// order, each entry has moved to its last bucket before that bucket is read.
+/// The stages in which buckets are read. Each stage has the buckets for one kind of name, from the least to the most
+/// reliable kind. Because of this order, each entry has moved to its last bucket before that bucket is read.
 enum GatheringStage: Int, CaseIterable, Comparable, Sendable {
     case contents, purchases, exported, downloads, accounts
     /// Joined accounts, under the name of the account that represents them.

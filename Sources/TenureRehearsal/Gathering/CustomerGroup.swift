@@ -6,9 +6,9 @@ import TenureStore
 struct CustomerGroup {
     /// The smallest `id` in the customer's lines; nil if no line has an `id`.
     private(set) var exportedID: String?
-    /// The encoded facts of the customer's lines.
+    /// The encoded facts: one element for each line, or for several lines that were joined.
     private var parts: [[UInt8]] = []
-    /// The number of parts at which all parts are decoded and joined into one part.
+    /// The number of elements of `parts` at which all are decoded and joined into one.
     private var joinAt = 32
 
     /// Adds the facts of one of the customer's lines.
@@ -25,7 +25,7 @@ struct CustomerGroup {
     }
 
     /// The whole group as one entry.
-    var entry: SpillRecord.Entry { SpillRecord.Entry(exportedID: exportedID, weaker: nil, facts: facts.encoded[...]) }
+    var entry: SpillRecord.Entry { SpillRecord.Entry(exportedID: exportedID, nextName: nil, facts: facts.encoded[...]) }
 
     /// The facts of all lines together.
     var facts: CustomerFacts {
@@ -35,7 +35,7 @@ struct CustomerGroup {
         joined.add(decodedParts.flatMap(\.proofs))
         joined.add(decodedParts.flatMap(\.purchases))
         joined.add(decodedParts.flatMap(\.renewals))
-        // If one line has all purchases, the group is complete.
+        // If one line has all purchases of the customer, the purchases of all lines together are complete.
         joined.purchasesAreComplete = decodedParts.contains(where: \.purchasesAreComplete)
         return joined
     }

@@ -1,11 +1,12 @@
 import Foundation
 
-/// Stores records in buckets by the hash of their name: a few records in memory, more in files of a temporary folder.
+/// Stores records (`SpillRecord`: what a line of an evidence file proves about a customer) until all lines are read.
+/// Few records stay in memory. More are written to a temporary folder.
 ///
-/// The lines of one customer may be anywhere in the input, but their records are all in one bucket. A bucket always
-/// fits into memory.
+/// The records are divided into buckets by the hash of the customer's name, which is an ID. So all records of one name
+/// are in one bucket, wherever their lines are in the file, and one bucket fits into memory.
 final class SpillFolder {
-    /// The number of buckets. With 10 million customers, each bucket has 20,000 customers.
+    /// The number of buckets in each stage. With 10 million customers, each bucket has 20,000 customers.
     static let bucketCount = 512
     /// The size in bytes at which a bucket's buffer is appended to its file.
     private static let bufferSize = 16 * 1024
@@ -26,7 +27,7 @@ final class SpillFolder {
         if isMade { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// Returns the bucket for the records of a name.
+    /// Returns the number of the bucket for the records of a name.
     static func bucket(of name: CustomerName, at stage: GatheringStage) -> Int {
         stage.rawValue * bucketCount + Int(name.stableHash % UInt64(bucketCount))
     }
@@ -37,7 +38,7 @@ final class SpillFolder {
         return first..<first + bucketCount
     }
 
-    /// Returns all records of a bucket without removing them.
+    /// Returns all records of a bucket without removing them; nil if the bucket is empty.
     func peek(_ bucket: Int) -> BucketContents? {
         let tail = buffers[bucket] ?? []
         let file = files.contains(bucket) ? file(of: bucket) : nil
@@ -53,13 +54,14 @@ final class SpillFolder {
         }
     }
 
-    /// Returns all records of a bucket and empties it.
+    /// Returns all records of a bucket and empties it; nil if the bucket is empty.
     func removeRecords(of bucket: Int) -> BucketContents? {
         let tail = buffers.removeValue(forKey: bucket) ?? []
         let file = files.remove(bucket).map(file)
         return tail.isEmpty && file == nil ? nil : BucketContents(file: file, tail: tail, isTaken: true)
     }
 
+    /// Returns the path of a bucket's file.
     private func file(of bucket: Int) -> String { path + "/\(bucket)" }
 
     /// Appends bytes to a bucket's file.
@@ -89,9 +91,10 @@ struct BucketContents: Sendable {
     let file: String?
     /// The records that came after the records in the file.
     let tail: [UInt8]
-    /// Whether the bucket's file can be deleted after reading.
+    /// Whether the records were removed from the folder, so that the file can be deleted after it was read.
     let isTaken: Bool
 
+    /// The number of bytes of the file to read at once.
     private static let chunkSize = 256 * 1024
 
     /// Passes each record to `body`, then deletes the file if the bucket was taken.

@@ -1,25 +1,31 @@
-/// The part of a line that a bucket stores until all lines are read: an entry under a customer's strongest name, or an
-/// alias from a weaker name to a stronger name.
+/// What a bucket stores about a line of an evidence file until all lines are read. A customer's names are IDs, such as
+/// `appTransactionId`, and some kinds are more reliable than others (`CustomerNameKind`). It stores either:
+/// - an entry: what the line proves, under the most reliable name in the line, or
+/// - an alias, which leads from another name in the line to the most reliable one.
 ///
-/// Its encoding is the length of the rest (4 bytes), the kind (0: an entry, 1: an alias, 2: an entry with a weaker
+/// Its encoding is the length of the rest (4 bytes), the kind (0: an entry, 1: an alias, 2: an entry with a second
 /// name), the names and the content. Invalid encodings, which only a damaged disk can cause, are skipped.
 struct SpillRecord {
-    /// The facts that lines of one customer prove.
+    /// The facts that one or several lines of a customer prove.
     struct Entry {
         /// The `id` in the line; nil if the line has no `id`.
         let exportedID: String?
-        /// For an entry under an `id`: the name of the entry without this `id`.
-        let weaker: CustomerName?
+        /// If the entry's name is an `id`: the next name in the line, which is used if the `id` turns out to be a
+        /// placeholder. Otherwise nil.
+        let nextName: CustomerName?
         /// The encoded `CustomerFacts`.
         let facts: ArraySlice<UInt8>
     }
 
+    /// What is stored under a name.
     enum Content {
+        /// The facts of lines with this name.
         case entry(Entry)
-        /// The stronger name of the customer to whom lines with only this name belong.
+        /// The more reliable name in a line with this name.
         case alias(CustomerName)
     }
 
+    /// The customer's name under which a bucket stores the entry or alias.
     let name: CustomerName
     let content: Content
 
@@ -29,9 +35,9 @@ struct SpillRecord {
         bytes.append(contentsOf: [0, 0, 0, 0])
         switch content {
         case .entry(let entry):
-            bytes.append(entry.weaker == nil ? 0 : 2)
+            bytes.append(entry.nextName == nil ? 0 : 2)
             Self.append(name, to: &bytes)
-            if let weaker = entry.weaker { Self.append(weaker, to: &bytes) }
+            if let nextName = entry.nextName { Self.append(nextName, to: &bytes) }
             Self.append(entry.exportedID ?? "", to: &bytes)
             bytes.append(contentsOf: entry.facts)
         case .alias(let target):
@@ -43,8 +49,8 @@ struct SpillRecord {
         for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index))) }
     }
 
-    /// Reads the entry or alias at `position`, and moves `position` to the next entry or alias. Nil at the end of the
-    /// bytes, or if the encoding is invalid.
+    /// Reads the entry or alias at `position`, and moves `position` behind it. Nil at the end of the bytes, or if the
+    /// encoding is invalid.
     init?(_ bytes: [UInt8], at position: inout Int) {
         guard let length = Self.length(of: bytes, at: position), position + 4 + length <= bytes.count else {
             return nil
@@ -54,13 +60,13 @@ struct SpillRecord {
         guard let tag = rest.popFirst(), let name = Self.name(&rest) else { return nil }
         self.name = name
         if tag != 1 {
-            var weaker: CustomerName?
+            var nextName: CustomerName?
             if tag == 2 {
                 guard let decodedName = Self.name(&rest) else { return nil }
-                weaker = decodedName
+                nextName = decodedName
             }
             guard let id = Self.text(&rest) else { return nil }
-            content = .entry(Entry(exportedID: id.isEmpty ? nil : id, weaker: weaker, facts: rest))
+            content = .entry(Entry(exportedID: id.isEmpty ? nil : id, nextName: nextName, facts: rest))
         } else {
             guard let target = Self.name(&rest) else { return nil }
             content = .alias(target)

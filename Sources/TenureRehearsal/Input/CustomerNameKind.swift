@@ -1,8 +1,10 @@
-/// The kinds of names by which an evidence file's lines of one customer are recognized, the weakest first.
+/// The kinds of names (IDs) by which a rehearsal recognizes the lines of one customer in an evidence file, the least
+/// reliable kind first.
 ///
-/// The strongest name in a customer's lines identifies the customer. A line that has only a weaker name belongs to the
-/// customer with the strongest name that any line has together with the weaker name. If there are several such
-/// customers, the weaker name is ignored. Only the `id` in a line joins several accounts (`AccountJoins`).
+/// The most reliable name in a customer's lines identifies the customer. A line with only a less reliable name belongs
+/// to the same customer as a line that has this name and a more reliable one. If such lines are of several customers,
+/// the less reliable name is ignored. Only the `id` in a line can make several Apple Accounts one customer
+/// (`AccountJoins`).
 enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
     /// The digest of the artifact, so that a repeated artifact is counted only once.
     case content
@@ -17,7 +19,7 @@ enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// The name of the kind in reports.
+    /// What reports call the kind.
     var label: String {
         switch self {
         case .content: "content"
@@ -32,18 +34,19 @@ enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
 /// One name of a customer in one environment.
 struct CustomerName: Sendable, Hashable {
     let kind: CustomerNameKind
-    /// The index in `AppStoreEnvironment.allCases` of the environment that signed the artifacts. Environments never
-    /// mix.
+    /// The index in `AppStoreEnvironment.allCases` of the environment that signed the artifacts. The same ID in two
+    /// environments means two customers.
     let environmentIndex: UInt8
+    /// The ID itself.
     let text: String
 
-    /// A hash that is the same in every run, which determines the bucket.
+    /// A hash that is the same in every run. It determines the bucket (`SpillFolder`).
     var stableHash: UInt64 {
         var hash = StableHash(seed: UInt64(kind.rawValue) << 8 | UInt64(environmentIndex))
         hash.add(text)
         return hash.value
     }
 
-    /// The text in reports for a customer without an `id` in the evidence file.
+    /// How reports that show IDs name a customer without an `id` in the evidence file.
     var label: String { "\(kind.label) \(text)" }
 }

@@ -2,11 +2,12 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// The unverified contents of one line. `Docs/rehearsal.md` describes the format.
+/// The unverified contents of one line of an evidence file: the signed artifacts of one customer. `Docs/rehearsal.md`
+/// describes the format.
 struct EvidenceLine {
-    /// The kind that the line states for an artifact.
+    /// The kind of an artifact, as the line states it.
     enum Content {
-        /// A JWS. The line doesn't state the kind of the JWS.
+        /// A JWS of unknown kind: the line has only the artifact itself.
         case jws
         case receipt
         case appTransaction
@@ -19,18 +20,18 @@ struct EvidenceLine {
         let content: Content
         /// The artifact's bytes, usually a slice of the input.
         let bytes: ArraySlice<UInt8>
-        /// The artifact's path in the line, such as `transactions[3]`; nil if it is the whole line.
+        /// The artifact's path in the line's JSON, such as `transactions[3]`; nil if the artifact is the whole line.
         let name: String?
     }
 
+    /// The artifacts in the line, in order.
     private(set) var parts: [Part] = []
-    /// The customer's ID in the system that exported the line.
+    /// The `id` in the line: the customer's ID in the system that exported the file. Nil if the line has no `id`.
     private(set) var id: String?
     /// Whether the line has all purchases of its customer; nil if the line has no `purchasesAreComplete`.
     private(set) var purchasesAreComplete: Bool?
 
-    /// The maximum length of a line in bytes. Such a line has room for the largest receipt and as many bytes of
-    /// transactions.
+    /// The maximum length of a line in bytes: enough for the largest receipt and as many bytes of transactions.
     static let maximumSize = 8 << 20
     /// The maximum length of an `id` in bytes.
     private static let maximumIDLength = 256
@@ -80,6 +81,7 @@ struct EvidenceLine {
         }
     }
 
+    /// Parses the line as JSON.
     private static func json(_ line: ArraySlice<UInt8>) throws(LineFault) -> JSONValue {
         do {
             return try JSONValue(parsing: Array(line))

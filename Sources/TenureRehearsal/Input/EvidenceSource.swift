@@ -1,6 +1,6 @@
 import Foundation
 
-/// The source of the lines of evidence: a file, which may be compressed with gzip, or standard input.
+/// The source of an evidence file's bytes: a file, which may be compressed with gzip, or standard input.
 ///
 /// A compressed file is decompressed by `gzip -dc` in a child process, at the same time as lines are verified.
 package final class EvidenceSource {
@@ -99,8 +99,9 @@ package final class EvidenceSource {
         return []
     }
 
-    /// Waits for the child process to end. If the evidence wasn't read to its end, stops the child process first.
-    /// Returns the error of a child process that wasn't stopped, if there was one.
+    /// Waits for `gzip`, the child process, to end. If the evidence wasn't read to its end, stops `gzip` first.
+    ///
+    /// - Returns: why `gzip` failed; nil if it succeeded or was stopped, or if the input isn't compressed.
     func close() -> RehearsalError? {
         guard let child else { return nil }
         guard isAtEnd else {

@@ -1,6 +1,6 @@
 import TenureCore
 
-/// Some lines of the input, for one task.
+/// Some consecutive lines of an evidence file, which one task reads.
 struct LineBatch: Sendable {
     /// The number of the first line. The first line of the input has number 1.
     let firstLine: Int

@@ -1,8 +1,9 @@
 package import TenureAppStore
 
-/// Why a line, or an artifact in it, is rejected.
+/// Why a line of an evidence file, or an artifact in it, is rejected.
 package struct LineFault: Sendable, Hashable {
-    /// A code of `Rejection`, or a mistake in the format of the line.
+    /// The code of the fault: a code of `Rejection` (why the verifier rejects an artifact), or a mistake in the line's
+    /// format.
     package struct Code: Sendable, Hashable {
         /// The name in reports.
         package let name: String

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// Parses and verifies lines. Many tasks share one reader.
+/// Parses the lines of an evidence file, and verifies the signed artifacts in them. Many tasks share one reader.
 struct LineReader: Sendable {
     let verifier: AppStoreVerifier
     /// Artifacts with a later signing date are rejected.
@@ -13,7 +13,7 @@ struct LineReader: Sendable {
 
     /// The result of one line.
     struct Reading {
-        /// The facts of the line; nil if no artifact is valid, or if the artifacts belong to several accounts.
+        /// What the line proves; nil if no artifact is valid, or if the artifacts belong to several accounts.
         var entry: Entry?
         /// The faults of the line, or of rejected artifacts in it.
         var faults: [LineFault] = []
@@ -25,28 +25,29 @@ struct LineReader: Sendable {
         var reading = Reading()
         do throws(LineFault) {
             let line = try EvidenceLine(line)
-            var draft = EntryDraft(
+            var builder = EntryBuilder(
                 exportedID: line.id, purchasesAreComplete: line.purchasesAreComplete ?? purchasesAreComplete)
             for part in line.parts {
                 do throws(Rejection) {
-                    let rejection = draft.add(try verify(part))
+                    let rejection = builder.add(try verify(part))
                     if let rejection { throw rejection }
                 } catch {
                     reading.faults.append(LineFault(error, part: part.name))
                 }
             }
-            reading.entry = try draft.entry()
+            reading.entry = try builder.entry()
         } catch {
             reading.faults.append(error)
         }
         return reading
     }
 
+    /// Verifies the signature of one artifact.
     private func verify(_ part: EvidenceLine.Part) throws(Rejection) -> VerifiedArtifact {
         switch part.content {
         case .jws: return try verifier.verifyEvidence(part.bytes, now: now)
-        // Unlike a sync, accept app transactions from the App Store Server API. Such app transactions aren't bound to a
-        // device, but a rehearsal gives no one access.
+        // Also accept app transactions from the App Store Server API. They aren't bound to a device (verified as its
+        // own), so the service doesn't accept them from an app. But a rehearsal gives no one access.
         case .appTransaction:
             let bytes = Array(part.bytes)
             return .appTransaction(try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: now))

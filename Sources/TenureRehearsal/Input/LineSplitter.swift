@@ -2,7 +2,7 @@ import TenureCore
 
 /// Divides a stream of bytes into batches of whole lines. The use of memory is limited, even for very long lines.
 ///
-/// Bytes are copied only for lines that continue in the next chunk.
+/// The bytes arrive in chunks. Bytes are copied only for a line that continues in the next chunk.
 struct LineSplitter {
     /// The maximum length of a line in bytes. A longer line is skipped, and its number is reported.
     let maximumLineLength: Int
@@ -12,11 +12,12 @@ struct LineSplitter {
     private var nextLine = 1
     /// Whether the current line is too long, so that its bytes are skipped up to the next line break.
     private var isSkipping = false
-    /// Whether a byte order mark may still follow.
+    /// Whether the next bytes are the first of the stream, so that a byte order mark may be there.
     private var isFirst = true
 
     /// The maximum number of lines in a batch. A batch of many short lines would take too long.
     private static let maximumLines = 4096
+    /// The byte order mark of UTF-8, which some editors write at the beginning of a file.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     init(maximumLineLength: Int = EvidenceLine.maximumSize) {
@@ -71,8 +72,8 @@ struct LineSplitter {
         return unfinishedLine + chunk[...newline]
     }
 
-    /// Takes all lines that end in the chunk, and puts them into batches. If the line `head` isn't empty, the first
-    /// batch begins with it.
+    /// Removes all lines that end in the chunk from it, and puts them into batches. If the line `head` isn't empty, the
+    /// first batch begins with it.
     private mutating func cut(_ chunk: inout ArraySlice<UInt8>, after head: [UInt8], into batches: inout [LineBatch]) {
         guard unfinishedLine.isEmpty else { return }
         var head = head
@@ -107,7 +108,7 @@ struct LineSplitter {
         nextLine += 1
     }
 
-    /// Returns the last line, which may have no line break.
+    /// Returns the last line if it has no line break; nil if the stream ended with a line break.
     mutating func end() -> LineBatch? {
         defer { unfinishedLine = [] }
         return unfinishedLine.isEmpty ? nil : LineBatch(firstLine: nextLine, bytes: unfinishedLine[...])

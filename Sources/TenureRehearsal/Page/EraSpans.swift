@@ -1,23 +1,25 @@
 import Foundation
 import TenureCore
 
-/// The eras of one platform with their beginnings, drawn as a strip above a chart of the HTML report. The name of an
-/// era is within its span.
+/// The eras of a policy (periods in which the app was paid, or free) on one platform. They are drawn as a strip above a
+/// chart of the HTML report, with the name of each era within its span.
 struct EraSpans {
+    /// The beginning of an era, and the changeover window around it (the time in which price and build may disagree).
     private struct Beginning {
         let name: String
         let date: Date
         let changeover: Changeover?
     }
 
-    /// The name of the first era, or the names of all eras that may be before the first dated beginning.
+    /// The label of the span before the first dated beginning: the name of the first era or, if eras without a date may
+    /// be there, several names.
     private let first: String
     /// The beginnings with a date, in the order of the policy.
     private let beginnings: [Beginning]
     /// The eras without a date for their beginning on this platform. Such eras have no position in the chart.
     private let undatedEras: [String]
 
-    /// Collects the eras of a platform; nil if `platform` is nil, or if the policy doesn't have the platform.
+    /// Collects the eras on a platform. Nil if the platform is unknown, or if the policy doesn't mention it.
     init?(of policy: Policy, on platform: Platform?) {
         guard let platform, let timeline = policy.timelines.possible(for: platform).first, timeline.platform != nil
         else {
@@ -43,7 +45,9 @@ struct EraSpans {
         self.undatedEras = undated
     }
 
+    /// The dates at which eras begin.
     var dates: [Date] { beginnings.map(\.date) }
+    /// Whether the policy has a `changeover` for at least one of the beginnings, even `none`.
     var hasChangeover: Bool { beginnings.contains { $0.changeover != nil } }
 
     /// The eras as text, such as `Eras: paid until June 10, 2015; freemium since then.`
@@ -60,9 +64,14 @@ struct EraSpans {
         return text
     }
 
+    /// The height of the strip in SVG units.
     static let stripHeight = 15.0
 
-    /// Returns the strip as SVG, with a line down to `bottom` at the beginning of each era.
+    /// Returns the strip as SVG, with a line down through the chart at the beginning of each era.
+    ///
+    /// - Parameters:
+    ///   - top: the vertical position of the strip.
+    ///   - bottom: the vertical position at which the lines end.
     func svg(_ scale: TimeScale, top: Double, bottom: Double) -> String {
         guard !beginnings.isEmpty else { return "" }
         var svg = ""

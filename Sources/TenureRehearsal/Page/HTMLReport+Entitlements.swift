@@ -1,7 +1,7 @@
 import TenureCore
 
 extension HTMLReport {
-    /// The number of charts that are shown at first. The charts of further entitlements are collapsed.
+    /// The number of charts that the page shows when it opens. The charts of further entitlements are collapsed.
     private static let maximumPanels = 12
 
     /// Writes a section for each entitlement: the counts, the charts, the reasons and the changes.
@@ -28,12 +28,14 @@ extension HTMLReport {
         }
     }
 
-    /// - Parameter isOpen: whether the charts are shown at first.
+    /// Writes the section of one entitlement.
+    ///
+    /// - Parameter isOpen: whether the page shows the charts when it opens. Otherwise they are collapsed.
     private mutating func write(_ name: String, _ tally: EntitlementTally, _ panels: [PlatformPanel], isOpen: Bool) {
         page.element("h2", name)
         page.markup(tally.counts.bar(isCompared: isCompared))
         page.markup("<div class=\"legend\">")
-        for part in Part.allCases where isCompared || part != .gains && part != .loses {
+        for part in BarPart.allCases where isCompared || part != .gains && part != .loses {
             let count = tally.counts.count(part)
             page.markup(
                 "<span><i class=\"\(part.rawValue)\"></i>\(part.label(isCompared: isCompared)) <b>\(count.grouped)</b> (\(count.share(of: customers).htmlEscaped))</span>"
@@ -67,8 +69,9 @@ extension HTMLReport {
         page.markup("</tbody></table>")
     }
 
-    /// Returns how many customers in a row of the table gain or lose the entitlement. The legend counts them as gaining
-    /// or losing, but the row counts them by their outcome now.
+    /// Returns how many customers in a row of the table of reasons gain or lose the entitlement, as text after the
+    /// reason. The row counts them by their outcome under the new policy, but the legend counts them as gaining or
+    /// losing.
     private func changes(of key: EntitlementTally.OutcomeReason, in tally: EntitlementTally) -> String {
         let parts = [Change.loses, .gains].compactMap { change -> String? in
             let count = tally.transitions.reduce(0) {
@@ -97,7 +100,7 @@ extension HTMLReport {
 }
 
 extension Change {
-    /// The change as a predicate, such as `lose it` or `have another reason`.
+    /// Returns the change as words that follow a number of customers, such as `lose it` or `have another reason`.
     fileprivate func phrase(of count: Int) -> String {
         let isOne = count == 1
         return switch self {

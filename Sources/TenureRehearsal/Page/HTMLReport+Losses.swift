@@ -1,8 +1,8 @@
 import TenureCore
 
 extension HTMLReport {
-    /// Writes losses by cause, the most frequent first. Only the lists of customers are collapsed, because a printed
-    /// page doesn't show what is collapsed.
+    /// Writes the section about customers who lose an entitlement, by cause, the most frequent cause first. Only the
+    /// lists of customers are collapsed, because a printed page doesn't show what is collapsed.
     mutating func writeLosses() {
         page.element("h2", "Who loses, and why")
         guard report.tally.losing > 0 else {
@@ -38,12 +38,14 @@ extension HTMLReport {
 
     /// Returns the HTML that describes an answer, such as "denied, got the app in an era that isn't honored".
     ///
-    /// - Parameter products: the products that granted the entitlement and are no longer listed.
+    /// - Parameter products: the products that granted the entitlement under the old policy, and that the new policy
+    ///   doesn't list.
     private func words(_ answer: EntitlementTally.OutcomeReason, without products: Set<String> = []) -> String {
         let cause = products.isEmpty ? "" : "\(products.removal), and "
         return "\(answer.outcome.words), \(cause)\(answer.reason.phrase)".htmlWithCode
     }
 
+    /// Writes a collapsed list of some customers who lose the entitlement for this cause.
     private mutating func writeExamples(of group: LossGroup) {
         let examples = group.examples.all
         guard !examples.isEmpty else { return }
@@ -63,7 +65,7 @@ extension HTMLReport {
 }
 
 extension Decision.Outcome {
-    /// The text on a page.
+    /// The outcome as text on the page.
     var words: String {
         switch self {
         case .granted: "granted"

@@ -3,10 +3,13 @@ import TenureCore
 import TenurePolicyFile
 import TenurePolicyLint
 
-/// The report as one self-contained HTML page, which needs no knowledge of Tenure.
+/// The report of a rehearsal (a dry run of a policy over real customers) as one self-contained HTML page, also for
+/// readers who don't know Tenure.
 package struct HTMLReport {
     let report: RehearsalReport
+    /// The names of example customers.
     let names: ExampleNames
+    /// The HTML that was written so far.
     var page = HTMLText()
 
     /// Returns the page in UTF-8.
@@ -21,9 +24,12 @@ package struct HTMLReport {
         names = report.names
     }
 
+    /// The number of all customers.
     var customers: Int { report.tally.customers }
+    /// Whether there is an old policy, so that the page shows who gains and who loses.
     var isCompared: Bool { report.comparison.old != nil }
 
+    /// Writes the whole page.
     private mutating func write() {
         page.markup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")
         page.markup("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")
@@ -72,21 +78,27 @@ package struct HTMLReport {
     private mutating func writeCards() {
         let tally = report.tally
         page.markup("<div class=\"cards\">")
-        card(customers, "customers")
+        card(customers, customers == 1 ? "customer" : "customers")
         if isCompared {
-            card(tally.losing, "lose something", style: tally.losing > 0 ? "loses" : "")
+            card(tally.losing, "would lose something", style: tally.losing > 0 ? "loses" : "")
             if tally.losing > tally.losingWithPromises {
                 card(
-                    tally.losing - tally.losingWithPromises, "of the losing customers lose nothing if promises are kept"
+                    tally.losing - tally.losingWithPromises,
+                    "of the losing customers would lose nothing if promises are kept"
                 )
             }
-            card(tally.gaining, "gain something", style: tally.gaining > 0 ? "gains" : "")
-            card(report.unchanged, "see no change at all")
+            card(tally.gaining, "would gain something", style: tally.gaining > 0 ? "gains" : "")
+            card(report.unchanged, "would see no change at all")
         }
-        if tally.heldByPromise > 0 { card(tally.heldByPromise, "have something only because of a promise") }
-        if tally.contradicting > 0 { card(tally.contradicting, "have contradicting proofs") }
+        func have(_ count: Int) -> String { count == 1 ? "has" : "have" }
+        if tally.heldByPromise > 0 {
+            card(tally.heldByPromise, "\(have(tally.heldByPromise)) something only because of a promise")
+        }
+        if tally.contradicting > 0 { card(tally.contradicting, "\(have(tally.contradicting)) contradicting proofs") }
         if case .evidence(_, let counts, _, _) = report.input, counts.linesWithRejections > 0 {
-            card(counts.linesWithRejections, "lines were rejected, whole or in part")
+            card(
+                counts.linesWithRejections,
+                "\(counts.linesWithRejections == 1 ? "line was" : "lines were") rejected, whole or in part")
         }
         page.markup("</div>")
         if isCompared, report.unchanged < customers {
@@ -99,12 +111,16 @@ package struct HTMLReport {
         for remark in report.remarks { page.markup("<p class=\"remark\">\(remark.htmlWithCode).</p>") }
     }
 
+    /// Writes a large number with its meaning below it.
+    ///
+    /// - Parameter style: a CSS class for the color of the number.
     private mutating func card(_ number: Int, _ text: String, style: String = "") {
         page.markup(
             "<div class=\"card \(style)\"><b>\(number.grouped)</b><span>\(text.htmlEscaped)</span></div>")
     }
 
-    /// Writes the linter's findings, the most severe first. All but the first few that need attention are collapsed.
+    /// Writes the linter's findings about the policy, the most severe first. Shows the first few errors and warnings,
+    /// and collapses all other findings.
     private mutating func writeFindings() {
         page.element("h2", "What the policy check found")
         guard !report.findings.isEmpty else {
@@ -126,6 +142,7 @@ package struct HTMLReport {
     /// The maximum number of findings that aren't collapsed.
     private static let maximumFindings = 6
 
+    /// Writes one finding of the linter, with its position in the policy and its fix.
     private mutating func write(_ finding: LintFinding) {
         let place = "\(finding.position.file.shortFileName):\(finding.position.line)"
         page.markup(
@@ -165,6 +182,7 @@ package struct HTMLReport {
         }
     }
 
+    /// Writes a table with the number of rejected lines or artifacts for each reason code.
     private mutating func writeRejections(_ numbers: [String: Int], _ title: String) {
         guard !numbers.isEmpty else { return }
         page.element("h3", title)

@@ -35,7 +35,7 @@ extension String {
 }
 
 extension Double {
-    /// The number as a coordinate.
+    /// The number as a coordinate in SVG.
     var svg: String { withTwoDecimals }
 
     /// The number with at most two decimals, such as `12`, `-0.5` or `3.25`. Numbers of 10,000,000,000 or more, and

@@ -1,4 +1,5 @@
-/// The style sheet of the page, for light and dark screens and for paper. The page loads no other files.
+/// The style sheet of the HTML report, for light and dark screens and for paper. It is part of the page, which loads no
+/// other files.
 ///
 /// Each color has one meaning:
 /// - blue: the customer has the entitlement

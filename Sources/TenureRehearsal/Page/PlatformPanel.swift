@@ -1,19 +1,27 @@
 import Foundation
 import TenureCore
 
-/// The charts of one entitlement on one platform: a histogram by purchase date, and rows by version.
+/// The charts of one entitlement on one platform in the HTML report: a histogram of customers by purchase date, and a
+/// bar for each version with which customers got the app.
 struct PlatformPanel {
+    /// The platform on which the customers got the app; nil if it is unknown.
     let platform: Platform?
+    /// The counts of all customers on the platform.
     let counts: Counts
+    /// The name of the entitlement.
     private let entitlement: String
     /// Whether there is an old policy, so that the charts show who gains and who loses.
     private let isCompared: Bool
+    /// The time axis of the histogram; nil if no customer has a known purchase date.
     private let scale: TimeScale?
+    /// The policy's eras (periods in which the app was paid, or free) on this platform; nil if the policy doesn't
+    /// mention the platform.
     private let spans: EraSpans?
-    /// The counts of each bar of the histogram, by its index in `scale`.
+    /// The counts of each bar of the histogram, by the bar's index in `scale`.
     private let bars: [Int: Counts]
+    /// The rows of the chart by version, with the counts of each.
     private let rows: [(row: VersionRows.Row, counts: Counts)]
-    /// The eras that begin with a version on this platform.
+    /// The eras that begin with a certain version on this platform.
     private let boundaries: [(era: String, version: AppVersion)]
     /// The number of customers without a purchase date in the range of `scale`.
     private let withoutBar: Int
@@ -22,10 +30,11 @@ struct PlatformPanel {
     private static let width = 420.0
     private static let left = 40.0
     private static let height = 92.0
-    /// The approximate number of rows if there are more versions than this. Each era has at least one row.
+    /// The number of versions above which several versions share a row, and then the approximate number of rows. Each
+    /// era has at least one row.
     private static let maximumRows = 7
 
-    /// Returns a panel for each platform with customers, the platform with the most customers first.
+    /// Returns a panel for each platform on which customers got the app, the platform with the most customers first.
     static func all(_ report: RehearsalReport, entitlement index: Int) -> [PlatformPanel] {
         Set(report.tally.cells.counts.keys.map(\.platform))
             .map { PlatformPanel(report, entitlement: index, on: $0) }
@@ -34,6 +43,8 @@ struct PlatformPanel {
     }
 
     var name: String { platform?.rawValue ?? "Unknown platform" }
+    /// Whether the histogram may show a changeover window: the time around a change of eras in which price and build
+    /// may disagree.
     var hasChangeover: Bool { spans?.hasChangeover ?? false }
 
     private init(_ report: RehearsalReport, entitlement index: Int, on platform: Platform?) {
@@ -86,6 +97,7 @@ struct PlatformPanel {
         }
     }
 
+    /// The panel as HTML.
     var markup: String {
         var markup =
             "<section class=\"panel\"><h4>\(name.htmlEscaped) <span>\(counts.total.grouped("customer"))</span></h4>"
@@ -124,7 +136,7 @@ struct PlatformPanel {
             var y = bottom
             let words = barCounts.words(isCompared: isCompared)
             svg += "<g><title>\(scale.title(ofBar: bar)): \(words.htmlEscaped)</title>"
-            for part in Part.allCases where barCounts.count(part) > 0 {
+            for part in BarPart.allCases where barCounts.count(part) > 0 {
                 let partHeight = max(1, height(barCounts.count(part)))
                 y -= partHeight
                 svg +=

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Maps months and dates to positions in a chart. A bar is a month, a quarter or a year, depending on
-/// how many months the chart covers.
+/// The horizontal time axis of a chart in the HTML report. Each bar is a month, a quarter or a year, depending on how
+/// many months the chart covers.
 struct TimeScale {
     /// The first month of the first bar.
     private let first: Month
@@ -10,8 +10,9 @@ struct TimeScale {
     let unit: Int
     /// The number of bars.
     let count: Int
-    /// The position of the first bar's left edge in SVG units, and the width of all bars.
+    /// The position of the first bar's left edge in SVG units.
     let left: Double
+    /// The width of all bars together in SVG units.
     let width: Double
 
     /// The maximum number of months in a chart. Earlier months are left out.
@@ -19,8 +20,8 @@ struct TimeScale {
     /// The number of bars above which a bar gets more months.
     private static let maximumBars = 54
 
-    /// Creates a scale for all months with customers, and the beginnings of eras up to a year before or after them; nil
-    /// if no month is known.
+    /// Creates a scale for all months in which customers got the app, and for changes from one era to the next that are
+    /// up to a year before or after them. Nil if no month is known.
     init?(months: some Sequence<Month>, changes: [Date], left: Double, width: Double) {
         let certain = months.filter(\.isCertain)
         guard var first = certain.min(), var last = certain.max() else { return nil }
@@ -45,16 +46,17 @@ struct TimeScale {
     /// The width of a bar with its gap.
     var step: Double { width / Double(count) }
 
-    /// What a bar is: `month`, `quarter` or `year`.
+    /// What a bar represents: `month`, `quarter` or `year`.
     var unitName: String { unit == 1 ? "month" : unit == 3 ? "quarter" : "year" }
 
-    /// Returns the bar of a month; nil if the month is outside the chart.
+    /// Returns the index of the bar that includes a month; nil if the month is outside the chart or unknown.
     func bar(of month: Month) -> Int? {
         guard month.isCertain else { return nil }
         let bar = first.distance(to: month) / unit
         return first.distance(to: month) >= 0 && bar < count ? bar : nil
     }
 
+    /// Returns the position of a bar's left edge in SVG units.
     func x(ofBar bar: Int) -> Double { left + Double(bar) * step }
 
     /// Returns the time of a bar, such as `May 2014`, `Q2 2014` or `2014`.
@@ -67,7 +69,7 @@ struct TimeScale {
         }
     }
 
-    /// Returns the position of a date, which may be outside the chart.
+    /// Returns the horizontal position of a date in SVG units. It may be outside the chart.
     func position(of date: Date) -> Double {
         let month = Month(of: date)
         guard month.isCertain else { return month < first ? left - 1 : left + width + 1 }
@@ -96,6 +98,7 @@ struct TimeScale {
 }
 
 extension Month {
+    /// Returns the number of months from this month to another. Negative if the other month is earlier.
     func distance(to other: Month) -> Int { Int(other.index) - Int(index) }
 
     private static let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -1,19 +1,26 @@
 import TenureCore
 
-/// The versions of a platform as rows. If there are many versions, a row has several consecutive versions. A row never
-/// has versions of two eras.
+/// The rows of a chart by version in the HTML report. If there are many versions, a row has several consecutive
+/// versions. A row never has versions of two eras (periods in which the app was paid, or free).
 struct VersionRows {
+    /// One row.
     struct Row {
+        /// The version of the row, or its lowest and highest version.
         let title: String
-        /// The lowest version of the row; nil for a row of missing, malformed or other versions.
+        /// The lowest version of the row; nil for a row of customers without a version, with a malformed version, or
+        /// with versions that aren't counted separately.
         let lowest: AppVersion?
         let versions: [Place.Version]
     }
 
     let rows: [Row]
 
-    /// Divides versions into about `maximum` rows, with a new row at each boundary. Missing, malformed and other
-    /// versions have further rows.
+    /// Divides versions into rows. Customers without a comparable version have further rows.
+    ///
+    /// - Parameters:
+    ///   - boundaries: the versions with which eras begin. Each begins a new row.
+    ///   - maximum: the number of versions above which several versions share a row, and then the approximate number of
+    ///     rows.
     init(_ versions: some Sequence<Place.Version>, boundaries: [AppVersion], maximum: Int) {
         var parsed: [(version: AppVersion, place: Place.Version)] = []
         var others: [Place.Version] = []
@@ -38,8 +45,8 @@ struct VersionRows {
             + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
     }
 
-    /// Divides the versions of one era into rows with about the same number of versions each. An era gets as many rows
-    /// as fit its part of all versions, but at least one.
+    /// Divides the versions of one era into rows with about the same number of versions each. The number of rows is in
+    /// proportion to the era's share of all versions, but at least one.
     private static func rows(
         of part: ArraySlice<(version: AppVersion, place: Place.Version)>, total: Int, maximum: Int
     ) -> [Row] {

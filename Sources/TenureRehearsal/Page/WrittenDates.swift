@@ -2,17 +2,18 @@ import Foundation
 import TenureCore
 
 extension String {
-    /// The text with its days and instants as people write them, except in code.
+    /// The text of a linter message with its dates as people write them, such as `June 10, 2015, 18:00 UTC`. Text
+    /// between backticks isn't changed.
     ///
-    /// The linter's dates include the tolerance of two seconds, which means nothing to readers. So each date becomes
-    /// the nearest minute, as the page shows minutes.
+    /// The linter's dates include the tolerance of two seconds with which Tenure compares dates, and readers don't need
+    /// it. So each date is rounded to the minute.
     var withWrittenDates: String {
         let parts = components(separatedBy: "`")
         guard parts.count % 2 == 1 else { return self }
         return parts.enumerated().map { $0 % 2 == 0 ? $1.replacingDates : $1 }.joined(separator: "`")
     }
 
-    /// The text, which has no code, with all of its dates replaced.
+    /// The text, which has no backticks, with all of its dates replaced.
     private var replacingDates: String {
         let instant = #/\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?\b/#.wordBoundaryKind(.simple)
         let range = #/from (\S+Z) until (\S+Z)/#

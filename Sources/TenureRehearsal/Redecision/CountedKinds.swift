@@ -1,20 +1,22 @@
-/// Counts customers by kind. Customers with equal plain facts (`PlainFacts`) are of one kind. The counts of all pages
-/// are added to a tally at the end.
+/// Counts customers by kind. Customers who differ only in ways that can't change a decision are of one kind
+/// (`CustomerKinds`), so it is decided only once for all of them. The counts are added to a tally at the end.
+///
+/// The database is read in pages, and each page has its own counts.
 struct CountedKinds: Sendable {
     /// The kinds that were found so far, with their effects.
     private(set) var knownKinds = CustomerKinds()
     /// The number of customers of each kind, in the order of `knownKinds`.
     private var times: [Int] = []
-    /// The number of customers of these kinds. Other customers are already in the tally.
+    /// The number of customers of all these kinds. Customers without a kind were added to the tally directly.
     private(set) var customers = 0
 
     /// Adds the counts of a page. Kinds are never removed from `knownKinds`, so the indexes of a page stay valid.
     ///
     /// - Parameters:
     ///   - newKinds: the new kinds that the page found. Another page may have found the same kinds meanwhile.
-    ///   - more: the count of each known kind by its index, followed by the counts of the page's new kinds.
-    ///   - maximumKinds: the maximum number of kinds.
-    ///   - tally: gets the customers of new kinds for which there is no room.
+    ///   - more: the number of customers of each kind that was known before the page, then of each new kind.
+    ///   - maximumKinds: the maximum number of kinds to keep.
+    ///   - tally: receives the customers of new kinds that exceed this maximum.
     mutating func add(
         _ newKinds: CustomerKinds, times more: [Int], upTo maximumKinds: Int, in tally: inout Tally
     ) {

@@ -3,9 +3,10 @@ import TenureStore
 
 /// The kinds of customers that a rehearsal has found so far, by the key of their plain facts (`PlainFacts`).
 ///
-/// For example, Ada and Ben each got build 37 on iOS in March 2014, and bought nothing. These customers differ only in
-/// IDs and in dates between the same boundaries, so they have the same key, and the policy decides once for all of
-/// them. A million customers have only a few thousand different keys.
+/// Customers with the same key are of one kind: they differ only in ways that can't change a decision. For example, Ada
+/// and Ben each got build 37 on iOS in March 2014, and bought nothing. They differ only in their IDs, and in purchase
+/// dates that the policies treat alike. So a rehearsal decides once for both. A million customers are of only a few
+/// thousand kinds.
 ///
 /// This is a hash table with open addressing over the keys' bytes. The table is used for every customer, and hashing
 /// arrays in a `Dictionary` would take more time than all other work.
@@ -13,10 +14,11 @@ struct CustomerKinds: Sendable {
     /// What all customers with the same key have in common.
     struct Kind: Sendable {
         let customerEffects: CustomerEffects
-        /// Where the report counts these customers.
+        /// The platform, version and month by which the report counts these customers.
         let place: Place
     }
 
+    /// The kinds in the order in which they were found.
     private(set) var all: [Kind] = []
     /// The hash of each key, in the order of `all`.
     private var hashes: [UInt64] = []
@@ -29,7 +31,7 @@ struct CustomerKinds: Sendable {
 
     var count: Int { all.count }
 
-    /// Returns the index of the entry with this key; nil if there is no such entry.
+    /// Returns the index of the kind with this key; nil if it wasn't found yet.
     func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: hash) & mask
@@ -41,7 +43,7 @@ struct CustomerKinds: Sendable {
         }
     }
 
-    /// Whether the entry at this index has this key.
+    /// Whether the kind at this index has this key.
     private func isKey(_ key: UnsafeRawBufferPointer, at index: Int) -> Bool {
         let start = index == 0 ? 0 : keyEnds[index - 1]
         guard keyEnds[index] - start == key.count else { return false }
@@ -51,7 +53,7 @@ struct CustomerKinds: Sendable {
         }
     }
 
-    /// Adds an entry. Its key must be missing.
+    /// Adds a kind. No other kind may have its key.
     mutating func add(_ kind: Kind, as key: UnsafeRawBufferPointer, hash: UInt64) {
         if (all.count + 1) * 2 > slots.count { grow() }
         place(all.count, hash: hash)
@@ -75,7 +77,7 @@ struct CustomerKinds: Sendable {
         slots[slot] = Int32(truncatingIfNeeded: index)
     }
 
-    /// Passes each entry with its index, its key and the key's hash.
+    /// Passes each kind with its index, its key and the key's hash to `body`.
     func forEach(_ body: (Int, Kind, UnsafeRawBufferPointer, UInt64) -> Void) {
         keys.withUnsafeBytes { keys in
             var start = 0

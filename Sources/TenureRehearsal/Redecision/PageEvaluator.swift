@@ -2,28 +2,33 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// Decides for a page of stored customers. Customers with equal plain facts (`PlainFacts`) are of one kind, and the
-/// evaluator decides only once for each kind.
+/// Decides for a page of customers in a service's database. Customers who differ only in ways that can't change a
+/// decision are of one kind (`CustomerKinds`), and the evaluator decides only once for each kind.
+///
+/// Most customers have plain facts (`PlainFacts`), which show the kind without decoding. Other customers are evaluated
+/// one by one.
 struct PageEvaluator: Sendable {
     /// The two policies to compare, and the date of the decisions.
     let comparison: Comparison
-    /// The codes of the realms to include.
+    /// The codes of the realms to include. A realm is what signed a customer's artifacts: an environment of the App
+    /// Store, or a test authority.
     let realms: Set<UInt8>
-    /// The policies of promises, by version.
+    /// The stored versions of the policy, by number. A promise (a recorded right) refers to the version that gave it.
     let policies: [Int64: Policy]
-    /// The dates that separate kinds.
+    /// The dates with which the policies compare purchase dates.
     let instants: CriticalInstants
-    /// The maximum number of kinds.
+    /// The maximum number of kinds in memory.
     let maximumKinds: Int
 
+    /// The result of a page.
     struct Outcome: Sendable {
-        /// The counts of customers who were evaluated one by one, and the examples of all customers.
+        /// The counts of customers who were evaluated one by one, and the examples among all customers of the page.
         var tally: Tally
-        /// The number of customers of other realms.
+        /// The number of customers who were skipped, because their realm isn't included.
         var skippedCustomers = 0
         /// The new kinds that this page found.
         var newKinds = CustomerKinds()
-        /// The number of customers of each kind: first the known kinds, then the new kinds.
+        /// The number of customers of each kind: first the kinds of earlier pages, then the new kinds.
         var times: [Int]
     }
 
@@ -31,7 +36,8 @@ struct PageEvaluator: Sendable {
     ///
     /// - Parameters:
     ///   - knownKinds: the kinds that earlier pages found.
-    ///   - ranks: the ranks up to which customers can become examples. Most customers have higher ranks.
+    ///   - ranks: the ranks up to which customers can become examples in the report. A customer's rank is a hash of the
+    ///     ID. Most customers have higher ranks, so they needn't be decoded.
     ///   - rows: passes the realm, the public ID and the encoded facts of each customer.
     func evaluate(
         knowing knownKinds: CustomerKinds, ranks: ExampleRanks,
@@ -59,8 +65,8 @@ struct PageEvaluator: Sendable {
         var outcome: Outcome
         /// The number of a policy version that a promise refers to, but that doesn't exist.
         var missingPolicy: Int64?
-        /// The rank up to which customers of a kind can become examples, by the index in `times`; nil if not computed
-        /// yet.
+        /// The rank up to which customers of a kind can become examples, by the kind's index in `outcome.times`; nil if
+        /// it wasn't computed yet.
         private var ranks: [UInt64?]
         /// A buffer for the key of the current customer.
         private var keyBuffer = [UInt8](repeating: 0, count: 1024)
@@ -78,7 +84,7 @@ struct PageEvaluator: Sendable {
         }
 
         /// Counts a customer. Decides only for the first customer of a kind, for customers who may become examples, and
-        /// for customers without a kind, because their facts aren't plain or there are too many kinds.
+        /// for customers without a kind: their facts aren't plain, or there are too many kinds.
         mutating func add(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {
@@ -90,7 +96,7 @@ struct PageEvaluator: Sendable {
             let size = keyBuffer.withUnsafeMutableBytes { buffer in
                 PlainFacts.writeKey(of: facts, in: realm, to: buffer) { instants.class(of: $0) }
             }
-            // Without a size, the facts aren't plain, or their key is too long.
+            // If the size is nil, the facts aren't plain, or their key is too long.
             guard let size else { return try decide(realm, publicID, facts) }
             let lookup = keyBuffer.withUnsafeBytes { buffer -> (hash: UInt64, index: Int?) in
                 let key = UnsafeRawBufferPointer(rebasing: buffer[..<size])
@@ -150,7 +156,7 @@ struct PageEvaluator: Sendable {
             outcome.tally.offer(customer, customerEffects.ifPromisesEnd)
         }
 
-        /// Decides for a customer without counting a kind.
+        /// Decides for a customer without a kind, and adds the effects to the tally.
         private mutating func decide(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {

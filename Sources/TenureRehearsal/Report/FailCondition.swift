@@ -1,31 +1,35 @@
 import Foundation
 import TenureCore
 
-/// A condition of `--fail-if`, under which a rehearsal fails: `lost>0`, `denied>0.5%`, `everything.undetermined>=100`.
+/// A condition of the option `--fail-if`, under which a rehearsal fails: `lost>0`, `denied>0.5%`,
+/// `everything.undetermined>=100`.
 package struct FailCondition: Sendable, Hashable {
     /// The condition as it was written.
     let text: String
-    /// The entitlement before the period; nil if the condition is about all entitlements.
+    /// The name of the entitlement before the period; nil if the condition is about all entitlements.
     private let entitlement: String?
     private let measure: Measure
+    /// How the measured value is compared with the limit.
     private let comparison: Operator
+    /// The number in the condition, without the percent sign.
     private let limit: Double
     /// Whether the limit is a percentage of customers or lines, and not a number of them.
     private let isPercentage: Bool
 
     /// What a condition counts.
     private enum Measure: Hashable {
-        /// Customers with this outcome under the new policy.
+        /// Customers with this outcome of an entitlement under the new policy.
         case outcome(Decision.Outcome)
-        /// Customers with this difference between the policies.
+        /// Customers with this difference between the old and the new policy.
         case change(Change)
-        /// Customers with another outcome, including gains and losses.
+        /// Customers with another outcome or another end of a right, including gains and losses.
         case changed
-        /// Customers with a version and a date that prove different eras.
+        /// Customers with a version and a purchase date that prove different eras (periods in which the app was paid,
+        /// or free).
         case contradicting
-        /// Lines (not customers) with a rejected artifact.
+        /// Lines (not customers) of the evidence file that have a rejected artifact.
         case rejected
-        /// Customers with this deciding reason.
+        /// Customers with this reason as the deciding one under the new policy.
         case reason(Reason.Code)
 
         /// Whether the measure exists only in a comparison with an old policy.
@@ -58,6 +62,7 @@ package struct FailCondition: Sendable, Hashable {
         }
     }
 
+    /// A comparison with the limit. The raw value is its text in a condition.
     private enum Operator: String, CaseIterable {
         // Try the longer operators first, because `>=` begins with `>`.
         case atLeast = ">="
@@ -75,19 +80,22 @@ package struct FailCondition: Sendable, Hashable {
         }
     }
 
-    /// The result of a condition.
+    /// The measured value of a condition.
     package struct Measurement: Sendable, Hashable {
+        /// The condition as it was written.
         let condition: String
-        /// The measured number or percentage.
+        /// The measured number, or the percentage from 0 to 100.
         let value: Double
+        /// Whether `value` is a percentage.
         let isPercentage: Bool
-        /// The entitlement with this value, if the condition is about several entitlements.
+        /// The entitlement that was measured; nil if the value isn't about a single entitlement.
         let entitlement: String?
         /// Whether the condition holds, so that the rehearsal fails.
         let fails: Bool
     }
 
-    /// Parses a condition. Throws `RehearsalError.condition` if it is invalid or contains an unknown entitlement.
+    /// Parses a condition. Throws `RehearsalError.condition` if the text is invalid, names an unknown entitlement, or
+    /// needs an old policy to compare with.
     package init(_ text: String, of comparison: Comparison) throws(RehearsalError) {
         func fault(_ why: String) -> RehearsalError { .condition(text, why: why) }
         self.text = text

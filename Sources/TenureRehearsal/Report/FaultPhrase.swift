@@ -1,7 +1,8 @@
 import TenureAppStore
 
 extension LineFault {
-    /// Returns the meaning of a code for readers who don't know it. A code without a text is returned unchanged.
+    /// Returns the meaning of a fault's code, for readers of a report who don't know the codes. An unknown code is
+    /// returned unchanged.
     static func phrase(of code: String) -> String {
         switch code {
         case "invalidJSON": return "invalid JSON"
@@ -14,7 +15,7 @@ extension LineFault {
         switch Rejection.Code(rawValue: code) {
         case .malformed: return "malformed"
         case .unsupportedAlgorithm: return "signed with an algorithm that the App Store doesn't use"
-        case .untrustedChain: return "signed with a certificate that isn't trusted here"
+        case .untrustedChain: return "signed with a certificate that this rehearsal doesn't trust"
         case .wrongPurpose: return "signed with a certificate for another purpose"
         case .outsideValidityPeriod: return "signed when the certificate wasn't valid, or signed in the future"
         case .badSignature: return "changed after it was signed"

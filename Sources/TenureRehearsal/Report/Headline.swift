@@ -1,17 +1,17 @@
 import TenureCore
 import TenurePolicyLint
 
-/// The result of the rehearsal in one sentence, such as "Ready to ship: every outcome stays the same for all 20
-/// customers."
+/// The result of a rehearsal in one sentence, such as "Ready to ship: every outcome stays the same for all 20
+/// customers." A rehearsal is a dry run of a policy over real customers.
 struct Headline: Sendable, Hashable {
-    /// Whether the policy can be published.
+    /// Whether the rehearsed policy can be published.
     enum Level: String, Sendable, Hashable {
-        /// Customers lose something, or the rehearsal fails.
+        /// Don't publish: customers lose something, or the rehearsal fails.
         case stop
-        /// Customers gain something, the policy may have a mistake, or customers have unusual evidence. A person should
-        /// confirm the result.
+        /// Check the result first: customers gain something, the policy may have a mistake, or customers have unusual
+        /// evidence.
         case check
-        /// No customer gains or loses anything, and nothing is unusual.
+        /// Publish: no customer gains or loses anything, and nothing is unusual.
         case go
     }
 
@@ -26,9 +26,10 @@ struct Headline: Sendable, Hashable {
         self.sentence = clauses.joined(separator: "; ") + Self.rejections(in: report) + "."
     }
 
-    /// Returns the first of these that applies: no verdict, losses, a failed condition, errors of the linter.
+    /// Returns the level and the sentence. If the rehearsal is incomplete, customers lose something, a condition of
+    /// `--fail-if` is met or the linter finds errors, the first of these determines both.
     ///
-    /// - Parameter isDoubtful: whether there is a doubt, which the sentence then contains as a further clause.
+    /// - Parameter isDoubtful: whether `doubts` isn't empty, so that a person should check the result.
     private static func verdict(on report: RehearsalReport, isDoubtful: Bool) -> (Level, String) {
         let tally = report.tally
         if report.isPartial {
@@ -77,9 +78,11 @@ struct Headline: Sendable, Hashable {
         return (isDoubtful ? .check : .go, "\(start): \(result)")
     }
 
-    /// Returns clauses about mistakes that the policy may have, although no customer loses anything: entitlements that
-    /// honor an era but that no customer has, contradicting proofs, products that no entitlement lists, and the linter's
-    /// warnings.
+    /// Returns clauses about mistakes that the policy may have even if no customer loses anything:
+    /// - entitlements that honor an era (are given to its customers), but that no customer has
+    /// - customers with a version and a purchase date that prove different eras
+    /// - products that customers have bought and no entitlement lists
+    /// - warnings of the linter
     private static func doubts(in report: RehearsalReport) -> [String] {
         let granted = Dictionary(report.entitlements.map { ($0.name, $0.tally.counts.granted) }) { first, _ in first }
         let missing = report.comparison.new.entitlements
@@ -108,7 +111,8 @@ struct Headline: Sendable, Hashable {
     /// The maximum number of entitlements in the sentence.
     private static let maximumEntitlements = 3
 
-    /// Returns a clause such as "618 customers of builds 100–119 on iOS would lose `everything`" for each entitlement.
+    /// Returns a clause about losses, such as "618 customers of builds 100–119 on iOS would lose `everything`". It
+    /// names a few entitlements, those with the most losses first.
     private static func losses(in report: RehearsalReport) -> String {
         let losing = report.tally.losing.grouped("customer")
         let entitlements = Dictionary(grouping: report.losses, by: \.entitlement)
@@ -130,7 +134,8 @@ struct Headline: Sendable, Hashable {
         }
     }
 
-    /// Returns a clause about rejected lines, because the other numbers don't include them.
+    /// Returns a clause about rejected lines, because the other numbers don't include them. Empty if no line was
+    /// rejected.
     private static func rejections(in report: RehearsalReport) -> String {
         guard case .evidence(_, let counts, _, _) = report.input, counts.linesWithRejections > 0 else { return "" }
         let rejected = counts.linesWithRejections
@@ -139,9 +144,11 @@ struct Headline: Sendable, Hashable {
     }
 }
 
-/// The customers of one platform who lose one entitlement.
+/// The customers who got the app on one platform and lose one entitlement.
 struct PlatformLoss: Sendable {
+    /// The name of the entitlement.
     let entitlement: String
+    /// The platform; nil if it is unknown.
     let platform: Platform?
     /// The number of customers.
     let count: Int
@@ -179,9 +186,10 @@ extension [String] {
 }
 
 extension RehearsalReport {
+    /// The result of the rehearsal in one sentence.
     var headline: Headline { Headline(of: self) }
 
-    /// Losses by entitlement and platform over all causes, the most frequent first.
+    /// The losses of all causes by entitlement and platform, the most frequent first.
     var losses: [PlatformLoss] {
         var losses: [PlatformLoss] = []
         for (name, tally) in entitlements {

@@ -6,7 +6,7 @@ import TenurePolicyFile
 import TenurePolicyLint
 
 extension RehearsalReport {
-    /// The whole report as JSON. `Docs/rehearsal.md` describes the fields.
+    /// Returns the whole report as JSON. `Docs/rehearsal.md` describes the fields.
     package func json(_ layout: JSONWriter.Layout = .readable) -> [UInt8] {
         var writer = JSONWriter(layout, capacity: 1 << 16)
         write(to: &writer)
@@ -83,6 +83,7 @@ extension RehearsalReport {
         }
     }
 
+    /// Writes where the customers come from.
     private func write(_ input: Input, to writer: inout JSONWriter) {
         writer.object { writer in
             switch input {
@@ -110,6 +111,7 @@ extension RehearsalReport {
         }
     }
 
+    /// Writes the counts and examples of one entitlement.
     private func write(
         _ name: String, _ tally: EntitlementTally, _ names: ExampleNames, to writer: inout JSONWriter
     ) {
@@ -166,6 +168,7 @@ extension RehearsalReport {
         }
     }
 
+    /// Writes an outcome with its deciding reason.
     private func write(_ answer: EntitlementTally.OutcomeReason, to writer: inout JSONWriter) {
         writer.object {
             $0.field("outcome", answer.outcome.rawValue)
@@ -173,6 +176,7 @@ extension RehearsalReport {
         }
     }
 
+    /// Writes an example customer: how the customer got the app, and the answers under both policies.
     private func write(_ example: Example, _ names: ExampleNames, to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("customer", names[example])
@@ -197,7 +201,7 @@ extension RehearsalReport {
         writer.object { writeMembers(of: counts, to: &$0) }
     }
 
-    /// Writes the counts as fields of the object that is being written.
+    /// Writes the counts as fields of the JSON object that the caller has begun.
     private func writeMembers(of counts: Counts, to writer: inout JSONWriter) {
         for outcome in Decision.Outcome.allCases { writer.field(outcome.rawValue, counts[outcome]) }
         guard comparison.old != nil else { return }
@@ -206,7 +210,7 @@ extension RehearsalReport {
 }
 
 extension ExampleClass {
-    /// All classes, the most important first.
+    /// All classes that reports show, the most important first.
     static let all: [ExampleClass] =
         Change.inReports.map(ExampleClass.change)
         + [Decision.Outcome.denied, .undetermined, .granted].map(ExampleClass.outcome)

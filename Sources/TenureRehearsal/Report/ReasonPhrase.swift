@@ -1,7 +1,8 @@
 import TenureCore
 
 extension Reason.Code? {
-    /// The meaning of a deciding reason, for readers who don't know its code.
+    /// The meaning of a deciding reason, for readers of a report who don't know the codes. It continues a sentence
+    /// about a customer, and “it” is the entitlement.
     var phrase: String {
         guard let self else { return "the policy doesn't have the entitlement" }
         switch self {
@@ -14,7 +15,7 @@ extension Reason.Code? {
         case .outsideWindow: return "got the app outside the purchase dates that the policy honors"
         case .windowNeedsDate: return "the policy honors certain purchase dates, and the customer's date isn't known"
         case .honorEnded: return "the right from the era has ended"
-        case .endUnknown: return "it is unknown how long the era grants it"
+        case .endUnknown: return "the end of the right from the era isn't known"
         case .appRefunded: return "the app was refunded"
         case .boughtAgain: return "got the app again after a refund, in an honored era"
         case .boughtAgainInDoubt: return "got the app again after a refund, perhaps in an era that isn't honored"
@@ -35,7 +36,8 @@ extension Reason.Code? {
 }
 
 extension Set<String> {
-    /// A clause about these removed products, such as ``  `a` and `b` no longer grant it``.
+    /// A clause about these products, which the new policy no longer lists for an entitlement, such as `` `a` and `b`
+    /// no longer grant it``.
     var removal: String {
         let maximumNamed = 3
         let named = sorted().prefix(maximumNamed).map { "`\($0)`" }
@@ -45,7 +47,7 @@ extension Set<String> {
 }
 
 extension Change {
-    /// The label of a row in the terminal's report.
+    /// The label of a row in the report for a terminal.
     var phrase: String {
         switch self {
         case .gains: "gain"

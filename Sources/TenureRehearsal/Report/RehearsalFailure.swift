@@ -1,13 +1,14 @@
-/// Why a rehearsal fails. The command then exits with 2.
+/// Why a rehearsal (a dry run of a policy over real customers) fails. `tenure rehearse` then exits with 2.
 package enum RehearsalFailure: Sendable, Hashable {
     /// There is no customer, so the numbers prove nothing.
     case noCustomers
-    /// More lines have a rejected artifact than allowed.
+    /// More lines of the evidence file have a rejected artifact than `--allow-rejected` allows: `lines` of all lines
+    /// that aren't blank.
     case tooManyRejected(lines: Int, of: Int, allowedPercent: Double)
     /// A condition of `--fail-if` holds.
     case condition(FailCondition.Measurement)
 
-    /// The stable name in the JSON report.
+    /// The name in the JSON report, which never changes.
     var code: String {
         switch self {
         case .noCustomers: "noCustomers"
@@ -16,7 +17,7 @@ package enum RehearsalFailure: Sendable, Hashable {
         }
     }
 
-    /// The text on the terminal.
+    /// The problem and its fix, as text in all reports.
     var sentence: String {
         switch self {
         case .noCustomers:
@@ -34,7 +35,7 @@ package enum RehearsalFailure: Sendable, Hashable {
 }
 
 extension RehearsalReport {
-    /// The default of the allowed percentage of lines with a rejected artifact.
+    /// The default of `--allow-rejected`: the percentage of lines that may have a rejected artifact.
     package static let defaultAllowedRejected = 5.0
 
     /// Every reason for which the rehearsal fails; empty if it passes.
@@ -57,7 +58,7 @@ extension FailCondition.Measurement {
     /// The measured value as text, such as `12` or `3.2%`.
     var text: String { isPercentage ? value.percent : Int(value).grouped }
 
-    /// The measured value and its entitlement, if it has one, such as 3.2% for `cloud`.
+    /// The measured value as text, with its entitlement if it has one, such as ``3.2% for `cloud` ``.
     var textWithEntitlement: String { text + (entitlement.map { " for `\($0)`" } ?? "") }
 }
 

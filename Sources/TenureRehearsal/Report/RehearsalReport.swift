@@ -2,35 +2,38 @@ import Foundation
 import TenureCore
 package import TenurePolicyLint
 
-/// The whole result of a rehearsal. `TextReport`, `json` and `HTMLReport` write it for a terminal, for programs and as
-/// a page.
+/// The whole result of a rehearsal (a dry run of a policy over real customers). `TextReport`, `json` and `HTMLReport`
+/// write it for a terminal, for programs and as a page.
 package struct RehearsalReport: Sendable {
-    /// The source of the customers.
+    /// Where the customers come from.
     package enum Input: Sendable {
-        /// A file of lines, with the path of the list of rejected lines (nil if no lines were rejected) and the
-        /// placeholder `id`s.
+        /// An evidence file with signed artifacts of customers: its path, and the counts of its lines. `badLines` is
+        /// the path of the file that lists the rejected lines (nil if no lines were rejected). `anonymousIDs` are the
+        /// `id`s that were ignored, because they are placeholders such as `none`.
         case evidence(
             name: String, counts: InputCounts, badLines: String?, anonymousIDs: [EvidenceRehearsal.AnonymousID])
-        /// A database, and how many customers of other environments or test authorities were skipped.
+        /// A service's database: its name, and how many customers of other environments or of test authorities were
+        /// skipped.
         case database(name: String, skipped: Int)
     }
 
-    /// The name of the policy: its file or its version.
+    /// The name of the rehearsed policy: the path of its file, or its version.
     let policyName: String
-    /// The name of the earlier policy; nil if there is no earlier policy.
+    /// The name of the old policy to compare with; nil if there is no old policy.
     let oldPolicyName: String?
+    /// The rehearsed policy and the old policy.
     let comparison: Comparison
     let input: Input
     let tally: Tally
-    /// Whether only a part of the customers was read.
+    /// Whether the rehearsal ended before all customers were read.
     let isPartial: Bool
-    /// Why the input couldn't be read to its end; nil if it was read to its end, or if a person stopped the rehearsal.
+    /// Why the input couldn't be read to its end; nil if it was read to its end, or if the user stopped the rehearsal.
     let problem: RehearsalError?
     /// Whether the report shows customers' IDs. Otherwise it shows numbers, which identify no one.
     let showsIDs: Bool
     /// The conditions of `--fail-if`.
     let conditions: [FailCondition]
-    /// The allowed percentage of lines with a rejected artifact.
+    /// The percentage of lines that may have a rejected artifact (`--allow-rejected`), from 0 to 100.
     let allowedRejected: Double
     /// The linter's findings about the new policy, compared with the old one.
     let findings: [LintFinding]
@@ -58,12 +61,13 @@ package struct RehearsalReport: Sendable {
     var shortPolicyName: String { policyName.shortFileName }
     var shortOldPolicyName: String? { oldPolicyName.map(\.shortFileName) }
 
-    /// The number of customers without any change.
+    /// The number of customers for whom the new policy changes nothing.
     var unchanged: Int {
         tally.customers - tally.changingReason - tally.changed
     }
 
-    /// The entitlements of the policies, then entitlements that only promises have.
+    /// The entitlements of both policies, then entitlements that neither policy has and customers were promised. A
+    /// promise is a recorded right that a policy can't take.
     var entitlements: [(name: String, tally: EntitlementTally)] {
         Array(zip(tally.entitlements, tally.byEntitlement))
             + tally.promisedOnly.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -76,7 +80,8 @@ package struct RehearsalReport: Sendable {
     var names: ExampleNames { ExampleNames(in: tally, showingIDs: showsIDs) }
 }
 
-/// The names of the customers who are examples: their IDs, or numbers in the order of a hash, which identify no one.
+/// The names under which a report shows example customers: their IDs, or numbers, which identify no one. The numbers
+/// have the order of a hash of the IDs, and so not of the input.
 struct ExampleNames: Sendable {
     /// The number of each example, by the customer's ID.
     private let numbers: [String: Int]
@@ -133,7 +138,7 @@ extension EntitlementTally {
 extension Change {
     /// The kinds of change that reports show, the most important one first.
     static let inReports: [Change] = [.loses, .gains, .changesOutcome, .changesReason]
-    /// The position in lists.
+    /// The position of this change in reports.
     fileprivate var order: Int { Self.inReports.firstIndex(of: self) ?? Self.inReports.count }
 }
 
@@ -148,7 +153,7 @@ extension Cells {
 }
 
 extension Place {
-    /// The order by platform, version and month.
+    /// Whether this place comes first if places are sorted by platform, version and month.
     func precedes(_ other: Place) -> Bool {
         let platforms = (platform?.rawValue ?? "~", other.platform?.rawValue ?? "~")
         if platforms.0 != platforms.1 { return platforms.0 < platforms.1 }
@@ -160,7 +165,8 @@ extension Place {
 }
 
 extension Place.Version {
-    /// The order of versions, with malformed ones last.
+    /// Whether this version comes first if versions are sorted in ascending order. Unknown, malformed and other
+    /// versions come last.
     func precedes(_ other: Place.Version) -> Bool {
         switch (self, other) {
         case (.version(let mine), .version(let others)):

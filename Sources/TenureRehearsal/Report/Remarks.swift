@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 
 extension RehearsalReport {
-    /// Unusual facts about the customers, in sentences.
+    /// Sentences about unusual facts: contradicting proofs, and products that no entitlement lists.
     var remarks: [String] {
         var remarks: [String] = []
         if tally.contradicting > 0 {
@@ -15,7 +15,7 @@ extension RehearsalReport {
         }
         if products.count > Self.maximumProducts {
             remarks.append(
-                "\((products.count - Self.maximumProducts).grouped) more products are listed by no entitlement; the JSON report has them all"
+                "no entitlement lists \((products.count - Self.maximumProducts).grouped("more product")) that customers have bought; the JSON report has them all"
             )
         }
         return remarks
@@ -33,7 +33,7 @@ extension RehearsalReport {
         "\(count.grouped("customer")) \(count == 1 ? "has" : "have") bought `\(product)`, which no entitlement lists"
     }
 
-    /// The maximum number of products in the remarks.
+    /// The maximum number of products that remarks name.
     private static let maximumProducts = 5
 
     /// Returns a sentence about the `id`s that the rehearsal ignored, because they are placeholders.

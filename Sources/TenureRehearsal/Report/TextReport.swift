@@ -3,7 +3,7 @@ import TenureCore
 import TenurePolicyFile
 import TenurePolicyLint
 
-/// The report for a terminal, as labeled lines.
+/// The report of a rehearsal (a dry run of a policy over real customers) for a terminal, as lines with a style.
 package struct TextReport: Sendable {
     /// A line, with the style in which a terminal shows it.
     package enum Line: Sendable, Hashable {
@@ -17,7 +17,9 @@ package struct TextReport: Sendable {
     package private(set) var lines: [Line] = []
     private let report: RehearsalReport
     private let names: ExampleNames
+    /// The maximum number of rows in the table by platform, version and month.
     private static let maximumPlaces = 12
+    /// The maximum number of example customers for each outcome or change.
     private static let maximumExamples = 5
 
     package init(_ report: RehearsalReport) {
@@ -43,6 +45,7 @@ package struct TextReport: Sendable {
         }
     }
 
+    /// Adds the linter's findings about the policy.
     private mutating func addFindings() {
         guard !report.findings.isEmpty else { return }
         lines.append(.heading("policy check"))
@@ -71,7 +74,7 @@ package struct TextReport: Sendable {
                 ))
             add(counts.rejectedLines, as: "rejected lines")
             add(counts.rejectedArtifacts, as: "rejected artifacts in lines that were used without them")
-            if let badLines { lines.append(.faint("  each with its line number: \(badLines)")) }
+            if let badLines { lines.append(.faint("  the rejected lines with their numbers: \(badLines)")) }
             if !anonymousIDs.isEmpty { lines.append(.plain("  " + report.remark(on: anonymousIDs))) }
         case .database(let name, let skipped):
             let skippedCustomers =
@@ -127,6 +130,7 @@ package struct TextReport: Sendable {
         lines.append(.faint("    \(count.grouped.padded(left: 12))  of them because \(products.removal)"))
     }
 
+    /// Adds a line for some customers of each of these classes.
     private mutating func addExamples(_ kinds: [ExampleClass], of tally: EntitlementTally) {
         for kind in kinds {
             for example in (tally.examples[kind]?.all ?? []).prefix(Self.maximumExamples) {
@@ -135,6 +139,7 @@ package struct TextReport: Sendable {
         }
     }
 
+    /// Returns a customer's name, version and purchase date, and the outcome under the new policy.
     private func describe(_ example: Example) -> String {
         var facts: [String] = []
         if let platform = example.platform { facts.append(platform.rawValue) }
@@ -144,23 +149,24 @@ package struct TextReport: Sendable {
         return "\(names[example]) (\(facts.joined(separator: ", "))): \(example.now.outcome), \(example.now.reasonName)"
     }
 
-    /// Adds how many customers gain, lose or change, and the remarks.
+    /// Adds how many customers gain or lose something or have another reason, and the remarks.
     private mutating func addChanges() {
         let tally = report.tally
         if report.comparison.old != nil {
             lines.append(.heading("customers"))
             lines.append(
                 .plain(
-                    "  \(tally.losing.grouped) lose something, \(tally.gaining.grouped) gain something, \(tally.changed.grouped) have another outcome in all, \(tally.changingReason.grouped) only another reason, \(report.unchanged.grouped) don't change"
+                    "  \(tally.losing.grouped) would lose something, \(tally.gaining.grouped) would gain something, \(tally.changed.grouped) would have another outcome in all, \(tally.changingReason.grouped) only another reason, \(report.unchanged.grouped) no change"
                 ))
             if tally.losing > tally.losingWithPromises {
                 let promised = tally.losing - tally.losingWithPromises
                 lines.append(
-                    .plain("  \(promised.grouped) of the losing customers lose nothing if promises are kept"))
+                    .plain("  \(promised.grouped) of the losing customers would lose nothing if promises are kept"))
             }
         }
         if tally.heldByPromise > 0 {
-            lines.append(.plain("  \(tally.heldByPromise.grouped) have something only because of a promise"))
+            let verb = tally.heldByPromise == 1 ? "has" : "have"
+            lines.append(.plain("  \(tally.heldByPromise.grouped) \(verb) something only because of a promise"))
         }
         for remark in report.remarks { lines.append(.plain("  " + remark)) }
     }
@@ -190,6 +196,7 @@ package struct TextReport: Sendable {
             .good("passes: `\(measurement.condition)` isn't met: the value is \(measurement.textWithEntitlement)"))
     }
 
+    /// Returns the percentage of all customers.
     private func share(_ count: Int) -> String { count.share(of: report.tally.customers) }
 }
 
@@ -200,8 +207,7 @@ extension Int {
     /// Returns the number with its noun, such as `1 line` or `1,024 lines`.
     package func grouped(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 
-    /// Returns the share as a percentage, such as `12.3%`. A small share above zero isn't rounded to 0, and a large one
-    /// below everything isn't rounded to 100.
+    /// Returns the number as a percentage of `total`, such as `12.3%`. Only 0 is shown as 0%, and only `total` as 100%.
     func share(of total: Int) -> String {
         guard total > 0 else { return "0%" }
         let percent = Double(self) / Double(total) * 100

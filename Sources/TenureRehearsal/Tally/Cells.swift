@@ -1,4 +1,5 @@
-/// Counts by place (platform, version and month) and entitlement, with limited memory.
+/// Counts of customers by place and entitlement, with limited memory. A place is the platform, version and month of
+/// getting the app.
 ///
 /// If there are too many places, some versions are counted together in the row “other” of their platform and month: the
 /// versions with fewer than `level` zero bits at the end of their hash. The level depends only on the set of all
@@ -7,13 +8,14 @@
 struct Cells: Sendable, Hashable {
     /// The counts of each place: one for each entitlement, in the order of the tally.
     private(set) var counts: [Place: [Counts]] = [:]
-    /// A version is counted separately if its hash has at least this many zero bits at its end.
+    /// A version is counted separately if the hash of its place has at least this many zero bits at its end.
     private(set) var level = 0
-    /// The number of places with a version in `counts`.
+    /// The number of places in `counts` with a version that is counted separately.
     private var separateVersions = 0
     /// The maximum of `separateVersions`.
     private let capacity: Int
 
+    /// The capacity of all rehearsals. Tests use lower ones.
     static let standardCapacity = 8192
 
     init(capacity: Int = Cells.standardCapacity) {
@@ -47,7 +49,7 @@ struct Cells: Sendable, Hashable {
         return place.ofAnyVersion
     }
 
-    /// Counts more versions together until there is room.
+    /// Counts more versions together until `capacity` isn't exceeded.
     private mutating func shrink() {
         while separateVersions > capacity, level < 64 { raise(to: level + 1) }
     }
@@ -67,7 +69,7 @@ struct Cells: Sendable, Hashable {
 }
 
 extension Place {
-    /// Whether the place has a version of its platform. Only versions can be many; platforms and months are few.
+    /// Whether the place has a known version, and not “other”. Only versions can be many: platforms and months are few.
     fileprivate var hasVersion: Bool {
         if case .version = version { true } else { false }
     }

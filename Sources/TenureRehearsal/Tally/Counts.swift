@@ -1,10 +1,13 @@
 import TenureCore
 
-/// The numbers of customers with each outcome, and with each kind of change.
+/// The numbers of customers with each outcome of one entitlement under the new policy, and with each change from the
+/// old policy (`Change`).
 package struct Counts: Sendable, Hashable {
+    // By outcome under the new policy. Each customer is in one of these three numbers.
     package private(set) var granted = 0
     package private(set) var denied = 0
     package private(set) var undetermined = 0
+    // By change from the old policy; all 0 if there is no old policy. `Change` explains each.
     package private(set) var gains = 0
     package private(set) var loses = 0
     private(set) var changesOutcome = 0
@@ -37,6 +40,10 @@ package struct Counts: Sendable, Hashable {
     }
 
     /// Counts customers with the same effect.
+    ///
+    /// - Parameters:
+    ///   - change: the effect's change; nil if there is no old policy.
+    ///   - times: the number of customers.
     mutating func add(_ effect: Effect, change: Change?, times: Int = 1) {
         switch effect.now.outcome {
         case .granted: granted += times
@@ -69,6 +76,6 @@ package struct Counts: Sendable, Hashable {
         losesToUndetermined += other.losesToUndetermined
     }
 
-    /// Customers with another outcome, or another end of the right.
+    /// The number of customers with another outcome, or another end of the right, than under the old policy.
     var changed: Int { gains + loses + changesOutcome }
 }

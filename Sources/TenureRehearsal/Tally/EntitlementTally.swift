@@ -1,18 +1,19 @@
 package import TenureCore
 
-/// The counts of one entitlement.
+/// What a rehearsal counts about one entitlement over all customers.
 package struct EntitlementTally: Sendable, Hashable {
+    /// The numbers of customers by outcome and by change.
     package private(set) var counts = Counts()
-    /// Customers by outcome and deciding reason under the new policy.
+    /// The numbers of customers by outcome and deciding reason under the new policy.
     private(set) var reasons: [OutcomeReason: Int] = [:]
-    /// Customers with a change, by the answers before and after.
+    /// The numbers of customers with a change, by outcome and reason under the old and the new policy.
     private(set) var transitions: [Transition: Int] = [:]
-    /// Some customers of each class. The order in which customers are counted doesn't affect the examples.
+    /// Some customers of each class as examples. The order in which customers are counted doesn't affect the choice.
     package private(set) var examples: [ExampleClass: Examples] = [:]
-    /// Customers who lose the entitlement, by cause.
+    /// The customers who lose the entitlement, by cause.
     private(set) var losses: [LossCause: LossGroup] = [:]
 
-    /// An answer without its end, as reports count it.
+    /// An outcome with its deciding reason.
     struct OutcomeReason: Sendable, Hashable {
         let outcome: Decision.Outcome
         let reason: Reason.Code?
@@ -23,14 +24,16 @@ package struct EntitlementTally: Sendable, Hashable {
         }
     }
 
-    /// A change from one answer to another.
+    /// A change from the answer under the old policy to another answer under the new one.
     struct Transition: Sendable, Hashable {
         let change: Change
         let before: OutcomeReason
         let now: OutcomeReason
     }
 
-    /// Counts customers with the same effect and the same place.
+    /// Counts customers with the same effect and the same place (platform, version and month of getting the app).
+    ///
+    /// - Parameter times: the number of customers.
     mutating func add(_ effect: Effect, change: Change?, in place: Place, times: Int) {
         counts.add(effect, change: change, times: times)
         reasons[OutcomeReason(effect.now), default: 0] += times
@@ -42,7 +45,7 @@ package struct EntitlementTally: Sendable, Hashable {
         }
     }
 
-    /// Keeps the customer as an example if there is room.
+    /// Keeps the customer as an example if the rank of the customer is low enough (`Examples`).
     mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect) {
         for kind in effect.classes { offer(customer, effect, as: kind) }
         if let cause = LossCause(effect, on: customer.place.platform) {
@@ -50,6 +53,7 @@ package struct EntitlementTally: Sendable, Hashable {
         }
     }
 
+    /// Keeps the customer as an example of one class if the rank of the customer is low enough.
     private mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect, as kind: ExampleClass) {
         // Few customers become examples, so this checks for room before it creates one.
         if let examples = examples[kind], !examples.admits(customer) { return }
@@ -74,7 +78,8 @@ extension Effect {
     }
 }
 
-/// A class of customers of whom the report shows some as examples: those with an outcome, or with a change.
+/// A class of customers of whom the report shows some as examples: those with a certain outcome, or with a certain
+/// change.
 package enum ExampleClass: Sendable, Hashable {
     case outcome(Decision.Outcome)
     case change(Change)

@@ -1,12 +1,14 @@
 import TenureCore
 
-/// The highest rank with which a customer can still become an example, by entitlement, and by class or cause of a loss.
+/// The highest ranks with which customers can still become examples in the report, for each entitlement, and for each
+/// class of customers or cause of a loss.
 ///
-/// The customers with the lowest ranks become examples. With these numbers, most other customers are skipped early.
+/// A customer's rank is a hash of the ID, and the customers with the lowest ranks become examples. With these numbers,
+/// a rehearsal finds out early that most customers can't become examples.
 struct ExampleRanks: Sendable {
     /// The ranks of each entitlement, in the order of the tally.
     private let byEntitlement: [EntitlementTally.Ranks]
-    /// The ranks of entitlements that only promises have.
+    /// The ranks of entitlements that neither policy has and customers were promised.
     private let promisedOnly: [String: EntitlementTally.Ranks]
 
     init(of tally: Tally) {
@@ -35,6 +37,7 @@ extension EntitlementTally {
         let byCause: [LossCause: UInt64]
     }
 
+    /// The ranks up to which customers can still become examples of this entitlement.
     fileprivate var ranks: Ranks {
         Ranks(
             byClass: examples.compactMapValues(\.highestRank), byCause: losses.compactMapValues(\.examples.highestRank))

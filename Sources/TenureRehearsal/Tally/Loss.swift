@@ -1,11 +1,15 @@
 import TenureCore
 
-/// Why customers of one platform lose an entitlement: the answers before and after.
+/// Why customers lose an entitlement: the platform on which they got the app, and the outcomes and reasons under both
+/// policies.
 struct LossCause: Sendable, Hashable {
+    /// The platform; nil if it is unknown.
     let platform: Platform?
+    /// The outcome and the reason under the old policy.
     let before: EntitlementTally.OutcomeReason
+    /// The outcome and the reason under the new policy.
     let now: EntitlementTally.OutcomeReason
-    /// Whether the product that granted the entitlement is no longer listed.
+    /// Whether the new policy no longer lists the product that granted the entitlement.
     let isOfRemovedProduct: Bool
 
     /// Creates the cause of a loss; nil if the customer doesn't lose the entitlement.
@@ -20,18 +24,26 @@ struct LossCause: Sendable, Hashable {
 
 /// The customers who lose an entitlement for one cause.
 struct LossGroup: Sendable, Hashable {
+    /// The number of these customers.
     private(set) var count = 0
-    /// The lowest and the highest version in which these customers got the app.
+    /// The lowest and the highest version in which these customers got the app; nil if no version is known.
     private(set) var versions: VersionRange?
-    /// The first and the last month in which these customers got the app.
+    /// The first and the last month in which these customers got the app; nil if no month is known.
     private(set) var months: ClosedRange<Month>?
-    /// The products that granted the entitlement and are no longer listed.
+    /// The IDs of products that granted the entitlement, and that the new policy doesn't list for it.
     private(set) var removedProducts: Set<String> = []
+    /// Some of these customers, as examples in the report.
     private(set) var examples = Examples(limit: Self.maximumExamples)
 
+    /// The maximum number of examples.
     static let maximumExamples = 10
 
-    /// Counts customers with the same place.
+    /// Counts customers with the same place (platform, version and month of getting the app).
+    ///
+    /// - Parameters:
+    ///   - product: the product that granted the entitlement and is no longer listed; nil if the loss has another
+    ///     cause.
+    ///   - times: the number of customers.
     mutating func add(_ place: Place, removing product: String?, times: Int) {
         count += times
         if let product { removedProducts.insert(product) }
@@ -41,7 +53,7 @@ struct LossGroup: Sendable, Hashable {
         if place.month.isCertain { months = Self.joined(place.month...place.month, months) }
     }
 
-    /// Keeps the customer as an example if there is room.
+    /// Keeps the customer as an example if the rank of the customer is low enough (`Examples`).
     mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect) {
         if examples.admits(customer) { examples.offer(Example(customer, effect)) }
     }
@@ -54,6 +66,7 @@ struct LossGroup: Sendable, Hashable {
         examples.add(other.examples)
     }
 
+    /// Returns the period from the first to the last month of both periods.
     private static func joined(_ one: ClosedRange<Month>, _ other: ClosedRange<Month>?) -> ClosedRange<Month> {
         guard let other else { return one }
         return min(one.lowerBound, other.lowerBound)...max(one.upperBound, other.upperBound)

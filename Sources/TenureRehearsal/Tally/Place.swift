@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// A customer's place in the report's tables: the platform, the version and the month of the acquisition.
+/// How a customer got the app, as reports group customers: on which platform, with which version, and in which month.
+/// Customers with the same place are in the same rows of tables and bars of charts.
 struct Place: Sendable, Hashable {
     /// The version in which a customer got the app, as reports show it.
     enum Version: Sendable, Hashable {
@@ -15,13 +16,15 @@ struct Place: Sendable, Hashable {
         case other
     }
 
+    /// The platform; nil if it is unknown.
     let platform: Platform?
     let version: Version
     let month: Month
 
-    /// The same place with the version `other`.
+    /// The place with the same platform and month, and the version `other`.
     var ofAnyVersion: Place { Place(platform: platform, version: .other, month: month) }
 
+    /// A hash that is the same in every run.
     var stableHash: UInt64 {
         var hash = StableHash(seed: UInt64(bitPattern: Int64(month.index)))
         hash.add(platform?.rawValue ?? "")
@@ -54,6 +57,7 @@ struct Month: Sendable, Hashable, Comparable {
         self.index = index
     }
 
+    /// The month of a customer without a purchase date.
     static let unknown = Month(index: -1)
     /// All months before July 2008, when the App Store opened.
     static let earlier = Month(index: 2008 * 12 + 5)

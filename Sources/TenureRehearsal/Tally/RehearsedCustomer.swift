@@ -1,7 +1,8 @@
 import Foundation
 package import TenureCore
 
-/// A counted customer: the name and the place in the report.
+/// A customer whom a rehearsal counts: how reports name the customer, and the rows and bars in which reports count the
+/// customer.
 package struct RehearsedCustomer: Sendable, Hashable {
     /// An ID from Apple, from the evidence file, or from the database. Only reports with IDs show it.
     let id: String
@@ -9,8 +10,9 @@ package struct RehearsedCustomer: Sendable, Hashable {
     let exportedID: String?
     /// The hash of the ID. The customers with the lowest ranks become examples.
     let rank: UInt64
+    /// The platform, version and month of getting the app.
     let place: Place
-    /// The first acquisition; nil if there is no acquisition.
+    /// How the customer first got the app; nil if the evidence doesn't show it.
     let acquisition: Acquisition?
 
     package init(id: String, exportedID: String? = nil, _ evidence: Evidence) {

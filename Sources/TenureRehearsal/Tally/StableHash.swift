@@ -12,6 +12,7 @@ struct StableHash: Sendable {
         state = 0xCBF2_9CE4_8422_2325 ^ seed
     }
 
+    /// Adds eight bytes.
     private mutating func add(word: UInt64) {
         state = (state ^ word) &* 0x9E37_79B9_7F4A_7C15
         state ^= state >> 32

@@ -1,35 +1,37 @@
 import TenureCore
 
-/// All counts of a rehearsal, with limited memory.
+/// All counts of a rehearsal (a dry run of a policy over real customers), with limited memory.
 ///
 /// The tallies of parts of the input can be added in any order, and their sum equals the tally of the whole input.
 package struct Tally: Sendable, Hashable {
-    /// The names of the entitlements, in the order of the comparison.
+    /// The names of the entitlements of both policies, in the order of `Comparison.entitlements`.
     package let entitlements: [String]
     /// The counts of each entitlement, in the order of `entitlements`.
     package private(set) var byEntitlement: [EntitlementTally]
-    /// The counts of entitlements that are only in promises.
+    /// The counts of entitlements that neither policy has and customers were promised, by name. A promise is a right
+    /// that the service recorded, so that later policies can't take it.
     package private(set) var promisedOnly: [String: EntitlementTally] = [:]
     /// The counts by platform, version and month.
     private(set) var cells: Cells
 
-    /// All customers.
+    /// The number of all customers.
     package private(set) var customers = 0
-    /// Customers who gain an entitlement. Some of these customers may lose another entitlement.
+    /// The number of customers who gain an entitlement. Some of them may also lose another entitlement.
     package private(set) var gaining = 0
-    /// Customers who lose an entitlement.
+    /// The number of customers who lose an entitlement if the new policy ends promises.
     package private(set) var losing = 0
-    /// Customers who lose an entitlement even if every promise is kept.
+    /// The number of customers who lose an entitlement even if all promises are kept.
     package private(set) var losingWithPromises = 0
-    /// Customers with another outcome or another end of a right, including those who gain or lose.
+    /// The number of customers with another outcome or another end of a right, including those who gain or lose.
     private(set) var changed = 0
-    /// Customers with only another reason, who aren't part of `changed`.
+    /// The number of customers with only another reason, who aren't counted in `changed`.
     private(set) var changingReason = 0
-    /// Customers who have an entitlement only because of a promise.
+    /// The number of customers who have an entitlement only because of a promise.
     private(set) var heldByPromise = 0
-    /// Customers with contradicting proofs in an acquisition, even if another reason decides.
+    /// The number of customers with a version and a purchase date that prove different eras (periods in which the app
+    /// was paid, or free), even if the decisions have another reason.
     package private(set) var contradicting = 0
-    /// How many customers bought each product that no entitlement lists.
+    /// How many customers bought each product that no entitlement of the new policy lists, by product ID.
     package private(set) var productsWithoutEntitlement: [String: Int] = [:]
 
     package init(for comparison: Comparison) {
@@ -48,7 +50,10 @@ package struct Tally: Sendable, Hashable {
         offer(customer, customerEffects.ifPromisesEnd)
     }
 
-    /// Counts several customers with the same effects and the same place.
+    /// Counts several customers with the same effects and the same place (platform, version and month of getting the
+    /// app).
+    ///
+    /// - Parameter times: the number of customers.
     mutating func add(_ customerEffects: CustomerEffects, in place: Place, times: Int) {
         let effects = customerEffects.ifPromisesEnd
         customers += times
@@ -82,7 +87,7 @@ package struct Tally: Sendable, Hashable {
         }
     }
 
-    /// Keeps a counted customer as an example if there is room.
+    /// Keeps a counted customer as an example if the rank of the customer is low enough (`Examples`).
     mutating func offer(_ customer: RehearsedCustomer, _ effects: [Effect]) {
         for (index, effect) in effects.enumerated() {
             if index < byEntitlement.count {

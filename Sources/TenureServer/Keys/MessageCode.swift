@@ -31,7 +31,7 @@ struct MessageCode: Sendable {
     }
 
     /// Returns the message's code. The message is a buffer, because `update` is slower with an array.
-    private func code(of message: UnsafeRawBufferPointer) -> HMAC<SHA256>.MAC {
+    func code(of message: UnsafeRawBufferPointer) -> HMAC<SHA256>.MAC {
         var hmac = keyed.revealed
         hmac.update(data: message)
         return hmac.finalize()

@@ -14,21 +14,21 @@ struct SpillTests {
         return bytes
     }
 
-    private static func entry(_ facts: [UInt8], id: String? = nil, weaker: CustomerName? = nil) -> SpillRecord {
-        SpillRecord(account, .entry(.init(exportedID: id, weaker: weaker, facts: facts[...])))
+    private static func entry(_ facts: [UInt8], id: String? = nil, nextName: CustomerName? = nil) -> SpillRecord {
+        SpillRecord(account, .entry(.init(exportedID: id, nextName: nextName, facts: facts[...])))
     }
 
     private static func words(_ record: SpillRecord) -> String {
         switch record.content {
         case .alias(let target): "\(record.name.label) -> \(target.label)"
         case .entry(let entry):
-            "\(record.name.label), \(entry.exportedID ?? "none"), \(entry.weaker?.label ?? "none"), \(Array(entry.facts))"
+            "\(record.name.label), \(entry.exportedID ?? "none"), \(entry.nextName?.label ?? "none"), \(Array(entry.facts))"
         }
     }
 
     @Test func `the records of evidence lines in temporary files keep their names, IDs and facts`() throws {
         let records = [
-            Self.entry([1, 2, 3]), Self.entry([], id: "ada"), Self.entry([7], id: "ben", weaker: Self.purchase),
+            Self.entry([1, 2, 3]), Self.entry([], id: "ada"), Self.entry([7], id: "ben", nextName: Self.purchase),
             SpillRecord(Self.purchase, .alias(Self.account)),
         ]
         let all = records.flatMap(Self.bytes)

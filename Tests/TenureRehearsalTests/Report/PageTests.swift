@@ -84,14 +84,14 @@ struct PageTests {
         }
         #expect(
             try cards(page(from: Self.earlier.0, to: Self.earlier.1)) == [
-                "\"><b>17</b><span>customers</span>", "loses\"><b>5</b><span>lose something</span>",
-                "\"><b>0</b><span>gain something</span>", "\"><b>12</b><span>see no change at all</span>",
+                "\"><b>17</b><span>customers</span>", "loses\"><b>5</b><span>would lose something</span>",
+                "\"><b>0</b><span>would gain something</span>", "\"><b>12</b><span>would see no change at all</span>",
             ])
         #expect(
             try cards(page(from: Self.later.0, to: Self.later.1)) == [
-                "\"><b>17</b><span>customers</span>", "\"><b>0</b><span>lose something</span>",
-                "gains\"><b>5</b><span>gain something</span>",
-                "\"><b>12</b><span>see no change at all</span>",
+                "\"><b>17</b><span>customers</span>", "\"><b>0</b><span>would lose something</span>",
+                "gains\"><b>5</b><span>would gain something</span>",
+                "\"><b>12</b><span>would see no change at all</span>",
             ])
     }
 

@@ -93,7 +93,7 @@ struct ReportTests {
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
             input: .database(name: "database", skipped: 0), tally: tally)
         let numbers =
-            "1 lose something, 2 gain something, 7 have another outcome in all, 3 only another reason, 5 don't change"
+            "1 would lose something, 2 would gain something, 7 would have another outcome in all, 3 only another reason, 5 no change"
         #expect(TextReport(report).lines.contains(.plain("  " + numbers)))
     }
 

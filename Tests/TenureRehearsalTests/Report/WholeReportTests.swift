@@ -103,8 +103,8 @@ struct WholeReportTests {
             .heading("new.yaml against old.yaml, as of January 1, 2016"),
             .plain("lines: 18 lines, 14 of them from 12 customers, 3 rejected, 1 blank"),
             .plain("  rejected lines: wrongApp 2, invalidJSON 1"),
-            .plain("  rejected in lines that count: badSignature 1"),
-            .faint("  each with its line number: bad.ndjson"),
+            .plain("  rejected artifacts in lines that were used without them: badSignature 1"),
+            .faint("  the rejected lines with their numbers: bad.ndjson"),
             .heading("everything"),
             .good("  granted                  3  25.0%"),
             .faint("               2  eraHonored: got the app in an honored era"),
@@ -134,10 +134,10 @@ struct WholeReportTests {
             .faint("      such as gil (iOS, build 90, May 10, 2014): granted, promise"),
             .heading("customers"),
             .plain(
-                "  4 lose something, 2 gain something, 7 have another outcome in all, 1 only another reason, 4 don't change"
+                "  4 would lose something, 2 would gain something, 7 would have another outcome in all, 1 only another reason, 4 no change"
             ),
-            .plain("  1 of the losing customers lose nothing if promises are kept"),
-            .plain("  1 have something only because of a promise"),
+            .plain("  1 of the losing customers would lose nothing if promises are kept"),
+            .plain("  1 has something only because of a promise"),
             .plain(
                 "  1 customer (8.33%) has contradicting proofs: the version and the purchase date prove different eras"),
             .plain("  4 customers have bought `com.example.old`, which no entitlement lists"),
@@ -309,8 +309,8 @@ struct WholeReportTests {
             + "<tr><td class=\"number\">1</td><td>invalid JSON <span class=\"soft\">invalidJSON</span></td></tr>"
         let parts: [String] = [
             bar, rejections,
-            "<div class=\"card \"><b>1</b><span>keep something by a promise alone</span></div>",
-            "<div class=\"card \"><b>1</b><span>have contradicting proofs</span></div>",
+            "<div class=\"card \"><b>1</b><span>has something only because of a promise</span></div>",
+            "<div class=\"card \"><b>1</b><span>has contradicting proofs</span></div>",
             "<div class=\"card \"><b>4</b><span>lines were rejected, whole or in part</span></div>",
             "<p class=\"note\">All customers: 7 with another outcome, 1 with only another reason, 4 without any change.</p>",
             "<p class=\"remark\">4 customers have bought <code>com.example.old</code>, which no entitlement lists.</p>",
@@ -323,9 +323,9 @@ struct WholeReportTests {
             "<td class=\"number\">7</td><td class=\"number\">58.3%</td><td>denied: got the app in an era that isn&#39;t honored <span class=\"soft\">(3 of them lose it)</span></td>",
             "<li><b>1</b> has another outcome. Before: denied, got the app in an era that isn&#39;t honored. Now: can’t be determined, can&#39;t tell",
             "<li><b>1</b> has another reason. Before: granted, got the app in an honored era. Now: granted, it was promised before.</li>",
-            "<p><b>customer without a signed platform</b></p>\n<p>loses <code>everything</code>.",
+            "<p><b>customer on an unknown platform</b></p>\n<p>loses <code>everything</code>.",
             "<p>lines has 18 lines: 14 from 12 customers, 3 rejected, and 1 blank.</p>",
-            "<h3>Rejected artifacts in lines that otherwise count</h3>",
+            "<h3>Rejected artifacts in lines that were used without them</h3>",
             "<p class=\"soft\">bad.ndjson lists them with their line numbers.</p>",
             "Customers appear under their IDs: share this page only with people who may know them.",
             "No rule of <code>tenure policy check</code> found anything.",

@@ -1,16 +1,20 @@
 import TenureCore
 
-/// A part of the customers in the charts of the HTML report. Each part has its own color.
+/// A group of customers that has its own color in the bars of the HTML report: by what happens to their right to one
+/// entitlement.
 ///
-/// The raw value is the part's CSS class. The cases are in their order in a bar, from the bottom up or from the left.
-enum Part: String, CaseIterable {
+/// The raw value is the CSS class. The cases are in their order in a bar, from the bottom up or from the left.
+enum BarPart: String, CaseIterable {
     case granted
     case gains
     case undetermined
     case denied
     case loses
 
-    /// Returns the text in the legend. If there is no old policy, no customer gains, loses or keeps an entitlement.
+    /// Returns the text in the legend.
+    ///
+    /// - Parameter isCompared: whether there is an old policy. Otherwise no customer gains, loses or keeps an
+    ///   entitlement.
     func label(isCompared: Bool) -> String {
         switch self {
         case .granted: isCompared ? "keeps it" : "has it"
@@ -24,9 +28,9 @@ enum Part: String, CaseIterable {
 
 extension Counts {
     /// Returns the number of customers in a part. Each customer is in one part. Customers who lose the entitlement are
-    /// in `loses`, not in the part of their new outcome. That includes customers with a right that now ends earlier
-    /// (`shortened`), although they are still granted the entitlement.
-    func count(_ part: Part) -> Int {
+    /// in `loses`, and not in the part of their new outcome. This includes customers who are still granted the
+    /// entitlement, but for a shorter time (`shortened`).
+    func count(_ part: BarPart) -> Int {
         switch part {
         case .granted: granted - gains - shortened
         case .gains: gains
@@ -36,9 +40,9 @@ extension Counts {
         }
     }
 
-    /// The parts with customers, such as `keeps it 12, loses it 3`.
+    /// Returns the parts that have customers as text, such as `keeps it 12, loses it 3`.
     func words(isCompared: Bool) -> String {
-        Part.allCases.filter { count($0) > 0 }
+        BarPart.allCases.filter { count($0) > 0 }
             .map { "\($0.label(isCompared: isCompared)) \(count($0).grouped)" }.joined(separator: ", ")
     }
 }
@@ -47,7 +51,7 @@ extension Counts {
     /// Returns the markup of a bar with all parts side by side. Its width is `share` percent.
     func bar(isCompared: Bool, share: Double = 100) -> String {
         var markup = ""
-        for part in Part.allCases where count(part) > 0 {
+        for part in BarPart.allCases where count(part) > 0 {
             let width = total == 0 ? 0 : Double(count(part)) / Double(total) * share
             markup += "<i class=\"\(part.rawValue)\" style=\"width:\(width.svg)%\"></i>"
         }

@@ -4,19 +4,20 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// What one line of an evidence file proves about a customer, with all names of the customer: IDs, as in
-/// `CustomerName`.
+/// What one line of an evidence file proves about a customer, and the names in the line: IDs of the customer.
 struct Entry {
     /// The names, the most reliable kind first (see `CustomerNameKind`); never empty.
     let names: [CustomerName]
-    /// The `id` in the line; nil if the line has no `id`.
+    /// The `id` in the line: the customer's ID in the system that exported the file. Nil if the line has no `id`.
     let exportedID: String?
+    /// What the line's artifacts prove.
     let facts: CustomerFacts
 }
 
-/// Collects the verified artifacts of one line, and makes the line's entry from them.
-struct EntryDraft {
+/// Collects the verified artifacts of one line, and creates the line's `Entry` from them.
+struct EntryBuilder {
     private let exportedID: String?
+    /// Whether the line has all purchases of its customer.
     private let purchasesAreComplete: Bool
     /// The environment of the line's valid artifacts; nil until the first valid artifact is added.
     private var environment: AppStoreEnvironment?
@@ -31,7 +32,7 @@ struct EntryDraft {
         let kind: CustomerNameKind
         let text: String
 
-        /// Sorts the strongest kind first, then by text. So the order of artifacts in the line doesn't matter.
+        /// Sorts the most reliable kind first, then by text. So the order of artifacts in the line doesn't matter.
         func precedes(_ other: Name) -> Bool {
             kind != other.kind ? kind > other.kind : text < other.text
         }
@@ -104,7 +105,7 @@ struct EntryDraft {
     func entry() throws(LineFault) -> Entry? {
         guard let environment, let index = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
         let names = names.count > 1 ? Self.distinct(names) : names
-        // Each account has one `appTransactionId`, which is the strongest kind of name.
+        // Each account has one `appTransactionId`, which is the most reliable kind of name.
         guard names.count < 2 || names[1].kind != .appTransaction else {
             throw LineFault(
                 .severalAccounts,
@@ -120,7 +121,7 @@ struct EntryDraft {
             exportedID: exportedID, facts: facts)
     }
 
-    /// Returns the names without repetitions, the strongest first.
+    /// Returns the names without repetitions, the most reliable first.
     private static func distinct(_ names: [Name]) -> [Name] {
         var distinct: [Name] = []
         for name in names.sorted(by: { $0.precedes($1) }) where name != distinct.last { distinct.append(name) }
