@@ -8,7 +8,7 @@ import Testing
         try withFolder { folder in
             _ = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let database = try SQLiteConnection(path: folder + "/tenure.sqlite", for: .writing)
-            let there = try database.tables().subtracting([SQLiteConnection.migrations, DatabaseTable.state])
+            let there = try database.tables().subtracting([SQLiteConnection.migrationsTable, DatabaseTable.state])
             let tables = try DatabaseTable.all()
             #expect(Set(tables.map(\.name)) == there)
             for (index, table) in tables.enumerated() {

@@ -123,7 +123,7 @@ import Testing
             let result = try Tool.run("/usr/bin/env", ["python3", "-c", script, path])
             try #require(result.status == 0, "\(result.errors)")
             let findings = try await DatabaseTestBed.findings(store)
-            let words = "\(count) rows of `promises` refer to row 1 of `policies`, which doesn't exist"
+            let words = "`promises` refers to row 1 of `policies`, which doesn't exist (affected rows: \(count))"
             #expect(count > 3)
             #expect(findings.contains { $0.problem == words && $0.remedy == .restore }, "\(findings)")
         }
