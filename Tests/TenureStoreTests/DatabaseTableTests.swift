@@ -16,7 +16,7 @@ import Testing
                     #expect(tables[..<index].contains { $0.name == parent }, "\(table.name) refers to \(parent)")
                 }
             }
-            #expect(tables.first { $0.name == "artifacts" }?.owner == 1)
+            #expect(tables.first { $0.name == "artifacts" }?.ownerColumn == 1)
             #expect(tables.first { $0.name == "customers" }?.selfReference != nil)
             #expect(tables.first { $0.name == "identities" }?.key.count == 3)
         }

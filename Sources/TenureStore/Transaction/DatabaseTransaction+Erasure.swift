@@ -37,7 +37,7 @@ extension DatabaseTransaction {
             try session.execute(
                 """
                 UPDATE customers SET facts = $1, merged_into = id, sent_entitlements = NULL, next_comparison = NULL
-                WHERE id IN (\(Self.places(DatabaseTable.batchSize, from: 2)))
+                WHERE id IN (\(Self.placeholders(DatabaseTable.batchSize, from: 2)))
                 """, [nothing] + DatabaseTable.batch(Array(chunk)))
         }
         return counts

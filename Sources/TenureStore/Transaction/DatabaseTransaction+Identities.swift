@@ -30,7 +30,7 @@ extension DatabaseTransaction {
                 let rows = try session.rows(
                     """
                     SELECT value, customer FROM identities
-                    WHERE realm = $1 AND kind = $2 AND value IN (\(Self.places(size, from: 3)))
+                    WHERE realm = $1 AND kind = $2 AND value IN (\(Self.placeholders(size, from: 3)))
                     """,
                     [SQLValue(realm.code), SQLValue(kind.rawValue)]
                         + chunk.map { SQLValue.text($0.value) }.padded(to: size))
@@ -97,12 +97,12 @@ extension DatabaseTransaction {
     private static let insertMany = inserting(rows: identitiesPerStatement)
 
     private static func inserting(rows: Int) -> String {
-        let values = (0..<rows).map { "(\(places(4, from: $0 * 4 + 1)))" }.joined(separator: ", ")
+        let values = (0..<rows).map { "(\(placeholders(4, from: $0 * 4 + 1)))" }.joined(separator: ", ")
         return "INSERT INTO identities (realm, kind, value, customer) VALUES \(values) ON CONFLICT DO NOTHING"
     }
 
     /// Returns placeholders such as `$3, $4, $5`.
-    static func places(_ count: Int, from first: Int) -> String {
+    static func placeholders(_ count: Int, from first: Int) -> String {
         (first..<first + count).map { "$\($0)" }.joined(separator: ", ")
     }
 }
