@@ -5,18 +5,19 @@ import TenureJSON
 extension DatabaseTransaction {
     /// How many identities one statement reads or writes.
     static let identitiesPerStatement = 64
-    /// The maximum number of keys that one transaction locks. With more keys, PostgreSQL would need a lock that
-    /// blocks all other transactions.
+    /// The maximum number of keys (`LockKey`) that one transaction locks. With more keys, PostgreSQL would need a lock
+    /// that blocks all other transactions.
     static let maximumKeys = 64
-    /// The largest size of facts, in bytes, that one transaction computes. Larger facts are computed before the
-    /// transaction, so that other transactions don't wait.
+    /// The largest size of facts, in bytes, that one transaction decodes or computes. Larger facts are decoded and
+    /// computed before the transaction, so that other transactions don't wait.
     static let maximumFactsBytesPerTransaction = 32_768
     /// The maximum number of artifacts, purchases and renewals that one transaction adds.
     static let maximumEntriesInOnePiece = 128
-    /// Most updates name a few identities. A shorter statement for them has fewer unused parameters.
+    /// The number of identities in a shorter statement. Most updates name no more than this, and the shorter statement
+    /// has fewer unused parameters.
     private static let fewIdentities = 4
 
-    /// The row IDs of the members that the identities name.
+    /// The row IDs of the members that the identities name, by identity. Identities that name no member are left out.
     func members(by identities: [Identity], in realm: Realm) throws(StoreError) -> [Identity: Int64] {
         var members: [Identity: Int64] = [:]
         for (kind, identities) in Dictionary(grouping: identities, by: \.kind) {
@@ -40,7 +41,10 @@ extension DatabaseTransaction {
         return members
     }
 
-    /// The row IDs of the members with these purchases. A member that a sync finds by the purchase isn't included.
+    /// The row IDs of the members that share one of these purchases (`Identity.Kind.sharedPurchase`). The member that a
+    /// sync finds by the purchase isn't included.
+    ///
+    /// - Parameter purchases: original transaction IDs.
     func members(sharingAnyOf purchases: [String], in realm: Realm) throws(StoreError) -> Set<Int64> {
         var members: Set<Int64> = []
         for chunk in purchases.chunks(of: Self.identitiesPerStatement) {
@@ -122,7 +126,7 @@ extension Array {
 
 extension Identity {
     /// Reads an identity from a row with the kind in this column, and the value in the next column.
-    init(_ row: SQLRow, kindAt place: Int) throws(StoreError) {
-        self.init(try row.codedValue(place, "kind of identity", Kind.init(rawValue:)), try row.text(place + 1))
+    init(_ row: SQLRow, kindAt column: Int) throws(StoreError) {
+        self.init(try row.codedValue(column, "kind of identity", Kind.init(rawValue:)), try row.text(column + 1))
     }
 }

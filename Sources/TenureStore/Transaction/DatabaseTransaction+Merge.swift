@@ -15,9 +15,10 @@ extension DatabaseTransaction {
     /// Whether two customers with these members together stay within the maximum.
     func mayJoin(_ ones: [Int64], _ others: [Int64]) -> Bool { ones.count + others.count <= Self.maximumMembers }
 
-    /// Merges `other` into `customer`. The rows of `other` still refer to `other`, so that the merge can be undone.
+    /// Merges `other` into `customer`, and returns the merged customer. The rows of `other` still refer to `other`, so
+    /// that the merge can be undone.
     ///
-    /// `user` is the app's user that caused the merge; nil for other reasons.
+    /// - Parameter user: the ID of the app's user that caused the merge; nil for other reasons.
     func merge(
         _ other: Customer, into customer: Customer, because cause: MergeReason, of user: String? = nil,
         actor: String?, reason: String? = nil
@@ -47,7 +48,9 @@ extension DatabaseTransaction {
             Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), about: customer)
     }
 
-    /// Combines a customer's facts with those of merged customers.
+    /// Adds the facts of merged customers to a customer's facts, and stores the result.
+    ///
+    /// - Parameter group: the row IDs of all members of the merged customer.
     func update(
         _ customer: Customer, joining others: [CustomerFacts], in group: [Int64]
     ) throws(StoreError) -> Customer {

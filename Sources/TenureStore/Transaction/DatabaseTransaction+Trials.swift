@@ -3,9 +3,12 @@ import TenureCore
 
 /// Counts the sessions of trials.
 extension DatabaseTransaction {
-    /// Locks and returns the customer, and what they used of a trial. Returns nil for unbound and unknown customers.
+    /// Locks and returns the customer, and what they used of an entitlement's trial. Returns nil if the customer
+    /// doesn't exist or is unbound (`DatabaseTransaction`).
     ///
-    /// The lock makes a concurrent request wait, so that it sees the session that this one begins.
+    /// The lock makes a concurrent request wait, so that it counts the session that this request begins.
+    ///
+    /// - Parameter name: the ID of the requested session, which may have begun already.
     package func trialUse(
         of entitlement: String, by id: Int64, session name: String
     ) throws(StoreError) -> (customer: Customer, use: TrialUse)? {
@@ -22,7 +25,7 @@ extension DatabaseTransaction {
             [.integer(member), .text(entitlement), .text(name), milliseconds])
     }
 
-    /// The first and latest session of each entitlement, over all members of the customer.
+    /// The dates of the first and latest session of each entitlement, by its name, over all members of the customer.
     package func begunSessions(of customer: Int64) throws(StoreError) -> [String: BegunSessions] {
         var begun: [String: BegunSessions] = [:]
         for member in try group(of: customer) {
