@@ -4,6 +4,7 @@ import TenureCore
 package struct FoundCustomer {
     /// The customer; nil if the identities name no customer yet.
     package let customer: Customer?
+    /// What each of the identities names.
     let namedMembers: NamedMembers
     /// Identities that name no customer yet.
     let unknownIdentities: [Identity]

@@ -1,7 +1,7 @@
 package import Foundation
 package import TenureCore
 
-/// A customer of one realm, as the database stores them.
+/// A customer of one realm (an environment of the App Store, or a test authority), as the database stores them.
 package struct Customer: Sendable, Hashable {
     /// The row's ID. No response contains it.
     package let id: Int64
@@ -10,7 +10,8 @@ package struct Customer: Sendable, Hashable {
     package let publicID: String
     package let createdAt: Date
     package let facts: CustomerFacts
-    /// The entitlements that webhooks last reported. Nil if none were reported, and in the result of a look-up.
+    /// The entitlements that webhooks last reported. Nil if webhooks never reported any, and in the result of
+    /// `Database.lookUp`.
     package let sentEntitlements: SentEntitlements?
     /// The row ID of the member by which the customer was looked up. Differs from `id` if that member was merged into
     /// this customer.
@@ -43,5 +44,6 @@ package struct Customer: Sendable, Hashable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
+    /// The customer's facts, without promises, in the form from which entitlements are decided.
     package var evidence: Evidence { facts.evidence(in: realm.environment) }
 }

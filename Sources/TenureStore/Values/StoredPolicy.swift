@@ -5,6 +5,7 @@ package import Foundation
 package struct StoredPolicy: Sendable, Hashable {
     /// The version: 1 for the first policy, 2 for the second policy.
     package let version: Int64
+    /// The hash that identifies the policy.
     package let sha256: [UInt8]
     /// Compact JSON, as `tenure policy compile` writes it.
     package let compiled: [UInt8]
