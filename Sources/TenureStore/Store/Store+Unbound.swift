@@ -70,8 +70,8 @@ extension Store {
         return true
     }
 
-    /// Removes the oldest unbound customers with the same leading artifact as `unbound` (see `Identity.Lead`), until
-    /// there are fewer than the maximum. Does nothing if `unbound` is stored already.
+    /// Removes the oldest unbound customers with the same `Identity.valuePrefix` as `unbound`, until there is room for
+    /// `unbound` (`DatabaseTransaction.maximumUnbound`). Does nothing if `unbound` is stored already.
     package func removeUnbound(
         toMakeRoomFor unbound: Identity, in realm: Realm, at now: Date
     ) async throws(StoreError) {

@@ -2,9 +2,9 @@ import TenureCore
 
 /// Unbound customers: artifacts without proof that they belong to the sender, linked to the customers whom they name.
 extension DatabaseTransaction {
-    /// The maximum number of unbound customers with the same leading artifact (`Identity.Lead`). Honest devices need
-    /// far fewer. Each different list of artifacts creates an unbound customer, and a client can send any number of
-    /// lists.
+    /// The maximum number of unbound customers with the same kind of leading artifact (`Identity.Lead`) and the same
+    /// named identity. Honest devices need far fewer. Each different list of artifacts creates an unbound customer, and
+    /// a client can send any number of lists.
     static let maximumUnbound = 20
 
     /// Whether the customer is unbound: artifacts without proof that they belong to the sender.
@@ -14,8 +14,8 @@ extension DatabaseTransaction {
             [.integer(id), SQLValue(Identity.Kind.unbound.rawValue)]) != nil
     }
 
-    /// The row ID of the oldest unbound customer with the same leading artifact as `unbound`, if it must be removed to
-    /// make room for `unbound`. Nil if there is room, or if `unbound` exists already.
+    /// The row ID of the unbound customer that must be removed to make room for `unbound`: the oldest one with the same
+    /// `valuePrefix`. Nil if there is room, or if `unbound` exists already.
     func oldestUnbound(of unbound: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         guard try member(by: unbound, in: realm) == nil else { return nil }
         let unboundCustomers = try unboundCustomers(withPrefix: unbound.valuePrefix, in: realm)
@@ -113,7 +113,7 @@ extension DatabaseTransaction {
         return Set(try rows.map { row throws(StoreError) in try row.integer(0) }).sorted()
     }
 
-    /// Unbound customers with the same leading artifact, the oldest first.
+    /// The row IDs of the unbound customers with this `Identity.valuePrefix`, the oldest first.
     private func unboundCustomers(withPrefix prefix: Substring, in realm: Realm) throws(StoreError) -> [Int64] {
         try session.integers(
             // Selects a range of the index: values that begin with `prefix` and a space, which `!` follows in ASCII.

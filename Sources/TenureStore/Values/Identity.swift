@@ -91,6 +91,6 @@ extension Identity {
     }
 
     /// The value of an unbound customer without the digest of the artifacts: the same for all unbound customers with
-    /// the same leading artifact.
+    /// the same kind of leading artifact and the same named identity.
     var valuePrefix: Substring { value[..<(value.lastIndex(of: " ") ?? value.endIndex)] }
 }
