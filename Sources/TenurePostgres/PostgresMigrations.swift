@@ -101,6 +101,7 @@ extension PostgresConnection {
 }
 
 extension StoreError {
+    /// The error if the database must be new, but exists already.
     fileprivate static func exists(_ database: String) -> StoreError {
         .unusable(database: database, detail: "it exists already; start without `--new-database`")
     }

@@ -35,6 +35,7 @@ final class PostgresConnection {
     var cancelsAfter: Duration?
     /// The address of the app that uses the connection now. Apps with the same database and role share connections.
     var address: PostgresAddress
+    /// The server to which the connection leads.
     let host: PostgresHost
     /// The value of `host.generation` when the connection was opened.
     private let generation: Int
@@ -42,6 +43,7 @@ final class PostgresConnection {
     private(set) var server = PostgresServerState()
     /// Receives the server's warnings on this connection. `clear()` removes the latest warning.
     let warnings = PostgresWarnings()
+    /// libpq's connection.
     let handle: OpaquePointer
     /// Whether the server was asked to cancel a statement. After that, no transaction begins on the connection.
     private var isCanceled = false

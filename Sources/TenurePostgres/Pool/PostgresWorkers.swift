@@ -11,7 +11,9 @@ import TenureStore
 /// A *lane* is the queue of one app's jobs.
 final class PostgresWorkers: Sendable {
     private let state: Locked<PostgresWorkersState>
+    /// The purpose of the connections: transactions, or looking up customers.
     private let role: PostgresConnection.Role
+    /// Runs what waits for an instant, such as the end of a job's deadline.
     private let timer = DispatchQueue(label: "tenure.postgres.deadlines")
 
     init(for role: PostgresConnection.Role, limit: Int, idleTimeout: Duration = .seconds(60)) {

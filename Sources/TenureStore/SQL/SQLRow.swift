@@ -70,11 +70,11 @@ package struct SQLRow: Sendable, Hashable {
 
     /// Converts the number in a column to a value, such as a kind of identity. Throws `damaged` for an unknown number.
     ///
-    /// - Parameter what: the name for such values in the error message: `no \(what) has the number 9`.
+    /// - Parameter what: the name for such values in the error message, such as `kind of identity`.
     func codedValue<Value>(_ column: Int, _ what: String, _ value: (UInt8) -> Value?) throws(StoreError) -> Value {
         let code = try integer(column)
         if let value = UInt8(exactly: code).flatMap(value) { return value }
-        throw .damaged("no \(what) has the number \(code)")
+        throw .damaged("a row has the unknown \(what) \(code)")
     }
 
     /// Converts the name in a column to a value. Throws `damaged` for an unknown name.

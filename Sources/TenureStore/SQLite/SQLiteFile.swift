@@ -4,8 +4,8 @@ import TenureFileAttributes
 /// Checks the file at the path of a database before anything is changed. Otherwise, the service might create its tables
 /// in another program's database, or change the mode of a folder.
 enum SQLiteFile {
-    /// Whether a Tenure database is at the path. False if there is no file, or if the file has no tables, such as one
-    /// that was just created. Throws if the file is anything else.
+    /// Whether a Tenure database is at the path. False if there is no file, or if the file has no tables yet. Throws if
+    /// the file is anything else.
     ///
     /// Also true if the file can't be read now: another process may use the database, or was killed while it used the
     /// database. `SQLiteConnection.open` checks the file again.

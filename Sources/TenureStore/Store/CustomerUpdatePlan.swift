@@ -5,6 +5,7 @@ import TenureCore
 package struct CustomerUpdatePlan: Sendable {
     /// The identities that name the customer.
     let identities: [Identity]
+    /// The environment of the App Store, or the test authority, that signed the artifacts.
     let realm: Realm
     /// The time of the update.
     let now: Date

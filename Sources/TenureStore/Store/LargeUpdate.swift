@@ -22,8 +22,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Decides what to add to the customer (nil for a new customer), outside of transactions. It may run again.
     let decide: @Sendable (Customer?) -> (CustomerUpdate, Outcome)
 
-    /// Returns the customer after the update; nil if the update no longer applies, such as one for an erased customer.
-    /// Throws `busy` if the customer changed during every attempt.
+    /// Returns the customer after the update; nil if the update no longer applies, for example because the customer was
+    /// erased. Throws `busy` if the customer changed during every attempt.
     func run() async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
         guard let strongest = plan.identities.min(by: { $0.kind < $1.kind }) else {
             throw .defect("an update names no customer")

@@ -203,7 +203,7 @@ extension Customer {
     /// Reads a customer from a row, with these facts instead of those in the row, which aren't decoded.
     init(_ row: SQLRow, with facts: CustomerFacts) throws(StoreError) {
         let rights: [String: SentEntitlements.Right]? = try row.json(
-            6, "the sent entitlements of a customer are unreadable")
+            6, "the column `sent_entitlements` of a customer has invalid JSON")
         self.init(
             id: try row.integer(0), realm: try row.codedValue(1, "realm", Realm.init(code:)), publicID: try row.text(2),
             createdAt: try row.instant(3), facts: facts, sentEntitlements: rights.map { SentEntitlements(rights: $0) })

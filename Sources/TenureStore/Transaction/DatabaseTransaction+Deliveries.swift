@@ -188,7 +188,7 @@ extension StoredMessage {
         }
         self.init(
             event: try row.text(0), type: try row.text(1), realm: realm, publicID: try row.textIfPresent(3),
-            userIDs: try row.json(4, "the users of a message aren't a list of strings") ?? [],
+            userIDs: try row.json(4, "the column `user_ids` of a webhook message isn't a list of strings") ?? [],
             data: Array(try row.text(5).utf8), createdAt: try row.instant(6))
     }
 }

@@ -4,8 +4,8 @@ import TenureCore
 /// Promises (rights that are stored so that later policies keep them) that a publication ended, and the check that no
 /// update stores them again.
 extension DatabaseTransaction {
-    /// Returns the promises that publications after this one ended, by the customer's row ID: a rollback to this
-    /// publication restores them. Empty if `publication` is nil.
+    /// Returns the promises that a rollback to the publication with this ID restores, by the customer's row ID: the
+    /// promises that were ended by later publications. Empty if `publication` is nil.
     package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {
         guard let publication else { return [:] }
         try session.allowLongStatements()

@@ -20,8 +20,8 @@ extension DatabaseTransaction {
     /// Returns a customer that changed since the publication's evaluation read it. Nil if the customer doesn't exist,
     /// was merged into another, or isn't from production.
     ///
-    /// - Parameter publication: for a rollback, the ID of the publication to which it returns. The result then has the
-    ///   promises that later publications ended, in `restored`. Nil for other publications.
+    /// - Parameter publication: for a rollback, the ID of the publication to which it returns. `restored` of the result
+    ///   then has the promises that were ended by later publications. Nil if the publication isn't a rollback.
     package func customerToEvaluate(
         _ id: Int64, restoringAfter publication: Int64?
     ) throws(StoreError) -> CustomerToEvaluate? {

@@ -30,7 +30,7 @@ extension DatabaseTransaction {
         try promises("customer = $1 AND ended_by IS NULL", [.integer(member)])
     }
 
-    /// The promises of a member that publications after the publication with this ID ended.
+    /// The promises of a member that were ended by publications later than the publication with this ID.
     func promises(of member: Int64, endedAfter publication: Int64) throws(StoreError) -> [StoredPromise] {
         try promises("customer = $1 AND ended_by > $2", [.integer(member), .integer(publication)])
     }

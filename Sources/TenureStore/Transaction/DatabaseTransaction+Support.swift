@@ -38,8 +38,8 @@ extension DatabaseTransaction {
 
 extension CustomerFacts {
     /// Returns the facts with the grant or revocation added, and the grant or revocation with the date that is stored:
-    /// rounded to milliseconds, and later than the entitlement's latest grant or revocation. Returns nil if it equals
-    /// the latest one.
+    /// rounded to milliseconds, and later than the entitlement's latest grant or revocation. Returns nil if the latest
+    /// grant or revocation is the same.
     func adding(_ grant: SupportGrant) -> (facts: CustomerFacts, grant: SupportGrant)? {
         // Rounded as in the database, so that `tenure database rebuild` gives the same value.
         var grant = SupportGrant(

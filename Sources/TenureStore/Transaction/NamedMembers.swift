@@ -2,6 +2,7 @@
 struct NamedMembers: Sendable {
     /// The identities, ordered by kind: the most reliable one first.
     let identities: [Identity]
+    /// The realm of the members: the App Store environment or test authority that signed their artifacts.
     let realm: Realm
     /// The size of the facts of all customers that the identities name, in bytes.
     let factsSize: Int

@@ -6,6 +6,7 @@ package import Foundation
 package struct AuditEntry: Sendable, Hashable {
     /// The row ID of the entry; 0 before it is written.
     package let id: Int64
+    /// When the change was made or refused.
     package let at: Date
     /// Who made the change: the name of the admin key in the request, `adminKey` for the key in the configuration, or
     /// `command` for a `tenure` command on the database.

@@ -8,6 +8,7 @@ package struct Customer: Sendable, Hashable {
     package let realm: Realm
     /// An opaque ID, which clients and support staff see; see `PublicID`.
     package let publicID: String
+    /// When the service first stored the customer.
     package let createdAt: Date
     package let facts: CustomerFacts
     /// The entitlements that webhooks last reported. Nil if webhooks never reported any, and in the result of

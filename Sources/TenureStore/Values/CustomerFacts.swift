@@ -75,7 +75,7 @@ package struct CustomerFacts: Sendable, Hashable {
         renewals = latest.values.sorted { $0.originalTransactionID < $1.originalTransactionID }
     }
 
-    /// Adds promises. If two are equal, the first one stays.
+    /// Adds promises. Of two promises with the same content, only the promise that was made first stays.
     package mutating func add(_ more: [StoredPromise]) {
         guard !more.isEmpty else { return }
         var kept: [StoredPromise] = []

@@ -22,6 +22,9 @@ enum FactsFormat {
         static let isUnbound = Flags(rawValue: 1 << 1)
     }
 
+    // Each of the following types has the flags of the entries in one list: which fields an entry has, and its Boolean
+    // fields.
+
     struct ProofFlags: OptionSet {
         let rawValue: UInt64
 

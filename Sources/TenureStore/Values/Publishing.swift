@@ -179,8 +179,8 @@ package struct ChangedCustomers: Sendable {
 package struct CustomerToEvaluate: Sendable, Hashable {
     package let customer: Customer
     /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender. Unbound
-    /// customers aren't counted. Their promises repeat those of the customers whom the artifacts name, and end with
-    /// them.
+    /// customers aren't counted. Their promises repeat the promises of the customers whom the artifacts name, and end
+    /// together with these.
     package let isUnbound: Bool
     /// The promises that a rollback would restore; empty for other publications.
     package let restored: [StoredPromise]

@@ -2,6 +2,7 @@ package import Foundation
 
 /// An App Store Server Notification, byte for byte as received.
 package struct StoredNotification: Sendable, Hashable {
+    /// The environment of the App Store, or the test authority, that signed the notification.
     package let realm: Realm
     /// `notificationUUID`, the same each time that the App Store sends the notification.
     package let uuid: String

@@ -9,5 +9,6 @@ package struct StoredPolicy: Sendable, Hashable {
     package let sha256: [UInt8]
     /// Compact JSON, as `tenure policy compile` writes it.
     package let compiled: [UInt8]
+    /// When the version was first published.
     package let recordedAt: Date
 }
