@@ -14,8 +14,8 @@ package protocol DatabaseSession {
     /// Inserts a row into a table with the key `id`. Returns the row's ID, or nil if it conflicts with another row.
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64?
 
-    /// Lets the statements of this transaction take as long as they need, for publications, reports and copies. In
-    /// other transactions, statements fail after some seconds, so that no request waits for long.
+    /// Lets the statements of this transaction take as long as they need, for publishing policies, reports and copies.
+    /// In other transactions, statements fail after some seconds, so that no request waits for long.
     func allowLongStatements() throws(StoreError)
 
     /// A cache of row IDs in the table `headers`, which stores the headers of signed artifacts; nil if the session has

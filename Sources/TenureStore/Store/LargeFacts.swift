@@ -113,8 +113,8 @@ final class LargeFacts: Sendable {
         throw miss(.encoded(facts))
     }
 
-    /// Returns what a publication does to a customer that changed since its evaluation. Throws if the customer's facts
-    /// are large and the impact wasn't prepared.
+    /// Returns what the publication of a policy does to a customer that changed since the publication's evaluation.
+    /// Throws if the customer's facts are large and the result wasn't prepared.
     func impact(
         on customer: CustomerToEvaluate, _ evaluate: @escaping Evaluate
     ) throws(StoreError) -> PublicationImpact {

@@ -264,7 +264,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let all = Set(plan.identities)
         let realm = plan.realm
         var others = prepared.update.identities.filter { !all.contains($0) }
-        // The artifacts of an unbound customer name the customers that the unbound customer is linked to.
+        // The artifacts of an unbound customer (see `DatabaseTransaction`) name the customers that it is linked to.
         if !plan.identities.contains(where: { $0.kind == .unbound }) {
             others += prepared.update.facts.renewals(beyond: prepared.formerCustomer.facts)
             others += try await read { [plan] transaction in

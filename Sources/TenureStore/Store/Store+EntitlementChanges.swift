@@ -30,7 +30,7 @@ extension Store {
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
     ) async throws(StoreError) -> Bool {
         let next = try await read(at: now) { transaction -> (position: Int64, customers: [SizedCustomer])? in
-            // A publication changes customers again until it has ended and restored all promises.
+            // A publication changes customers again until it has ended and restored all promises (`StoredPromise`).
             guard let position = try transaction.comparisonPosition(), try transaction.unfinishedPublication() == nil
             else { return nil }
             return (position, try transaction.customersToCompare(after: position, limit: limit))

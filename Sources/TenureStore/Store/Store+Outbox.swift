@@ -17,7 +17,7 @@ extension Store {
         }
     }
 
-    /// Takes deliveries of messages that are due for an endpoint. No other process takes them before the lease ends.
+    /// Takes deliveries of messages that are due for an endpoint. No other process takes them until `lease` has passed.
     ///
     /// Messages about one customer are taken one at a time, in the order of the messages. A message that has failed
     /// often doesn't delay later messages.

@@ -37,7 +37,7 @@ private struct Rebuildable: Sendable {
 private struct RowsFingerprint: Sendable, Hashable {
     /// The stored bytes of the facts.
     let facts: [UInt8]
-    /// The row IDs of the customer's members.
+    /// The row IDs of the customer and of all customers that were merged into it.
     let group: [Int64]
     /// For each table with rows of the customer, the number of these rows and the highest row ID.
     let counts: [Int64]

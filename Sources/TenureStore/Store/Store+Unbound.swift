@@ -41,8 +41,8 @@ extension Store {
         return customers.isEmpty ? nil : UnboundCustomer(unbound: customer, customers: customers)
     }
 
-    /// Creates the unbound customer if needed, and links it to the members with these row IDs, piece by piece. Returns
-    /// false if none of the members exists; otherwise true.
+    /// Creates the unbound customer if needed, and links it to the members (rows of `customers`) with these row IDs, in
+    /// several short transactions. Returns false if none of the members exists; otherwise true.
     private func link(
         _ unbound: Identity, to members: [Int64], in realm: Realm, at now: Date
     ) async throws(StoreError) -> Bool {

@@ -17,7 +17,8 @@ actor WriteHealth {
     /// How long a failed write counts, even if probes succeed: a small probe may fit on a disk that is too full for a
     /// sync.
     private static let failureLifetime = Duration.seconds(30)
-    /// How long another transaction, such as a publication, may lock the tables before that counts as a failure.
+    /// How long another transaction, such as one that publishes a policy, may lock the tables before that counts as a
+    /// failure.
     private static let maximumLockDuration = Duration.seconds(10)
 
     /// Records the error of a failed write, if other writes will probably fail too. Other errors, such as `busy`, may

@@ -13,7 +13,7 @@ extension DatabaseTransaction {
     /// - Parameters:
     ///   - isNew: whether the customer was created by this transaction, and so has no artifacts yet.
     ///   - updateID: the large update to which the artifacts belong; nil for other updates. The service uses the
-    ///     artifacts once the last piece of the update is written.
+    ///     artifacts once the last transaction of the update has ended.
     func insert(
         _ artifacts: [Artifact], of customer: Customer, isNew: Bool, updateID: Int64? = nil
     ) throws(StoreError) {

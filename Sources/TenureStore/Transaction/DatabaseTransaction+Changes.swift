@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Carries out changes that support staff or the app's server request.
+/// Carries out changes that support staff or the app's server request. A *member* is a row of `customers`: a merged
+/// customer has several.
 extension DatabaseTransaction {
     /// Carries out the change, and appends an entry to the audit trail, whether it succeeds or is refused.
     func perform(

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Reads and writes the rows of `customers`.
+/// Reads and writes the rows of `customers`. Each row is a *member*: a merged customer has several.
 extension DatabaseTransaction {
     /// Returns the customer with this row ID, or the one into which it was merged; nil if the customer doesn't exist.
     ///

@@ -33,13 +33,13 @@ extension DatabaseTransaction {
         return backlog
     }
 
-    /// Takes at most `limit` due deliveries to an endpoint. No other process takes them before the lease ends.
+    /// Takes at most `limit` due deliveries to an endpoint. No other process takes them before `lease` has passed.
     ///
     /// - Parameter lease: the seconds after which another process may take a delivery again.
     func claimDeliveries(
         to endpoint: String, limit: Int, lease: TimeInterval
     ) throws(StoreError) -> [Delivery] {
-        // Messages about the many customers that a publication affects come after all other messages.
+        // Messages about the many customers that a published policy affects come after all other messages.
         var rows = try dueDeliveries(to: endpoint, isBulk: false, limit: limit)
         if rows.count < limit { rows += try dueDeliveries(to: endpoint, isBulk: true, limit: limit - rows.count) }
         let end = now.addingTimeInterval(lease).millisecondsSince1970

@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Reads everything about a customer, for support staff and for exports.
+/// Reads everything about a customer, for support staff and for exports. `DatabaseTransaction` explains members and
+/// unbound customers.
 extension DatabaseTransaction {
     /// Returns what is stored about a customer and all customers that were merged into it; nil if the customer doesn't
     /// exist.

@@ -9,7 +9,7 @@ extension DatabaseTransaction {
     /// an identity, stores a salted hash of it, so that notifications don't create the customer again. Returns how many
     /// identities were removed.
     func replaceIdentitiesWithHashes(of id: Int64, limit: Int) throws(StoreError) -> Int {
-        // The identities aren't sorted: sorting all of them for each piece would take quadratic time.
+        // The identities aren't sorted: sorting all of them at each call would take quadratic time.
         let rows = try session.rows(
             """
             DELETE FROM identities WHERE (realm, kind, value) IN (

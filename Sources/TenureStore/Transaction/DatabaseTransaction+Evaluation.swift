@@ -2,6 +2,9 @@ import Foundation
 import TenureCore
 
 /// Reads all customers for the publication of a policy, and finds those that changed since they were read.
+///
+/// A *member* is a row of `customers`; a merged customer has several. A *promise* is a right that is stored so that
+/// later policies keep it (`StoredPromise`).
 extension DatabaseTransaction {
     /// Returns at most `limit` production customers with row IDs above `id`, in the order of their row IDs. Leaves out
     /// customers that were merged into others.
@@ -93,7 +96,7 @@ extension DatabaseTransaction {
     /// transaction ends.
     package func changes(since position: DatabasePosition) throws(StoreError) -> ChangedCustomers {
         let newPosition = try self.position()
-        // The last piece of an unfinished update may have made rows count that were stored before the position.
+        // The last transaction of a large update may have made rows count that were stored before the position.
         var changed = Set(position.unfinishedMembers)
         for table in Self.factTables {
             let customers = try session.integers(

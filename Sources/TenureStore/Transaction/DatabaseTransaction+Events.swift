@@ -3,8 +3,8 @@ import TenureCore
 
 /// The timeline of a customer: what happened, besides artifacts and the grants and revocations by support.
 extension DatabaseTransaction {
-    /// Appends an event to the customer's timeline. The event belongs to the member by which the customer was found, so
-    /// that this member keeps it if a merge is undone.
+    /// Appends an event to the customer's timeline. The event belongs to the member (row of `customers`) by which the
+    /// customer was found, so that this member keeps it if a merge is undone.
     func append(
         _ kind: StoredEvent.Kind, to customer: Customer, actor: String? = nil, detail: [String: String] = [:]
     ) throws(StoreError) {

@@ -1,7 +1,8 @@
 import TenureCore
 import TenureJSON
 
-/// Operations on many identities at a time. A receipt may name thousands.
+/// Operations on many identities at a time. A receipt may name thousands. An identity names a *member*: a row of
+/// `customers`, of which a merged customer has several.
 extension DatabaseTransaction {
     /// How many identities one statement reads or writes.
     static let identitiesPerStatement = 64

@@ -1,7 +1,8 @@
 package import Foundation
 import TenureCore
 
-/// Jobs that wait for a worker, and single values in the table `progress`.
+/// Jobs that wait for a process, and single values in the table `progress`. A *member* is a row of `customers`: a
+/// merged customer has several.
 extension DatabaseTransaction {
     /// Adds a job that fetches the purchases of the member by which the customer was found from the App Store. Each
     /// member's account has its own history. Does nothing if the member has such a job already.
@@ -15,7 +16,7 @@ extension DatabaseTransaction {
     }
 
     /// Takes and returns the job that has waited longest; nil if no job is due. No other process takes the job before
-    /// the lease ends. Jobs of erased customers are removed instead of returned.
+    /// `lease` has passed. Jobs of erased customers are removed instead of returned.
     ///
     /// - Parameter lease: the seconds after which another process may take the job again.
     package func claimJob(lease: TimeInterval) throws(StoreError) -> StoredJob? {

@@ -1,6 +1,9 @@
 import TenureCore
 
 /// Merges customers who have their IDs in the same signed data, unless something shows that they are different.
+///
+/// A *member* is a row of `customers`; a merged customer has several. An *acquisition* is one Apple Account getting the
+/// app.
 extension DatabaseTransaction {
     /// Merges customers who have their IDs in the same signed data into the first of them, which gets what the others
     /// proved. Customers that may not be merged stay separate.

@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// One row of `customers`. A merged customer has several: the survivor, and the members that were merged into it.
+/// One row of `customers`. A merged customer has several: the *survivor*, with the facts of the whole customer, and the
+/// rows that were merged into it.
 struct CustomerMember {
     /// The row ID.
     let id: Int64

@@ -8,8 +8,9 @@ enum MergeReason: String, Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
-    /// The maximum number of members of one customer: more accounts than one person has. The maximum keeps updates
-    /// short, because each update reads all members. It also limits chains of merges.
+    /// The maximum number of members (rows of `customers`) of one customer: more accounts than one person has. The
+    /// maximum keeps updates short, because each update reads all members. It also limits how many merges must be
+    /// followed from a member to the row with the facts.
     static let maximumMembers = 100
 
     /// Whether two customers with these members together stay within the maximum.
@@ -32,7 +33,7 @@ extension DatabaseTransaction {
         _ other: Customer, into customer: Customer, because cause: MergeReason, of user: String? = nil,
         actor: String?, reason: String? = nil
     ) throws(StoreError) {
-        // A merged member isn't compared for webhooks anymore; its survivor is.
+        // Webhooks report nothing about `other` anymore, so its `next_comparison` is NULL.
         try session.execute(
             "UPDATE customers SET merged_into = $1, next_comparison = NULL WHERE id = $2",
             [.integer(customer.id), .integer(other.id)])

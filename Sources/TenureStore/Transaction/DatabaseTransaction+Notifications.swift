@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Stores and reads App Store Server Notifications.
+/// Stores and reads App Store Server Notifications. They belong to a *member*: a row of `customers`, of which a merged
+/// customer has several.
 extension DatabaseTransaction {
     /// Returns the result for a notification that must not be stored: it was received before, or it is about an erased
     /// customer. Nil if it is new.

@@ -8,8 +8,8 @@ extension DatabaseTransaction {
     ///
     /// - Parameters:
     ///   - customer: the customer whom the message concerns; nil if it concerns none.
-    ///   - isBulk: whether the message is about one of the many customers that a publication affects. Such messages are
-    ///     sent after all other messages.
+    ///   - isBulk: whether the message is about one of the many customers that a published policy affects. Such
+    ///     messages are sent after all other messages.
     func queue(_ message: Message, about customer: Customer?, isBulk: Bool = false) throws(StoreError) {
         var names: [String] = []
         for row in try session.rows("SELECT name, types, each_customer FROM endpoints ORDER BY name") {
@@ -20,8 +20,8 @@ extension DatabaseTransaction {
             names.append(try row.text(0))
         }
         guard !names.isEmpty else { return }
-        // The message about an erasure contains no user's ID. It also doesn't refer to the customer: messages about a
-        // hidden customer aren't delivered, and the erasure removes them.
+        // The message about an erasure contains no user's ID. It also doesn't refer to the customer: otherwise it
+        // wouldn't be delivered, and the erasure would remove it.
         let users = try customer.map { customer throws(StoreError) in
             message.kind == .customerErased ? [] : try self.users(of: customer.id)
         }

@@ -1,10 +1,11 @@
 import Foundation
 import TenureCore
 
-/// Stores and reads promises: rights that an era gave, stored so that later policies can't take them.
+/// Stores and reads promises: rights that are stored so that later policies can't take them (`StoredPromise`). A
+/// promise belongs to a *member*: a row of `customers`, of which a merged customer has several.
 extension DatabaseTransaction {
-    /// Stores a promise for the member by which the customer was found. If a publication ended the same promise before,
-    /// it counts again.
+    /// Stores a promise for the member by which the customer was found. If the publication of a policy ended the same
+    /// promise before, it counts again.
     func insert(_ promise: StoredPromise, of customer: Customer) throws(StoreError) {
         try session.execute(
             """

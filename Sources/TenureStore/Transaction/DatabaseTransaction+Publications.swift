@@ -2,7 +2,8 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// Puts versions of the policy into effect. Each time is a *publication*.
+/// Puts versions of the policy into effect. Each time is a *publication*. It may end *promises*: rights that were
+/// stored so that later policies keep them (`StoredPromise`).
 extension DatabaseTransaction {
     /// The publication in effect; nil in a new database.
     package func publication() throws(StoreError) -> StoredPublication? {

@@ -2,9 +2,10 @@ import TenureCore
 
 /// Computes the facts of two customers again after they were split.
 ///
-/// The row of a merged customer has the facts of all members together, and doesn't say which fact came from whom. So
-/// the facts of each customer are computed again from what its members stored: signed artifacts and notifications,
-/// promises, and grants and revocations by support.
+/// A merged customer has several rows in `customers`, its *members*. One of these rows has the facts of all members
+/// together, and doesn't say which fact came from whom. So the facts of each customer are computed again from what its
+/// members stored: signed artifacts and notifications, promises (`StoredPromise`), and grants and revocations by
+/// support.
 extension DatabaseTransaction {
     /// One of the customers after a split, with the facts from its own rows.
     private struct Part {

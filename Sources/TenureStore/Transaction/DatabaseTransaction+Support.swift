@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Stores and reads grants and revocations by support.
+/// Stores and reads grants and revocations by support. They belong to a *member*: a row of `customers`, of which a
+/// merged customer has several.
 extension DatabaseTransaction {
     /// Stores a grant or revocation, unless it equals the entitlement's latest grant or revocation. Returns the
     /// customer after that; nil if the customer doesn't exist.

@@ -1,4 +1,5 @@
-/// Finds the current customer of each member: the member itself, or the customer into which it was merged.
+/// Finds the current customer of each member (row of `customers`): the member itself, or the customer into which it was
+/// merged.
 extension DatabaseTransaction {
     /// Returns the members that the identities name, and their current customers. Doesn't read facts.
     func resolve(_ identities: [Identity], in realm: Realm) throws(StoreError) -> NamedMembers {

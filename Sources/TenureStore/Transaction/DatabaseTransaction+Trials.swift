@@ -16,7 +16,8 @@ extension DatabaseTransaction {
         return (customer, try use(of: entitlement, by: customer.id, session: name))
     }
 
-    /// Begins a session. Its row belongs to the member that was looked up, who keeps it if a merge is undone.
+    /// Begins a session. It belongs to the member (row of `customers`) by which the customer was looked up, so that
+    /// this member keeps the session if a merge is undone.
     package func beginTrialSession(
         _ name: String, of entitlement: String, for member: Int64
     ) throws(StoreError) {

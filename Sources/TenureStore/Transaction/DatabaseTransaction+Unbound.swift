@@ -1,6 +1,7 @@
 import TenureCore
 
-/// Unbound customers: artifacts without proof that they belong to the sender, linked to the customers whom they name.
+/// Unbound customers: artifacts without proof that they belong to the sender, linked to the members (rows of
+/// `customers`) whom they name.
 extension DatabaseTransaction {
     /// The maximum number of unbound customers with the same kind of leading artifact (`Identity.Lead`) and the same
     /// named identity. Honest devices need far fewer. Each different list of artifacts creates an unbound customer, and
@@ -22,7 +23,7 @@ extension DatabaseTransaction {
         return unboundCustomers.count < Self.maximumUnbound ? nil : unboundCustomers.first
     }
 
-    /// How many links one piece writes.
+    /// How many links one transaction writes.
     static let linksPerPiece = 64
 
     /// Creates an unbound customer with this identity, and returns its row ID.

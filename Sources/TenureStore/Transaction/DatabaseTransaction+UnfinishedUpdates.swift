@@ -9,8 +9,8 @@ extension DatabaseTransaction {
     /// The seconds after which an unfinished update is abandoned, and its artifacts are removed.
     static let maximumUpdateDuration: TimeInterval = 86_400
 
-    /// Stores that a large update of a member has begun, so that its artifacts don't count yet. `updateID` is a random
-    /// number that identifies the update.
+    /// Stores that a large update of a member (row of `customers`) has begun, so that its artifacts don't count yet.
+    /// `updateID` is a random number that identifies the update.
     func begin(_ updateID: Int64, of member: Int64) throws(StoreError) {
         try session.execute(
             "INSERT INTO unfinished_updates (customer, update_id, started_at) VALUES ($1, $2, $3)",
@@ -70,7 +70,7 @@ extension DatabaseTransaction {
     /// Removes some rows of an update that will never be finished, or of an erased customer. Returns true if no more
     /// rows are left.
     func remove(_ update: Leftovers.Update) throws(StoreError) -> Bool {
-        // The customer is locked, so that no further piece is written in the meantime.
+        // The customer is locked, so that the update writes nothing more in the meantime.
         _ = try member(.rowID(update.member))
         let isListed = try session.row(
             "SELECT 1 FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at < $3",

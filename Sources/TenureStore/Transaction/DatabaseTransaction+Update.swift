@@ -75,7 +75,7 @@ extension DatabaseTransaction {
         try insert(artifacts ?? update.artifacts, of: customer, isNew: former == nil)
         try checkPolicy(of: update, former: former)
         for promise in update.promises {
-            // A new customer has one member.
+            // A new customer has one member (row of `customers`); a merged customer has several.
             let member = former == nil ? customer.member : try member(of: customer, having: promise.acquisition)
             try insert(promise, of: customer.with(member: member))
         }

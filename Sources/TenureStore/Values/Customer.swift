@@ -14,8 +14,8 @@ package struct Customer: Sendable, Hashable {
     /// The entitlements that webhooks last reported. Nil if webhooks never reported any, and in the result of
     /// `Database.lookUp`.
     package let sentEntitlements: SentEntitlements?
-    /// The row ID of the member by which the customer was looked up. Differs from `id` if that member was merged into
-    /// this customer.
+    /// The row ID of the *member* (row of `customers`) by which the customer was looked up. It differs from `id` if
+    /// that row was merged into this customer.
     package let member: Int64
     /// Whether all purchases of a merged customer's other accounts are known: of every account except that of `member`.
     var otherAccountsAreComplete = true

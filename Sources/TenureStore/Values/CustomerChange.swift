@@ -56,7 +56,7 @@ package enum CustomerChange: Sendable, Hashable {
 package enum Transfer: String, Sendable, Hashable, CaseIterable {
     /// The acquisition stays with the first user, and the link is rejected.
     case never
-    /// The acquisition and its promises move to the newest user.
+    /// The acquisition and its promises (`StoredPromise`) move to the newest user.
     case newest
     /// The customers of both users become one customer, with everything that either of them has.
     case share

@@ -42,7 +42,7 @@ package struct CustomerDetails: Sendable {
         package let device: String
         package let firstSeen: Date
         package let lastSeen: Date
-        /// How many entitlement tokens the device got.
+        /// How many entitlement tokens (signed statements of the entitlements) the device got.
         package let entitlementTokens: Int64
     }
 

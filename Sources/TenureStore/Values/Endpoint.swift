@@ -3,7 +3,7 @@ package struct Endpoint: Sendable, Hashable {
     let name: String
     /// The kinds of messages; nil for all, including those that later releases add.
     let kinds: Set<Message.Kind>?
-    /// Whether a publication also sends a message about each customer that it affects.
+    /// Whether the endpoint also gets a message about each customer that a published policy affects.
     let eachCustomer: Bool
 
     package init(name: String, kinds: Set<Message.Kind>? = nil, eachCustomer: Bool = true) {

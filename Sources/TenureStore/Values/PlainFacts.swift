@@ -30,7 +30,7 @@ package struct PlainFacts {
     /// fit; the content of `buffer` is then undefined.
     ///
     /// - Parameters:
-    ///   - realm: the customer's realm, which is part of the key.
+    ///   - realm: the code of the customer's `Realm`, which is part of the key.
     ///   - class: returns a number for the date when the customer first got the app. Two dates may have the same number
     ///     only if no decision depends on their difference.
     package static func writeKey(

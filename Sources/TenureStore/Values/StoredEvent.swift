@@ -14,7 +14,7 @@ package struct StoredEvent: Sendable, Hashable {
         case linked
         /// The link to a user of the app was removed.
         case unlinked
-        /// The customer's acquisition of the app moved to another user of the app, with its promises.
+        /// The customer's acquisition of the app moved to another user of the app, with its promises (`StoredPromise`).
         case transferred
         /// The customer uses more devices than `DeviceUse.limit`.
         case manyDevices

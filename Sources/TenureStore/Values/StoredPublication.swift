@@ -24,7 +24,7 @@ package struct StoredPublication: Sendable, Hashable {
     package var author: String?
     /// The reason that the request gave; nil if it gave none.
     package var reason: String?
-    /// The ID of the rehearsal to which the publication refers; nil if it refers to none.
+    /// The ID of the rehearsal (dry run of the policy) to which the publication refers; nil if it refers to none.
     package var rehearsal: String?
     package var counts = Counts()
 
