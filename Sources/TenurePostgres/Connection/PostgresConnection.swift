@@ -5,10 +5,10 @@ import TenureStore
 
 /// One connection to PostgreSQL.
 ///
-/// Every call blocks its thread until the server answers. It fails once the server has sent nothing for
-/// `answerTimeout`: libpq, PostgreSQL's C library, sends and reads without blocking, and this class waits for the
-/// socket. Neither this class nor its results are `Sendable`: a `PostgresWorker` creates a connection on its dispatch
-/// queue, and uses it only there.
+/// Every call blocks its thread until the server answers, and fails if the server is silent for `answerTimeout`. libpq,
+/// PostgreSQL's C library, sends and reads without blocking, and this class waits for the socket. Neither this class
+/// nor its results are `Sendable`: a `PostgresWorker` creates a connection on its dispatch queue, and uses it only
+/// there.
 final class PostgresConnection {
     /// The purpose of the connection.
     enum Role {

@@ -5,6 +5,7 @@ import TenureStore
 struct PostgresLane {
     /// The servers to connect to. Lanes of apps with the same URL have the same cluster.
     let cluster: PostgresCluster
+    /// The address of the app's database, with its schema.
     let address: PostgresAddress
     var queue = PostgresQueue()
     /// How many jobs of this lane run.

@@ -34,8 +34,9 @@ struct FileReplacement: Sendable, Hashable, CustomStringConvertible {
 /// The header is read through SQLite's own descriptor. A descriptor of this class would drop SQLite's locks when it
 /// closes (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 final class SQLiteOpenFiles {
-    /// The path without symbolic links.
+    /// The path of the database, without symbolic links.
     let path: String
+    /// The connection that writes to the open database.
     let connection: SQLiteConnection
     /// The open files: the database, its log and the log's index. If the configured path is a link, also the link.
     private let files: [(path: String, identity: FileIdentity)]

@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Results about customers with large facts, computed between transactions, so that other writers don't have to wait.
+/// Results about customers with large facts (`CustomerFacts`), computed between transactions, so that other writers
+/// don't have to wait.
 ///
 /// For example, support merges two customers with 2,000 purchases each. The transaction runs several times:
 ///
@@ -20,8 +21,10 @@ final class LargeFacts: Sendable {
         var known: [EncodedFacts] = []
         var sums: [(inputs: Sum, result: EncodedFacts)] = []
         var remainders: [(inputs: Remainder, result: CustomerFacts)] = []
+        /// What the publication of a policy does to customers.
         var impacts: [(customer: CustomerToEvaluate, impact: PublicationImpact)] = []
-        /// What the signed entries (artifacts and notifications) of each member prove, by the member's row ID.
+        /// What the signed entries (artifacts and notifications) of each member (row of `customers`) prove, by the
+        /// member's row ID.
         var provenFacts: [Int64: Rederivation.ProvenFacts]
         /// The result that the last attempt missed; nil if it missed none.
         var missingResult: MissingResult?
@@ -52,6 +55,7 @@ final class LargeFacts: Sendable {
             return facts
         }
 
+        /// Whether the facts are combined between transactions.
         var isLarge: Bool {
             ([first] + others).reduce(0) { $0 + $1.entryCount } > DatabaseTransaction.maximumEntriesInOnePiece
         }
@@ -63,6 +67,7 @@ final class LargeFacts: Sendable {
         let parts: [CustomerFacts]
 
         var result: CustomerFacts { all.remainder(of: parts) }
+        /// Whether the result is computed between transactions.
         var isLarge: Bool { all.entryCount > DatabaseTransaction.maximumEntriesInOnePiece }
     }
 

@@ -15,6 +15,7 @@ package struct Artifact: Sendable, Hashable {
     }
 
     package let kind: Kind
+    /// The artifact as received: a compact JWS, or a receipt.
     package let bytes: [UInt8]
     /// The hash of the signed part. Two artifacts that differ only in unsigned bytes count as the same artifact.
     package let sha256: [UInt8]

@@ -50,6 +50,7 @@ package struct Identity: Sendable, Hashable {
     }
 
     package let kind: Kind
+    /// The value, in the form that the kind describes.
     package let value: String
 
     package init(_ kind: Kind, _ value: String) {

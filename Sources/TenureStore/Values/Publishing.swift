@@ -8,6 +8,7 @@ package struct RequestedPublication: Sendable, Hashable {
     /// The hash that identifies the policy.
     package let sha256: [UInt8]
     let action: StoredPublication.Action
+    /// The time of the request.
     package let at: Date
     /// The name of the admin key in the request; `service` for the first policy of a new database.
     package let actor: String
