@@ -2,14 +2,16 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// Looks up customers by row ID, which every request needs.
+/// Looks up customers by row ID, as every request does.
 ///
-/// Look-ups use separate connections, so that they don't wait for writers. Look-ups that arrive while a transaction is
-/// running share the next transaction, which has one statement.
+/// Look-ups use separate connections, so that they don't wait for writers. Look-ups that arrive while all of these
+/// connections are busy share the next transaction, which has one statement.
 final class CustomerLookups: Sendable {
     private let queue = Locked(Queue())
     private let pool: PostgresPool
+    /// What each transaction requires of the database.
     private let requirements: DatabaseRequirements
+    /// How long a look-up is repeated if its connection breaks.
     private let waitTimeout: Duration
 
     private struct Queue {
@@ -20,6 +22,7 @@ final class CustomerLookups: Sendable {
 
     /// A caller that waits for a customer.
     private struct Lookup: Sendable {
+        /// The row ID of the customer.
         let id: Int64
         let continuation: CheckedContinuation<Result<LookedUpCustomer, StoreError>, Never>
         /// The instant until which the look-up is repeated if its connection breaks.
@@ -32,7 +35,8 @@ final class CustomerLookups: Sendable {
     private static let maximumGroupSize = 64
     /// How long one app keeps a connection while other apps may wait for it.
     private static let turn = Duration.milliseconds(20)
-    /// The longest chain of merges. The limit ends a damaged chain that runs in a circle.
+    /// How many merges a look-up follows, from a customer to the one into which it was merged. The limit matters only
+    /// in a damaged database, in which customers were merged in a circle.
     private static let maximumChainLength = 100
 
     init(_ pool: PostgresPool, under requirements: DatabaseRequirements, waitTimeout: Duration) {
@@ -41,10 +45,11 @@ final class CustomerLookups: Sendable {
         self.waitTimeout = waitTimeout
     }
 
-    /// Returns the customer with this row ID, or the one into which it was merged.
+    /// Returns the customer with this row ID, or the one into which it was merged; nil if there is no such customer.
     ///
-    /// - Parameter readInTransaction: reads the customer in a separate transaction. Used while promises still
-    ///   have to be ended or restored after a publication, because the customer's stored facts may not show that yet.
+    /// - Parameter readInTransaction: reads the customer in a separate transaction. It is called while a published
+    ///   policy still has promises (`StoredPromise`) to end or to restore, because the customer's stored facts may not
+    ///   show that yet.
     func customer(
         _ id: Int64, readInTransaction: (Int64) async throws(StoreError) -> Customer?
     ) async throws(StoreError) -> Customer? {
@@ -80,7 +85,8 @@ final class CustomerLookups: Sendable {
         return try result.get()
     }
 
-    /// Queues look-ups. Asks the pool for a connection, unless enough connections are busy or no look-up waits.
+    /// Queues look-ups. If look-ups wait and fewer than `connections` connections are busy, asks the pool for another
+    /// connection.
     private func submit(_ lookups: [Lookup]) {
         let begins = queue.withLock { queue in
             queue.waiting += lookups
@@ -94,7 +100,8 @@ final class CustomerLookups: Sendable {
             fail: { error in self.fail(with: error) })
     }
 
-    /// Takes the next group of look-ups. If the group is empty, the connection isn't busy anymore.
+    /// Takes the next group of look-ups out of the queue. If none waits, returns an empty group and counts the caller's
+    /// connection as idle.
     private func next() -> [Lookup] {
         queue.withLock { queue in
             let group = Array(queue.waiting.prefix(Self.maximumGroupSize))
@@ -114,7 +121,7 @@ final class CustomerLookups: Sendable {
         for lookup in failed { lookup.continuation.resume(returning: .failure(error)) }
     }
 
-    /// Answers groups of look-ups until none waits, the turn ends, or the connection is lost.
+    /// Answers groups of look-ups until no look-up waits, the app's turn ends (`turn`), or the connection is lost.
     private func answer(on connection: PostgresConnection) {
         let end = ContinuousClock.now + Self.turn
         while true {
@@ -145,8 +152,8 @@ final class CustomerLookups: Sendable {
 
     private func giveBack() { queue.withLock { $0.busyConnections -= 1 } }
 
-    /// Repeats the look-ups with a deadline in the future, and fails the others. Repeating is safe, because look-ups
-    /// only read.
+    /// Queues the look-ups again, except for those with a deadline in the past, which fail. Repeating is safe, because
+    /// look-ups only read.
     private func repeatOrFail(_ group: [Lookup], after error: StoreError) {
         let now = ContinuousClock.now
         for lookup in group where lookup.deadline <= now { lookup.continuation.resume(returning: .failure(error)) }
@@ -159,7 +166,7 @@ final class CustomerLookups: Sendable {
     private static let findOne = "SELECT \(columns) FROM customers WHERE id = $1"
     private static let findMany = "SELECT \(columns) FROM customers WHERE id = ANY($1)"
 
-    /// Finds the customers, in the order of `ids`.
+    /// Returns the results of the look-ups, in the order of `ids`.
     private static func find(
         _ ids: [Int64], on connection: PostgresConnection, under requirements: DatabaseRequirements
     ) throws(PostgresFailure) -> [Result<LookedUpCustomer, StoreError>] {

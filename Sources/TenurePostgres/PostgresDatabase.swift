@@ -10,7 +10,9 @@ package struct PostgresDatabase: Database {
     /// The connections that all apps on this server share. A budget exists as long as a database of an app refers to
     /// it.
     private let budget: PostgresBudget
+    /// Runs the transactions.
     private let pool: PostgresPool
+    /// Looks up customers by row ID, on separate connections.
     private let lookups: CustomerLookups
     /// What every transaction requires of the database.
     private let requirements: DatabaseRequirements

@@ -36,8 +36,8 @@ extension PostgresConnection {
     /// Creates the schema if it's missing, migrates it, and stores the app that the database belongs to, in one
     /// transaction.
     ///
-    /// If several processes start at the same time, one migrates, and the others wait for it. No other process writes
-    /// at that time.
+    /// If several processes start at the same time, one of them migrates, and the others wait. No other process writes
+    /// during the migration.
     func migrate(
         _ migrations: [Migration] = Migration.all, for bundleID: String? = nil, mustBeNew: Bool = false
     ) throws(PostgresFailure) {
@@ -58,7 +58,8 @@ extension PostgresConnection {
         }
     }
 
-    /// Returns nil if the schema has no database. Must be called inside a transaction.
+    /// Returns the header of the database in the schema; nil if the schema has no database. Call it only inside a
+    /// transaction.
     private func headerIfAny() throws(PostgresFailure) -> DatabaseHeader? {
         let exists = try rows("SELECT to_regclass($1) IS NOT NULL", [.text("\"\(address.schema)\".database_state")])
         guard exists.first?.values == [.integer(1)] else { return nil }
@@ -87,7 +88,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Runs the steps that haven't run yet.
+    /// Runs the migrations that haven't run yet, and stores that they ran.
     private func apply(_ migrations: [Migration]) throws(PostgresFailure) {
         let applied = Set(try rows("SELECT name FROM migrations").flatMap(\.values))
         for migration in migrations where !applied.contains(.text(migration.name)) {
@@ -100,6 +101,7 @@ extension PostgresConnection {
 }
 
 extension StoreError {
+    /// The error if the database must be new, but exists already.
     fileprivate static func exists(_ database: String) -> StoreError {
         .unusable(database: database, detail: "it exists already; start without `--new-database`")
     }

@@ -41,6 +41,7 @@ package enum StoreError: Error, Sendable, Hashable {
         .failed("\(detail), which is a defect in Tenure; report it")
     }
 
+    /// Turns any other error into `failed`.
     init(_ error: any Error) { self = error as? StoreError ?? .failed("\(error)") }
 
     /// Whether the same operation may succeed a moment later.
@@ -74,9 +75,9 @@ extension StoreError: CustomStringConvertible {
             `\(database)` leads to another database than when the service started, or the role has lost `USAGE` on its \
             schema; check the role, and what the URL and its pooler lead to, and restart the service
             """
-        case .moved(let database, let place):
+        case .moved(let database, let target):
             """
-            the database `\(database)` was moved to `\(place)`; use the new database. If the move failed, \
+            the database `\(database)` was moved to `\(target)`; use the new database. If the move failed, \
             `tenure database reopen` makes the old database usable again
             """
         case .unavailable(let path, let detail):

@@ -278,7 +278,7 @@ extension Store {
     /// Writes an unbound customer with another list of artifacts of the app transaction `1`.
     fileprivate func unbound(_ number: Int) async throws -> Customer {
         let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "digest\(number)")
-        try await makeRoom(for: unbound, in: Sample.production, at: Sample.now)
+        try await removeUnbound(toMakeRoomFor: unbound, in: Sample.production, at: Sample.now)
         return try await update([unbound], in: Sample.production, at: Sample.now) { known in
             var update = CustomerUpdate(of: known)
             update.add([Sample.artifact("unbound \(number)")])

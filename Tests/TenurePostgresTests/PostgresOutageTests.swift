@@ -136,7 +136,7 @@ import Testing
             }
         }
         #expect(error?.isRetryable == true)
-        #expect(error?.description.contains("may have been committed or not") == true)
+        #expect(error?.description.contains("may or may not be committed") == true)
         #expect(runs.value == 1)
         _ = try await store.add("a", to: "1")
         try await store.close()

@@ -8,7 +8,7 @@ import Testing
         try withFolder { folder in
             _ = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let database = try SQLiteConnection(path: folder + "/tenure.sqlite", for: .writing)
-            let there = try database.tables().subtracting([SQLiteConnection.migrations, DatabaseTable.state])
+            let there = try database.tables().subtracting([SQLiteConnection.migrationsTable, DatabaseTable.state])
             let tables = try DatabaseTable.all()
             #expect(Set(tables.map(\.name)) == there)
             for (index, table) in tables.enumerated() {
@@ -16,7 +16,7 @@ import Testing
                     #expect(tables[..<index].contains { $0.name == parent }, "\(table.name) refers to \(parent)")
                 }
             }
-            #expect(tables.first { $0.name == "artifacts" }?.owner == 1)
+            #expect(tables.first { $0.name == "artifacts" }?.ownerColumn == 1)
             #expect(tables.first { $0.name == "customers" }?.selfReference != nil)
             #expect(tables.first { $0.name == "identities" }?.key.count == 3)
         }

@@ -55,7 +55,10 @@ import Testing
             #expect(
                 report.hasPrefix("`\(path)` \(Self.start) The open database can't be saved (\(reason)"), "\(report)")
             let command = "tenure database restore --database \(path) BACKUP"
-            #expect(report.hasSuffix("). Stop the service, run `\(command)`, and start the service."), "\(report)")
+            let placeholder = "with the path of your last backup as `BACKUP`"
+            #expect(
+                report.hasSuffix("). Stop the service, run `\(command)` \(placeholder), and start the service."),
+                "\(report)")
         }
     }
 }

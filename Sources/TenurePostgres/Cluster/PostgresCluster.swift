@@ -2,19 +2,21 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// The servers of one URL. Finds the primary server, which accepts writes.
+/// The database servers that one URL names. Finds the *primary*, the server that accepts writes. The others are
+/// *standbys*, which copy its changes and refuse writes.
 ///
-/// If several servers accept writes, the one with the highest *timeline* is the primary: PostgreSQL begins a higher
-/// timeline each time a standby is promoted. So an old primary that comes back after a failover is never used again,
-/// even after a restart of this process.
+/// After a failover, several servers may accept writes. The one with the highest *timeline* is the primary: PostgreSQL
+/// begins a higher timeline each time a standby is promoted to the primary. So an old primary that comes back is never
+/// used again, even after a restart of this process.
 final class PostgresCluster: Sendable {
     let address: PostgresAddress
     private let hosts: [PostgresHost]
     private let state = Locked(State())
-    /// Held while one thread looks for the primary. Other threads wait for its result. `Locked` can't do this, because
-    /// a connection isn't sendable.
-    private let search = NSLock()
-    private let watch = DispatchQueue(label: "tenure.postgres.watch")
+    /// Held while one thread looks for the primary. Other threads wait for the result. `Locked` can't be used here,
+    /// because a connection isn't sendable.
+    private let searchLock = NSLock()
+    /// Runs `checkOtherServers`.
+    private let watchQueue = DispatchQueue(label: "tenure.postgres.watch")
 
     private struct State {
         /// The host of the primary; nil if it is unknown or can't be reached.
@@ -25,9 +27,9 @@ final class PostgresCluster: Sendable {
         var failure: (error: PostgresFailure, at: ContinuousClock.Instant)?
         /// The primary to which this process connected last.
         var knownPrimary: KnownPrimary?
-        /// Where the apps of this process store the last primary.
+        /// Where this process stores the last primary: one storage for each app with this URL.
         var storages: [PrimaryStorage] = []
-        /// Whether the other servers are checked regularly.
+        /// Whether `checkOtherServers` has been started.
         var isWatched = false
         /// Whether a connection was ever opened.
         var hasConnected = false
@@ -41,7 +43,7 @@ final class PostgresCluster: Sendable {
     /// Whether a connection was ever opened.
     var hasConnected: Bool { state.withLock { $0.hasConnected } }
 
-    /// Adds the storage of an app. Servers with a lower timeline than the stored primary are refused from now on, and
+    /// Adds the storage of one app. From now on, servers with a lower timeline than the stored primary are refused, and
     /// each newer primary is written to the storage.
     func use(_ storage: PrimaryStorage) {
         let known = state.withLock { state in
@@ -62,14 +64,15 @@ final class PostgresCluster: Sendable {
             }
         }
         let began = ContinuousClock.now
-        search.lock()
-        defer { search.unlock() }
+        searchLock.lock()
+        defer { searchLock.unlock() }
         let (primary, failure) = state.withLock { ($0.primary, $0.failure) }
         if let primary { return try setPrimary(try PostgresConnection(to: address, at: primary, for: role)) }
         // One thread asks the servers for all threads that wait here, so they share its failure.
         if let failure, failure.at > began { throw failure.error }
         do {
-            return try setPrimary(try find(PostgresProbe(of: hosts, at: address, for: role).answers()))
+            return try setPrimary(
+                try primaryConnection(among: PostgresProbe(of: hosts, at: address, for: role).answers()))
         } catch {
             state.withLock { $0.failure = (error, .now) }
             throw error
@@ -78,9 +81,11 @@ final class PostgresCluster: Sendable {
 
     // MARK: The primary
 
-    /// Returns a connection to the primary among all servers. Throws if no server accepts writes.
-    private func find(
-        _ answers: [Result<PostgresConnection, PostgresFailure>]
+    /// Returns the connection to the primary. Throws if no server may be used as the primary.
+    ///
+    /// - Parameter answers: for each server, the connection to it, or the failure to connect.
+    private func primaryConnection(
+        among answers: [Result<PostgresConnection, PostgresFailure>]
     ) throws(PostgresFailure) -> PostgresConnection {
         // Read the storages first: a message about an unreadable storage would be hard to find among the messages about
         // the servers.
@@ -122,7 +127,8 @@ final class PostgresCluster: Sendable {
 
     /// Returns the error about an old primary: a server with a lower timeline than `timeline`.
     ///
-    /// - Parameter remedy: a sentence to add to the message.
+    /// - Parameter remedy: what the operator can do in a special case. It is appended to the message, so it begins with
+    ///   a period.
     private func oldPrimaryFailure(
         _ connection: PostgresConnection, olderThan timeline: UInt32, remedy: String = ""
     ) -> PostgresFailure {
@@ -132,7 +138,8 @@ final class PostgresCluster: Sendable {
                 + "with timeline \(timeline) was promoted since; stop the old primary\(remedy)")
     }
 
-    /// Reads the primary from a storage. Throws a failure with a remedy if the storage can't be read.
+    /// Reads the primary from a storage; nil if none was stored yet. If the storage can't be read, throws a failure
+    /// that says what to do.
     private func primary(in storage: PrimaryStorage) throws(PostgresFailure) -> KnownPrimary? {
         do {
             return try storage.read()
@@ -141,8 +148,9 @@ final class PostgresCluster: Sendable {
                 .unusable(
                     database: address.description,
                     detail: """
-                        `\(storage.name)` can't be read (\(error)), so an old primary server might be used. Run this as the \
-                        service's user. If the file is damaged and the servers in the URL are right, remove it
+                        `\(storage.name)` can't be read (\(error)), so an old primary server might be used. Run \
+                        `tenure` as the service's user. If the file is damaged and the servers in the URL are right, \
+                        remove it
                         """))
         }
     }
@@ -158,16 +166,18 @@ final class PostgresCluster: Sendable {
         for storage in storages { store(primary, in: storage) }
     }
 
-    /// Writes the primary unless the storage has a later primary. A failure doesn't keep the service from running.
+    /// Writes the primary to the storage, unless the storage already has this primary or a later one. The service keeps
+    /// running if that fails.
     private func store(_ primary: KnownPrimary, in storage: PrimaryStorage) {
-        // Another connection may have found a later primary since this one was checked.
+        // Another connection may have found a later primary in the meantime.
         if let known = try? storage.read(), known.system == primary.system, known.timeline >= primary.timeline {
             return
         }
         try? storage.write(primary)
     }
 
-    /// Makes this connection's server the primary, and ends connections to other servers.
+    /// Makes this connection's server the primary, and ends the connections to all other servers. Returns the
+    /// connection.
     private func setPrimary(_ connection: PostgresConnection) throws(PostgresFailure) -> PostgresConnection {
         do {
             try check(connection)
@@ -203,7 +213,8 @@ final class PostgresCluster: Sendable {
 
     // MARK: Detecting failovers
 
-    /// Checks all servers regularly: an old primary may still answer requests although another server was promoted.
+    /// Starts `checkOtherServers`, if the URL names several servers: an old primary may still answer although another
+    /// server was promoted.
     private func beginWatching() {
         guard hosts.count > 1,
             state.withLock({ state in
@@ -214,14 +225,17 @@ final class PostgresCluster: Sendable {
         checkOtherServers()
     }
 
-    /// Every few seconds, makes a server the primary if it accepts writes and has a higher timeline.
+    /// Every few seconds, connects to all servers except the primary. If one of them accepts writes and has a higher
+    /// timeline, makes it the primary.
     private func checkOtherServers() {
-        watch.asyncAfter(deadline: .now() + Self.watchInterval) { [weak self] in
+        watchQueue.asyncAfter(deadline: .now() + Self.watchInterval) { [weak self] in
             guard let self else { return }
             let (primary, timeline) = self.state.withLock { ($0.primary, $0.timeline) }
             let others = self.hosts.filter { $0 !== primary }
             let answers = PostgresProbe(of: others, at: self.address, for: .lookups).answers()
-            if let found = try? self.find(answers), found.server.timeline > timeline { _ = try? self.setPrimary(found) }
+            if let found = try? self.primaryConnection(among: answers), found.server.timeline > timeline {
+                _ = try? self.setPrimary(found)
+            }
             self.checkOtherServers()
         }
     }

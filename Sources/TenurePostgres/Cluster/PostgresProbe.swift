@@ -1,6 +1,6 @@
 import Foundation
 
-/// Connects to several servers at once and reads their state.
+/// Connects to several servers at once, and reads the state of each (`PostgresServerState`).
 final class PostgresProbe: @unchecked Sendable {
     // `Locked` can't wait until another thread changes the value. `receivedAnswers` and `isOver` are used only while
     // the condition is locked. A connection is made on one thread, put into `receivedAnswers`, and used only by the
@@ -9,7 +9,9 @@ final class PostgresProbe: @unchecked Sendable {
     private let address: PostgresAddress
     private let role: PostgresConnection.Role
     private let condition = NSCondition()
+    /// The answers so far. `index` is the position of the host in `hosts`.
     private var receivedAnswers: [(index: Int, answer: Answer)] = []
+    /// Whether `answers` has stopped waiting. Later answers are dropped.
     private var isOver = false
 
     /// The connection to one host, or the failure to connect.
@@ -21,13 +23,13 @@ final class PostgresProbe: @unchecked Sendable {
         self.role = role
     }
 
-    /// How many seconds to wait for the other servers after one accepts writes: another one may have been promoted
-    /// later.
+    /// Once a server that accepts writes has answered, how many seconds to wait for the other servers: one of them may
+    /// have been promoted later.
     private static let grace = 1.0
 
-    /// Returns the answers in the order of the hosts. Leaves out the hosts that took too long.
+    /// Connects to all hosts. Returns the answers in the order of `hosts`, without the hosts that took too long.
     func answers() -> [Answer] {
-        // A single host is asked on this thread.
+        // With a single host, this thread connects.
         guard hosts.count > 1 else { return hosts.map { ask($0) } }
         for (index, host) in hosts.enumerated() {
             DispatchQueue(label: "tenure.postgres.probe").async { [self] in recordAnswer(ask(host), of: index) }
@@ -49,6 +51,7 @@ final class PostgresProbe: @unchecked Sendable {
         return receivedAnswers.sorted { $0.index < $1.index }.map(\.answer)
     }
 
+    /// Connects to one host. Blocks the thread until the host answers, or until a timeout.
     private func ask(_ host: PostgresHost) -> Answer {
         Result { () throws(PostgresFailure) in try PostgresConnection(to: address, at: host, for: role) }
     }

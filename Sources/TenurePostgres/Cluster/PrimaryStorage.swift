@@ -2,7 +2,7 @@
 package struct KnownPrimary: Sendable, Hashable, Codable {
     /// PostgreSQL's system identifier. A server, its standbys and its physical backups have the same one.
     package let system: String
-    /// The timeline, which each promotion of a standby increases.
+    /// PostgreSQL's timeline number, which grows each time a standby is promoted to the primary.
     package let timeline: UInt32
 }
 
@@ -10,9 +10,9 @@ package struct KnownPrimary: Sendable, Hashable, Codable {
 package struct PrimaryStorage: Sendable {
     /// The name in messages, such as the path of a file.
     let name: String
-    /// Returns nil if nothing was written yet.
+    /// Returns the primary that was written last; nil if none was written yet.
     let read: @Sendable () throws -> KnownPrimary?
-    /// Does nothing if there is no place to write to.
+    /// Stores a primary. Does nothing in a command, which only reads, or before the folder of the keys exists.
     let write: @Sendable (KnownPrimary) throws -> Void
 
     package init(

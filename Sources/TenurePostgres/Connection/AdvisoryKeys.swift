@@ -1,17 +1,18 @@
-/// The locks that a transaction takes before it reads anything. Transactions with a key in common run one after the
-/// other, in all processes that use the database.
+/// The locks for the keys of a transaction (`LockKey`). The transaction takes them before it reads anything.
+/// Transactions with a key in common run one after the other, in all processes that use the database.
 ///
-/// PostgreSQL identifies a lock by a number. If two keys have the same number, one transaction waits for the other
-/// unnecessarily.
+/// The locks are PostgreSQL's advisory locks, which have numbers. If two keys have the same number, one transaction
+/// waits for the other unnecessarily.
 struct AdvisoryKeys: Hashable {
     /// The locks' numbers in ascending order, so that two transactions can't deadlock.
     let numbers: [Int64]
-    /// A lock that all transactions with keys share, and that a transaction with too many keys holds exclusively.
+    /// The number of a lock that all transactions with keys share. A transaction with more than `maximum` keys holds it
+    /// exclusively instead of locking each key.
     let all: Int64
-    /// See `writers(in:)`.
+    /// The number of the lock that all writing transactions share; see `writers(in:)`.
     private let writers: Int64
 
-    /// The maximum number of locks. More locks would fill the server's lock table, so the exclusive lock replaces them.
+    /// The maximum number of keys that are locked one by one. More locks would fill the server's lock table.
     static let maximum = 64
 
     init(_ keys: [String], schema: String) {
@@ -21,12 +22,13 @@ struct AdvisoryKeys: Hashable {
         writers = Self.writers(in: schema)
     }
 
-    /// The lock that all transactions that write share, and that a migration holds exclusively. A transaction takes
-    /// this lock first, so that it doesn't wait for the lock while it holds a key.
+    /// The number of the lock that all writing transactions share. A transaction that must write alone, such as a
+    /// migration, holds it exclusively. Each transaction takes this lock first, so that it never waits for the lock
+    /// while it holds a key.
     static func writers(in schema: String) -> Int64 { number("migrations", schema, "") }
 
-    /// The statement after `BEGIN` that takes all locks: one statement, so that `statement_timeout` limits the wait for
-    /// all locks together.
+    /// The SQL that takes all locks, to append to `BEGIN`. It is a single statement, so that `statement_timeout` limits
+    /// the wait for all locks together.
     var statements: String {
         let first = "; SELECT pg_advisory_xact_lock_shared(\(writers))"
         return switch numbers.count {
@@ -38,10 +40,10 @@ struct AdvisoryKeys: Hashable {
         }
     }
 
-    /// Returns the number of the PostgreSQL advisory lock for a key.
+    /// Returns the number of the advisory lock for a key.
     ///
-    /// The number is a hash of the kind, the schema and the key: FNV-1a with the final steps of MurmurHash, so that
-    /// similar keys get very different numbers.
+    /// The number is a hash of the kind of lock (`key`, `all` or `migrations`), the schema and the key: FNV-1a with the
+    /// final steps of MurmurHash, so that similar keys get very different numbers.
     static func number(_ kind: String, _ schema: String, _ key: String) -> Int64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in "tenure \(kind)\u{0}\(schema)\u{0}\(key)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }

@@ -3,34 +3,37 @@ import Foundation
 import TenureCore
 package import TenureStore
 
-/// The address of a database: a URL for libpq (`postgres://…` with all of its options), with options for Tenure.
+/// The address of a database: a URL for libpq, PostgreSQL's C library, with any of libpq's options and with options for
+/// Tenure.
 ///
 /// The options for Tenure are `schema` (default `tenure`), `connections` (the maximum, default 16) and
 /// `allow_fsync_off` (default `false`).
 package struct PostgresAddress: Sendable, Hashable {
+    /// The PostgreSQL schema with Tenure's tables.
     package let schema: String
-    /// The maximum number of connections for transactions. Looking up customers takes more connections: two for one
-    /// database, and one more for each further database on the server, at most eight.
+    /// The maximum number of connections for transactions. Looking up customers takes additional connections: two for
+    /// one database, and one more for each further database on the server, at most eight.
     let connections: Int
     /// Whether the server may run with `fsync = off`, so that a crash of its machine may lose acknowledged
     /// transactions.
     let allowsFsyncOff: Bool
-    /// The server and the database, without secrets.
+    /// The server and the database, without secrets, such as `postgres://db.example.com:5432/tenure`.
     package let description: String
     /// Seconds until an attempt to connect to one host counts as failed: from 2 to 20, by default 3.
     let connectTimeout: Int
-    /// The servers that the URL names, in its order.
+    /// The servers that the URL names, in the order of the URL.
     let hosts: [PostgresHostName]
     /// The URL for libpq, which may contain a password.
     let url: Secret<String>
 
+    /// Whether a string begins like the URL of a PostgreSQL database.
     package static func isPostgres(_ url: String) -> Bool {
         url.hasPrefix("postgres://") || url.hasPrefix("postgresql://")
     }
 
     /// Throws `StoreError.unusable`, with a message that repeats no password.
     package init(_ url: String) throws(StoreError) {
-        let (address, query) = Self.parts(url)
+        let (address, query) = Self.splitQuery(of: url)
         // The address as error messages may show it.
         let shown = Self.mayHoldSecret(url) ? "postgres://…" : address
         guard Self.isPostgres(url) else {
@@ -40,7 +43,7 @@ package struct PostgresAddress: Sendable, Hashable {
         var libpqPairs: [Substring] = []
         for pair in query.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if let name = parts.first.map(String.init), Self.ownNames.contains(name) {
+            if let name = parts.first.map(String.init), Self.tenureOptionNames.contains(name) {
                 tenureOptions[name] = parts.count == 2 ? String(parts[1]) : ""
             } else {
                 libpqPairs.append(pair)
@@ -74,7 +77,8 @@ package struct PostgresAddress: Sendable, Hashable {
         }
     }
 
-    private static let ownNames: Set<String> = ["schema", "connections", "allow_fsync_off"]
+    /// The options in a URL that libpq doesn't know.
+    private static let tenureOptionNames: Set<String> = ["schema", "connections", "allow_fsync_off"]
 
     /// Whether a string is a valid name of a schema. PostgreSQL reserves names that begin with `pg_`.
     private static func isSchema(_ name: String) -> Bool {
@@ -101,7 +105,7 @@ package struct PostgresAddress: Sendable, Hashable {
     // MARK: Parsing without showing a password
 
     /// Splits the URL into the part before its query, and its query. A password may contain an unescaped `?`.
-    private static func parts(_ url: String) -> (address: String, query: String) {
+    private static func splitQuery(of url: String) -> (address: String, query: String) {
         let afterUser = url.lastIndex(of: "@") ?? url.startIndex
         // If no `?` follows the last `@`, that `@` is in the query, so the first `?` begins the query.
         guard let mark = url[afterUser...].firstIndex(of: "?") ?? url.firstIndex(of: "?") else { return (url, "") }
@@ -113,8 +117,10 @@ package struct PostgresAddress: Sendable, Hashable {
         url.contains("@") || url.lowercased().contains("password")
     }
 
-    /// Returns the options that libpq reads in the URL. libpq's error message may repeat a password, so the error
-    /// contains that message only if the URL can't have a password.
+    /// Returns the options that libpq reads in the URL, by name. libpq's error message may repeat a password, so the
+    /// error contains that message only if the URL can't have a password.
+    ///
+    /// - Parameter shown: the address as error messages may show it.
     private static func options(_ url: String, shown: String) throws(StoreError) -> [String: String] {
         var message: UnsafeMutablePointer<CChar>?
         defer { PQfreemem(message) }
@@ -135,7 +141,7 @@ package struct PostgresAddress: Sendable, Hashable {
         return found
     }
 
-    /// The options that have a value.
+    /// Copies a list of options out of libpq's memory, by name. Leaves out options without a value.
     static func values(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
         var found: [String: String] = [:]
         var option = options

@@ -1,8 +1,8 @@
 import CLibPQ
 import TenureStore
 
-/// The server's answer to one statement, in libpq's memory. The memory is freed with this object, which must not leave
-/// the connection's queue.
+/// The server's answer to one statement, in the memory of libpq, PostgreSQL's C library. The memory is freed with this
+/// object. Use the object only on the dispatch queue of its connection (`PostgresWorker`).
 final class PostgresAnswer {
     private let result: OpaquePointer
 
@@ -30,7 +30,7 @@ final class PostgresAnswer {
     private static let sqlState = Int32(UInt8(ascii: "C"))
     static let primaryMessage = Int32(UInt8(ascii: "M"))
 
-    /// The type of a parameter of a described statement.
+    /// The type of a parameter, if this is the answer to `PQsendDescribePrepared`.
     func parameterType(_ index: Int) -> Oid { PQparamtype(result, Int32(truncatingIfNeeded: index)) }
 
     /// Copies all rows out of libpq's memory.
@@ -47,7 +47,7 @@ final class PostgresAnswer {
         return rows
     }
 
-    /// The bytes of a column, valid as long as this object; nil for NULL, and if there is no such column.
+    /// The bytes of a column, valid as long as this object; nil for NULL, and for a row or column that doesn't exist.
     func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
         let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
         guard (0..<PQntuples(result)).contains(row), (0..<PQnfields(result)).contains(column),
@@ -56,7 +56,7 @@ final class PostgresAnswer {
         return UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, column)))
     }
 
-    /// A whole number of eight bytes; nil for NULL and for other types.
+    /// The value of a column of the type `int8` (8 bytes); nil for NULL and for other types.
     func integer(_ row: Int, _ column: Int) -> Int64? {
         guard PQftype(result, Int32(truncatingIfNeeded: column)) == PostgresType.int8 else { return nil }
         return bytes(row, column)?.bigEndian(Int64.self)
@@ -96,9 +96,9 @@ extension UnsafeRawBufferPointer {
         return Number(bigEndian: loadUnaligned(as: Number.self))
     }
 
-    /// The value of a `numeric`, if it is a whole number of 64 bits. PostgreSQL's `numeric_send` writes words of 16
-    /// bits: the number of digits, the weight of the first digit, the sign, the scale, and the digits to the base of
-    /// 10,000.
+    /// The value of a `numeric`; nil if it isn't a whole number that fits into 64 bits. PostgreSQL's `numeric_send`
+    /// writes words of 16 bits: the number of digits, the weight of the first digit, the sign, the scale, and the
+    /// digits to the base of 10,000.
     fileprivate var wholeNumeric: Int64? {
         guard count >= 8, count.isMultiple(of: 2) else { return nil }
         let words = stride(from: 0, to: count, by: 2).map {

@@ -5,22 +5,24 @@ import TenureStore
 
 /// What a server reported about itself when a connection to it was opened.
 struct PostgresServerState {
-    /// Whether the connection leads to the server itself, and not to a pooler.
+    /// Whether the connection leads to the server itself, and not to a connection pooler such as PgBouncer.
     var isDirect = false
     /// The value of `synchronous_commit` for transactions that write.
     var synchronousCommit = "on"
-    /// Whether commits wait for a standby.
+    /// Whether commits wait for a standby: a server that copies the changes of the primary.
     var hasSynchronousStandby = false
-    /// Whether the server is a primary.
+    /// Whether the server accepts writes, as a primary does. A standby refuses writes.
     var takesWrites = true
-    /// The timeline, which each promotion of a standby increases; 0 if the server doesn't report it.
+    /// PostgreSQL's timeline number, which grows each time a standby is promoted to the primary. 0 if the server
+    /// doesn't report it.
     var timeline: UInt32 = 0
     /// PostgreSQL's system identifier, which a server shares with its standbys; nil if the server doesn't report it.
     var system: String?
 }
 
 extension PostgresConnection {
-    /// Connects within the address's timeout for one host. A host's name is resolved by the system, with its timeouts.
+    /// Connects to one host, and returns libpq's connection. Throws after `connectTimeout`. The system resolves the
+    /// host's name, and may take longer.
     static func connect(
         to address: PostgresAddress, at host: PostgresHostName, _ warnings: PostgresWarnings
     ) throws(PostgresFailure) -> OpaquePointer {
@@ -60,8 +62,10 @@ extension PostgresConnection {
         return handle
     }
 
-    /// Reads the server's state. Changes settings only for the transaction that reads, because a pooler may run the
-    /// next transaction on another connection.
+    /// Reads the server's state. Throws `unusable` if Tenure can't use the server.
+    ///
+    /// Changes no settings beyond the transaction that reads, because a pooler may run the next transaction on another
+    /// connection.
     func readServerState(for role: Role) throws(PostgresFailure) -> PostgresServerState {
         let version = Int(PQserverVersion(handle))
         guard version >= 130_000 else {
@@ -71,7 +75,7 @@ extension PostgresConnection {
         guard settings.count == 7 else { throw unusable("it doesn't report its settings") }
         // The values are in the order of the query in `settings(and:)`.
         var state = PostgresServerState()
-        // A pooler reports its own process ID, for cancel requests.
+        // Through a pooler, libpq gets the pooler's process ID instead of the server's.
         state.isDirect = settings[0] == .integer(Int64(PQbackendPID(handle)))
         // `remote_apply` is stronger than `on`, so it is kept.
         if settings[2] == .text("remote_apply") { state.synchronousCommit = "remote_apply" }
@@ -87,8 +91,8 @@ extension PostgresConnection {
         return state
     }
 
-    /// Reads the settings with a query: at the start of a connection, a pooler reports the settings of an earlier
-    /// connection.
+    /// Reads the server's settings and state with a query. What libpq learns at the start of a connection isn't enough:
+    /// a pooler then reports the settings of an earlier connection.
     private func settings() throws(PostgresFailure) -> [SQLValue] {
         // The name of the current WAL file begins with the timeline. The control file isn't used, because it still has
         // the earlier timeline for a while after a promotion.
@@ -104,8 +108,8 @@ extension PostgresConnection {
         return try settings(and: "NULL::text, NULL::text")
     }
 
-    /// Reads the settings, and the values of more SQL expressions. Fails if the server doesn't know a function in these
-    /// expressions.
+    /// Reads the settings, and the values of two more SQL expressions: the timeline's WAL file and the system
+    /// identifier. Fails if the server doesn't know a function in them.
     private func settings(and more: String) throws(PostgresFailure) -> [SQLValue] {
         try transact(.lookingUp) { () throws(PostgresFailure) in
             try rows(

@@ -5,9 +5,10 @@ import TenureStore
 
 /// One connection to PostgreSQL.
 ///
-/// Every call blocks its thread until the server answers, at most for `answerTimeout`: libpq sends and reads without
-/// blocking, and this class waits for the socket. Neither this class nor its results are `Sendable`: a worker creates a
-/// connection on its queue, and uses it only there.
+/// Every call blocks its thread until the server answers, and fails if the server is silent for `answerTimeout`. libpq,
+/// PostgreSQL's C library, sends and reads without blocking, and this class waits for the socket. Neither this class
+/// nor its results are `Sendable`: a `PostgresWorker` creates a connection on its dispatch queue, and uses it only
+/// there.
 final class PostgresConnection {
     /// The purpose of the connection.
     enum Role {
@@ -17,7 +18,8 @@ final class PostgresConnection {
         case lookups
     }
 
-    /// Longer than `statement_timeout`, so that only a server that doesn't answer at all counts as gone.
+    /// `answerTimeout` once the connection is open. Longer than `statement_timeout` (4 seconds), so that only a server
+    /// that doesn't answer at all counts as gone.
     static let defaultAnswerTimeout = Duration.seconds(6)
 
     /// Whether the connection is broken and can't be used anymore.
@@ -29,22 +31,25 @@ final class PostgresConnection {
     /// How long a commit may wait for a standby, which `statement_timeout` doesn't limit.
     static let commitTimeout = Duration.seconds(4)
 
-    /// The time after which to ask the server to cancel the running statement; nil to wait for its answer.
+    /// How long a statement may run until this class asks the server to cancel it; nil to wait for its answer.
     var cancelsAfter: Duration?
-    /// The address of the app that uses the connection now. Apps with one database and role share connections.
+    /// The address of the app that uses the connection now. Apps with the same database and role share connections.
     var address: PostgresAddress
+    /// The server to which the connection leads.
     let host: PostgresHost
-    /// The host's generation when the connection was opened.
+    /// The value of `host.generation` when the connection was opened.
     private let generation: Int
     /// What the server reported about itself when the connection was opened.
     private(set) var server = PostgresServerState()
     /// Receives the server's warnings on this connection. `clear()` removes the latest warning.
     let warnings = PostgresWarnings()
+    /// libpq's connection.
     let handle: OpaquePointer
     /// Whether the server was asked to cancel a statement. After that, no transaction begins on the connection.
     private var isCanceled = false
     private var statements = StatementCache()
-    /// Whether a prepared statement was outdated or unknown to the server. All statements are prepared again then.
+    /// Whether the server reported that a prepared statement was outdated or unknown. If so, all statements are
+    /// prepared again.
     private var statementsAreStale = false
 
     /// - Parameter host: One of the address's hosts; nil for the first host.
@@ -73,7 +78,8 @@ final class PostgresConnection {
         try answer(sql, try PostgresParameters(arguments)).changes
     }
 
-    /// Sends a statement in one round trip. On a direct connection it is prepared once, under a name.
+    /// Runs a statement and returns the server's answer. On a direct connection, each statement is prepared once, under
+    /// a name.
     func answer(_ sql: String, _ parameters: PostgresParameters) throws(PostgresFailure) -> PostgresAnswer {
         guard isDirect else {
             let sent = parameters.withPointers { values, lengths, formats in
@@ -99,11 +105,11 @@ final class PostgresConnection {
         try finish(sent: PQsendQuery(handle, script))
     }
 
-    /// Whether the server itself is at the other end. A pooler may run each transaction on another connection, where
-    /// prepared statements have other names or don't exist.
+    /// Whether the server itself is at the other end, and not a connection pooler. A pooler may run each transaction on
+    /// another connection, where prepared statements have other names or don't exist.
     var isDirect: Bool { server.isDirect }
 
-    /// Whether `PostgresHost` has dropped its connections since this one was opened.
+    /// Whether `PostgresHost.dropConnections` was called since this connection was opened.
     var isDropped: Bool { host.generation != generation }
 
     /// Whether a transaction can begin on this connection.
@@ -112,7 +118,7 @@ final class PostgresConnection {
     /// Whether a transaction is open.
     var isInTransaction: Bool { !isLost && PQtransactionStatus(handle) != PQTRANS_IDLE }
 
-    /// Prepares a statement, and returns its name.
+    /// Prepares a statement, and returns its name. `key` identifies it in the cache.
     private func prepare(_ sql: String, _ types: [Oid], as key: String) throws(PostgresFailure) -> String {
         let name = statements.newName()
         _ = try finish(sent: PQsendPrepare(handle, name, sql, Int32(types.count), types))
@@ -181,7 +187,7 @@ final class PostgresConnection {
         return failure
     }
 
-    /// An error of libpq itself.
+    /// Returns the failure for an error of libpq itself, such as a lost connection.
     private func clientFailure() -> PostgresFailure {
         let message = String(cString: PQerrorMessage(handle)).onOneLine
         guard PQstatus(handle) == CONNECTION_BAD else { return PostgresFailure(.failed(message)) }
@@ -219,8 +225,8 @@ final class PostgresConnection {
         }
     }
 
-    /// Asks the server to cancel the statement. The connection isn't reused, because the request may arrive during a
-    /// later statement.
+    /// Asks the server to cancel the running statement. No later transaction uses the connection, because the request
+    /// may arrive during a later statement.
     private func cancel() {
         isCanceled = true
         guard let request = PQgetCancel(handle) else { return }
@@ -233,8 +239,8 @@ final class PostgresConnection {
         }
     }
 
-    /// Waits at most 100 ms. Returns false if the socket isn't ready yet. After the deadline, drops all connections to
-    /// this server, because they would time out too.
+    /// Waits for the socket, at most 100 ms. Returns whether the socket is ready. After the deadline, throws and drops
+    /// all connections to this server, because they would time out too.
     private func isReady(
         for events: Int32, until deadline: ContinuousClock.Instant
     ) throws(PostgresFailure) -> Bool {
@@ -255,7 +261,7 @@ final class PostgresConnection {
         return Self.wait(PQsocket(handle), for: events, until: min(deadline, .now + .milliseconds(100)))
     }
 
-    /// Whether the socket is ready before the deadline.
+    /// Waits for the socket. Returns false if the socket isn't ready at the deadline.
     static func wait(_ socket: Int32, for events: Int32, until deadline: ContinuousClock.Instant) -> Bool {
         while true {
             let left = deadline - .now

@@ -3,12 +3,13 @@ import TenureStore
 
 /// The reason why a statement failed, and whether to repeat it.
 struct PostgresFailure: Error {
-    /// What may make the transaction succeed.
+    /// What to do so that the transaction succeeds.
     enum Remedy {
         /// The connection is lost. The transaction may be repeated on another connection.
         case reconnect
         /// Another transaction conflicted, or a plan is out of date. The same transaction may succeed immediately.
         case repeatTransaction
+        /// Repeating the transaction doesn't help.
         case none
     }
 
@@ -64,8 +65,8 @@ struct PostgresFailure: Error {
         }
     }
 
-    /// The failure of a write to a standby. A connection to another server may help; another connection to this server
-    /// doesn't.
+    /// The failure of a write to a standby, a server that only copies the changes of the primary. A connection to
+    /// another server may help; another connection to this server doesn't.
     static func standby(_ database: String) -> PostgresFailure {
         PostgresFailure(
             .readOnly(database: database, detail: "it is a standby or read-only; use the primary server in its URL"),

@@ -10,7 +10,8 @@ final class PostgresHost: Sendable {
         self.name = name
     }
 
-    /// Grows when all connections are dropped. A connection is valid as long as it was opened with this value.
+    /// A number that grows when all connections are dropped. A connection is valid as long as the number is the same as
+    /// when the connection was opened.
     var generation: Int { drops.withLock { $0 } }
 
     /// Ends all connections to this server, even those that wait for an answer. Called if the server didn't answer on

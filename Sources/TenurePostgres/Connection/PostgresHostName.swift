@@ -1,10 +1,11 @@
 import CLibPQ
 import TenureStore
 
-/// One server of a URL. Empty values are libpq's defaults.
+/// One of the servers that a URL names. If a field is empty, libpq (PostgreSQL's C library) uses its default.
 struct PostgresHostName: Sendable, Hashable, CustomStringConvertible {
+    /// The name or IP address of the server, or the folder of its socket.
     let host: String
-    /// The IP address, if the URL gives it beside the name.
+    /// The IP address, if the URL has the option `hostaddr`, so that the name isn't resolved.
     let address: String
     let port: String
 
@@ -13,7 +14,12 @@ struct PostgresHostName: Sendable, Hashable, CustomStringConvertible {
         return port.isEmpty ? name : "\(name):\(port)"
     }
 
-    /// Returns the servers that libpq reads in a URL, or in its environment variables if the URL names none.
+    /// Returns the servers in the options of a URL. If the URL names none, returns those in libpq's environment
+    /// variables, such as `PGHOST`.
+    ///
+    /// - Parameters:
+    ///   - options: the options that libpq reads in the URL, by name.
+    ///   - database: the name of the database for the error message.
     static func all(in options: [String: String], database: String) throws(StoreError) -> [PostgresHostName] {
         let defaults = defaults()
         func list(_ name: String) -> [String] {
@@ -36,7 +42,7 @@ struct PostgresHostName: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What libpq takes from environment variables and service files.
+    /// The options that libpq takes from environment variables and service files, by name.
     private static func defaults() -> [String: String] {
         guard let options = PQconndefaults() else { return [:] }
         defer { PQconninfoFree(options) }

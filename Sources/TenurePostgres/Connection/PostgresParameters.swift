@@ -7,7 +7,7 @@ struct PostgresParameters {
     /// Where each value begins in `bytes`; nil for NULL.
     private var offsets: [Int?] = []
     private var lengths: [Int32] = []
-    /// The types; zero for NULL, which lets the server choose the type.
+    /// The object IDs of the types; 0 for NULL, which lets the server choose the type.
     private(set) var types: [Oid] = []
 
     init() {}

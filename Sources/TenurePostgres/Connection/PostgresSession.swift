@@ -1,6 +1,7 @@
 import TenureStore
 
-/// A connection inside a transaction. A session exists as long as its transaction, on the connection's queue.
+/// A connection inside a transaction. A session exists as long as its transaction, and is used only on the dispatch
+/// queue of the connection (`PostgresWorker`).
 final class PostgresSession: DatabaseSession {
     let dialect = SQLDialect.postgres
     private let connection: PostgresConnection
@@ -23,7 +24,8 @@ final class PostgresSession: DatabaseSession {
         try keepingFailure { () throws(PostgresFailure) in try connection.allowLongStatements() }
     }
 
-    /// Makes a call and keeps its failure. Throws the first failure again if the transaction has failed already.
+    /// Makes a call, and stores its failure in `failure`. If an earlier call has failed, throws that failure again
+    /// without making the call.
     private func keepingFailure<Value>(_ call: () throws(PostgresFailure) -> Value) throws(StoreError) -> Value {
         if let failure { throw failure.error }
         do {

@@ -4,6 +4,8 @@ import TenureStore
 /// Runs, commits and repeats transactions.
 extension PostgresConnection {
     /// Runs a transaction. If it conflicts with another transaction, repeats it after a short random pause.
+    ///
+    /// - Parameter requirements: what the process requires of the database; nil while the process opens the database.
     func transact<Value>(
         _ transaction: Transaction, under requirements: DatabaseRequirements? = nil,
         _ body: (any DatabaseSession) throws(StoreError) -> Value
@@ -70,8 +72,8 @@ extension PostgresConnection {
             "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '10s', true)")
     }
 
-    /// Commits. Throws if it isn't certain that the server has committed and, with a standby, that the standby has the
-    /// transaction.
+    /// Commits. Throws unless the server confirms the commit. If commits wait for a standby, the standby must have the
+    /// transaction, too.
     private func commit(_ transaction: Transaction) throws(PostgresFailure) {
         warnings.clear()
         if case .writing = transaction { cancelsAfter = Self.commitTimeout }
@@ -85,13 +87,13 @@ extension PostgresConnection {
         } catch {
             rollBack()
             guard isLost, transaction.writes else { throw error }
-            // The server may or may not have committed. Clients repeat their request, which changes nothing the second
-            // time.
+            // The server may or may not have committed. Clients repeat their requests, and a repeated request changes
+            // nothing.
             throw PostgresFailure(
                 .unreachable(
                     database: address.description,
                     detail:
-                        "the connection was lost during the commit, so the transaction may have been committed or not"))
+                        "the connection was lost during the commit, so the transaction may or may not be committed"))
         }
         // The server committed, but stopped waiting for the standby: a failover could lose the transaction.
         guard transaction.writes, let warning = warnings.last else { return }
@@ -99,8 +101,8 @@ extension PostgresConnection {
             .unreachable(database: address.description, detail: "the server didn't confirm the commit: \(warning)"))
     }
 
-    /// Returns a statement that makes the commit wait for the standby even if the transaction wrote nothing. The
-    /// transaction may have read a change that no standby has yet. Empty if commits don't wait for a standby.
+    /// Returns a statement that makes the commit wait for the standby even if the transaction wrote nothing: it may
+    /// have read a change that no standby has yet. Returns an empty string if commits don't wait for a standby.
     private func statementToWaitForStandby(in transaction: Transaction) -> String {
         guard server.hasSynchronousStandby, case .writing = transaction else { return "" }
         return "SELECT pg_logical_emit_message(true, 'tenure', '') WHERE pg_current_xact_id_if_assigned() IS NULL; "

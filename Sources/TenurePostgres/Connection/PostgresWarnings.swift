@@ -1,9 +1,11 @@
 import CLibPQ
 
-/// The last warning that a server sent on a connection. Without it, libpq would print warnings to standard error.
+/// Keeps the last warning that a server sent on a connection. Otherwise, libpq (PostgreSQL's C library) would print
+/// warnings to standard error.
 ///
-/// Used on the connection's queue only.
+/// Use an object only on the dispatch queue of its connection (`PostgresWorker`).
 final class PostgresWarnings {
+    /// The message of the last warning; nil if no warning has arrived since the last `clear`.
     private(set) var last: String?
 
     /// Receives the warnings of this connection. This object must live longer than the connection.

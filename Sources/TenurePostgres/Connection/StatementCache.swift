@@ -5,23 +5,26 @@ import CLibPQ
 /// The number of statements is limited, because the server keeps the plan of each statement in memory.
 struct StatementCache {
     struct Statement {
+        /// The name under which the server knows the statement.
         let name: String
         fileprivate let types: [Oid]
+        /// The value of `uses` after the last use.
         fileprivate var lastUse: Int
     }
 
-    /// The statements by text, one for each list of types.
+    /// The statements by schema and text, one for each list of parameter types.
     private var statements: [String: [Statement]] = [:]
     /// The number of statements.
     private var count = 0
-    /// How many times statements were used or added. `lastUse` of a statement is the value after its last use.
+    /// How many times statements were used or added.
     private var uses = 0
     /// How many names `newName` has returned.
     private var names = 0
     /// The maximum number of statements. When it is reached, the statement that wasn't used for longest is removed.
     private static let limit = 256
 
-    /// The name of the statement; nil if it isn't prepared yet. NULL fits every type.
+    /// The name of the statement for parameters of these types; nil if it isn't prepared yet. The type 0 (NULL) fits
+    /// every type.
     mutating func name(for sql: String, types: [Oid]) -> String? {
         guard
             let index = statements[sql]?.firstIndex(where: { statement in

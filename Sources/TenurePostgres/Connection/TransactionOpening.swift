@@ -9,10 +9,10 @@ extension PostgresConnection {
         case reading
         /// One statement that looks up customers by row ID.
         case lookingUp
-        /// Transactions with a key in common run one after the other.
+        /// A transaction that writes. Those with a key in common run one after the other.
         case writing(AdvisoryKeys)
-        /// No other transaction writes at the same time, in any process. Waits for running transactions, however long
-        /// they take.
+        /// A transaction that writes while no other transaction writes, in any process. It waits until running
+        /// transactions have ended.
         case alone
 
         var writes: Bool {

@@ -1,8 +1,10 @@
-/// The delay before the next attempt to connect: 50 ms, doubled each time, up to 1 s. So the service works within
-/// seconds after the server is back. Delays are random, so that many clients don't connect at the same time.
+/// The delay before the next attempt to connect: at most 50 ms after the first failure, doubled after each further
+/// failure, up to 1 s. So the service works within seconds after the server is back. Each delay is a random time
+/// between half of this maximum and the maximum, so that many clients don't connect at the same time.
 struct Backoff {
+    /// How many attempts have failed.
     private var attempts = 0
-    /// The time of the next attempt.
+    /// The time of the next attempt; nil before the first failure.
     private(set) var next: ContinuousClock.Instant?
 
     /// Records a failed attempt, and chooses the time of the next attempt.

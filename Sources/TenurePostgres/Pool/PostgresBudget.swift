@@ -7,7 +7,7 @@ package final class PostgresBudget: Sendable {
     let transactions: PostgresWorkers
     /// The connections that only look up customers.
     let lookups: PostgresWorkers
-    /// The clusters by URL. Apps with the same URL share a cluster and its connections.
+    /// The clusters by URL. A cluster is the servers of one URL; apps with the same URL share it and its connections.
     private let clusters = Locked<[String: Weak<PostgresCluster>]>([:])
 
     private init() {
@@ -15,7 +15,7 @@ package final class PostgresBudget: Sendable {
         lookups = PostgresWorkers(for: .lookups, limit: 2)
     }
 
-    /// The budgets by the servers in the URLs of their apps.
+    /// All budgets of this process, by the servers that the apps' URLs name.
     private static let budgets = Locked<[Set<PostgresHostName>: Weak<PostgresBudget>]>([:])
 
     /// Returns the budget of the address's server. The budget exists as long as an app uses it.
@@ -43,7 +43,7 @@ package final class PostgresBudget: Sendable {
             clusters[key] = Weak(object: new)
             return (new, clusters.count)
         }
-        lookups.raiseLimit(to: Self.lookups(forDatabases: count))
+        lookups.raiseLimit(to: Self.lookupLimit(forDatabases: count))
         return cluster
     }
 
@@ -52,9 +52,9 @@ package final class PostgresBudget: Sendable {
         "\(address.allowsFsyncOff) \(address.url.revealed)"
     }
 
-    /// Returns how many connections only look up customers, so that look-ups wait for no writer. More databases need
-    /// more connections, because a connection can't change its database.
-    private static func lookups(forDatabases count: Int) -> Int { max(2, min(8, count + 1)) }
+    /// Returns the maximum number of connections that only look up customers. More databases need more connections,
+    /// because a connection can't change its database.
+    private static func lookupLimit(forDatabases count: Int) -> Int { max(2, min(8, count + 1)) }
 
     /// A weak reference, so that a dictionary doesn't keep its objects alive.
     private struct Weak<Object: AnyObject & Sendable>: Sendable {
@@ -62,7 +62,7 @@ package final class PostgresBudget: Sendable {
     }
 }
 
-/// How many connections a service may open to one server, and how many the server allows.
+/// How many connections a service needs to one server at most, and how many the server allows.
 package struct PostgresBudgetReport: Sendable {
     /// The server, without secrets.
     package let server: String
@@ -88,7 +88,7 @@ extension PostgresBudget {
         for (_, addresses) in servers {
             guard let first = addresses.first else { continue }
             let databases = Set(addresses.map(key)).count
-            let needed = (addresses.map(\.connections).max() ?? 0) + lookups(forDatabases: databases)
+            let needed = (addresses.map(\.connections).max() ?? 0) + lookupLimit(forDatabases: databases)
             reports.append(
                 PostgresBudgetReport(
                     server: first.description, neededConnections: needed,

@@ -1,11 +1,11 @@
 import TenureStore
 
-/// Work that waits for a connection.
+/// Work that needs a connection, such as one transaction.
 ///
-/// A job ends once: `run` returns, or `fail` is called. Before that, `run` may throw because its connection broke, and
-/// is called again.
+/// A job ends once: `run` returns, or `fail` is called. If `run` throws because its connection broke, it is called
+/// again, with another connection.
 struct PostgresJob: Sendable {
-    /// The end of the wait for a connection.
+    /// The instant until which the job waits for a connection, or is repeated.
     let deadline: ContinuousClock.Instant
     let run: @Sendable (PostgresConnection) throws(PostgresFailure) -> Void
     let fail: @Sendable (StoreError) -> Void

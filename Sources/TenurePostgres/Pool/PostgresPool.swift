@@ -6,13 +6,15 @@ import TenureStore
 /// If the connection breaks during a job, the job is repeated until its deadline.
 final class PostgresPool: Sendable {
     private let workers: PostgresWorkers
-    /// The number of the queue with this app's jobs.
+    /// The number of the queue with this app's jobs; see `PostgresLane`.
     private let lane: Int
     /// How long a job may wait for a connection.
     private let waitTimeout: Duration
 
-    /// - Parameter address: the address of this app. The cluster may have the address of another app with another
-    ///   schema.
+    /// - Parameters:
+    ///   - workers: the connections, which pools of other apps may use too.
+    ///   - cluster: the servers to connect to.
+    ///   - address: the address of this app. `cluster` may have the address of another app with another schema.
     init(on workers: PostgresWorkers, to cluster: PostgresCluster, for address: PostgresAddress, waitTimeout: Duration)
     {
         self.workers = workers
@@ -57,7 +59,8 @@ final class PostgresPool: Sendable {
         return try result.get()
     }
 
-    /// Submits a job with callbacks.
+    /// Submits a job: either `run` is called with a connection and returns, or `fail` is called with the reason. See
+    /// `PostgresJob`.
     func submit(
         run: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Void,
         fail: @escaping @Sendable (StoreError) -> Void

@@ -1,12 +1,12 @@
 import TenureStore
 
-/// Waiting jobs in the order of their numbers. A job can also be removed by its number. Several queues share one sequence
-/// of numbers.
+/// The waiting jobs of one app, in the order of their numbers. The queues of all apps share one sequence of numbers
+/// (`PostgresWorkersState.newNumber`), so a queue has gaps.
 struct PostgresQueue {
     private var jobs: [UInt64: PostgresJob] = [:]
-    /// The lowest number of a job, if there is a job.
+    /// The lowest number of a job; meaningless while the queue is empty.
     private var first: UInt64 = 0
-    /// No job has a higher number.
+    /// A number that no job in the queue exceeds.
     private var last: UInt64 = 0
 
     var isEmpty: Bool { jobs.isEmpty }
@@ -19,7 +19,7 @@ struct PostgresQueue {
         jobs[number] = job
     }
 
-    /// The number of the job that comes next.
+    /// The number of the job that comes next; nil if the queue is empty.
     var firstNumber: UInt64? { jobs.isEmpty ? nil : first }
 
     mutating func removeFirst() -> (number: UInt64, job: PostgresJob)? {
@@ -27,6 +27,7 @@ struct PostgresQueue {
         return (number, job)
     }
 
+    /// Removes the job with this number; nil if it isn't in the queue.
     mutating func remove(_ number: UInt64) -> PostgresJob? {
         defer { advance() }
         return jobs.removeValue(forKey: number)
@@ -43,6 +44,7 @@ struct PostgresQueue {
         return Array(jobs.values)
     }
 
+    /// Removes and returns the jobs with a deadline that has passed.
     mutating func removeExpired(at now: ContinuousClock.Instant) -> [PostgresJob] {
         let expired = jobs.filter { $0.value.deadline <= now }
         for number in expired.keys { jobs[number] = nil }

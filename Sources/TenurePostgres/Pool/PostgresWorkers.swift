@@ -4,14 +4,16 @@ import TenureStore
 
 /// The connections to one server, for several apps with any number of databases and roles.
 ///
-/// Each worker owns a connection, and jobs are assigned to workers, so no connection can leak. Apps with the same
-/// database and role share connections. If all connections are in use, the app that uses the fewest gets the next free
-/// connection.
+/// Each worker owns a connection. Jobs (work that needs a connection) are assigned to workers, so no connection can
+/// leak. Apps with the same database and role share connections. If all connections are in use, the app that uses the
+/// fewest gets the next free connection.
 ///
-/// A lane is the queue of one app's jobs.
+/// A *lane* is the queue of one app's jobs.
 final class PostgresWorkers: Sendable {
     private let state: Locked<PostgresWorkersState>
+    /// The purpose of the connections: transactions, or looking up customers.
     private let role: PostgresConnection.Role
+    /// Runs what waits for an instant, such as the end of a job's deadline.
     private let timer = DispatchQueue(label: "tenure.postgres.deadlines")
 
     init(for role: PostgresConnection.Role, limit: Int, idleTimeout: Duration = .seconds(60)) {
@@ -49,6 +51,7 @@ final class PostgresWorkers: Sendable {
 
     // MARK: Jobs
 
+    /// Returns a number for a new job. In its lane, jobs with lower numbers run first.
     func newNumber() -> UInt64 { state.withLock { $0.newNumber() } }
 
     /// Adds a job to a lane, and wakes workers for it. If the job is refused, calls its `fail`.
@@ -62,14 +65,15 @@ final class PostgresWorkers: Sendable {
         expireJobs(by: job.deadline)
     }
 
+    /// Fails the job with this number, unless it has begun or ended already.
     func cancel(_ number: UInt64, in lane: Int) {
         state.withLock { $0.remove(number, in: lane) }?.fail(.failed("the task was canceled"))
     }
 
     // MARK: Time
 
-    /// Sets a timer that fails the jobs with an expired deadline. There is usually one timer, which is set again for
-    /// the next deadline.
+    /// Makes sure that a timer fires at this deadline or earlier. The timer fails the jobs with a passed deadline, and
+    /// sets the next timer.
     private func expireJobs(by deadline: ContinuousClock.Instant) {
         let isNew = state.withLock { state in
             guard state.alarm.map({ deadline < $0 }) ?? true else { return false }
@@ -145,7 +149,7 @@ final class PostgresWorkers: Sendable {
         resumeClosers()
     }
 
-    /// Resumes the callers that closed lanes and waited for their last jobs.
+    /// Resumes the callers of `closeLane` for the lanes that have ended their last job.
     private func resumeClosers() {
         for closer in state.withLock({ $0.finishedClosers() }) { closer.resume() }
     }

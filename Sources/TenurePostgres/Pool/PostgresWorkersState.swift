@@ -1,17 +1,20 @@
 import TenureStore
 
-/// The queue of one app's jobs, and the database to which they go. A job is work that needs a connection, such as one
+/// The queue of one app's jobs, and the database that they use. A job is work that needs a connection, such as one
 /// transaction.
 struct PostgresLane {
+    /// The servers to connect to. Lanes of apps with the same URL have the same cluster.
     let cluster: PostgresCluster
+    /// The address of the app's database, with its schema.
     let address: PostgresAddress
     var queue = PostgresQueue()
     /// How many jobs of this lane run.
     var running = 0
-    /// The number of the turn in which a job of this lane began last. Each job of any lane that begins is a turn.
+    /// The value of `PostgresWorkersState.turns` when a job of this lane began last; 0 if none has begun.
     var lastTurn: UInt64 = 0
-    /// The callers that wait until the closed lane is removed; see `finishedClosers`.
+    /// The callers of `closeLane`, which wait until the lane is removed; see `finishedClosers`.
     var closers: [CheckedContinuation<Void, Never>] = []
+    /// Whether `close` was called, so that the lane accepts no more jobs.
     var isClosing = false
 }
 
@@ -89,8 +92,8 @@ extension PostgresWorkersState {
         lanes[lane]?.closers.append(closer)
     }
 
-    /// Removes the closed lanes that have no jobs left and, unless another lane shares the cluster, no connections.
-    /// Returns the callers that waited for that.
+    /// Removes the closed lanes that have no jobs left. If no other lane uses a lane's cluster, the lane stays until
+    /// all connections to the cluster are closed. Returns the callers of `close` that waited for the removed lanes.
     mutating func finishedClosers() -> [CheckedContinuation<Void, Never>] {
         var closers: [CheckedContinuation<Void, Never>] = []
         for (number, lane) in lanes where lane.isClosing && lane.queue.isEmpty && lane.running == 0 {
@@ -130,7 +133,7 @@ extension PostgresWorkersState {
     /// Adds a job to a lane. Returns why it is refused; nil if it was added.
     mutating func insert(_ job: PostgresJob, as number: UInt64, in lane: Int) -> StoreError? {
         guard let known = lanes[lane], !known.isClosing else { return .failed("the database is closed") }
-        if known.queue.count >= Self.maximumQueueLength { return reason(for: known.cluster) }
+        if known.queue.count >= Self.maximumQueueLength { return reasonToWait(for: known.cluster) }
         // If connecting can't succeed, for example because of a wrong password, the job fails without waiting.
         let id = ObjectIdentifier(known.cluster)
         if let outage = outages[id], !outage.error.isRetryable, !outage.backoff.isOver(),
@@ -142,12 +145,12 @@ extension PostgresWorkersState {
         return nil
     }
 
-    /// Takes a waiting job out of its lane. Returns nil if it isn't waiting there.
+    /// Takes a waiting job out of its lane. Returns nil if the lane has no such waiting job.
     mutating func remove(_ number: UInt64, in lane: Int) -> PostgresJob? { lanes[lane]?.queue.remove(number) }
 
-    /// Ends a job.
+    /// Records that a running job of the lane has stopped.
     ///
-    /// - Parameter again: the job, if it must run again; it gets its old position in the queue.
+    /// - Parameter again: the job, if it must run again. It gets its old position in the queue. Nil if it has ended.
     mutating func finish(_ again: (number: UInt64, job: PostgresJob)?, in lane: Int) {
         lanes[lane]?.running -= 1
         if let again { lanes[lane]?.queue.insert(again.job, as: again.number) }
@@ -159,15 +162,15 @@ extension PostgresWorkersState {
         var next: ContinuousClock.Instant?
         alarm = nil
         for (number, lane) in lanes where !lane.queue.isEmpty {
-            let error = reason(for: lane.cluster)
+            let error = reasonToWait(for: lane.cluster)
             expired += (lanes[number]?.queue.removeExpired(at: .now) ?? []).map { ($0, error) }
             if let earliest = lanes[number]?.queue.earliestDeadline { next = min(next ?? earliest, earliest) }
         }
         return (expired, next)
     }
 
-    /// The reason why a job waited too long.
-    private func reason(for cluster: PostgresCluster) -> StoreError {
+    /// The error for jobs that can't wait any longer for a connection to this cluster: why there is no free connection.
+    private func reasonToWait(for cluster: PostgresCluster) -> StoreError {
         let id = ObjectIdentifier(cluster)
         if let outage = outages[id] { return outage.error }
         if connections[id, default: 0] > 0 || cluster.hasConnected { return .busy }
@@ -184,8 +187,8 @@ extension PostgresWorkersState {
         case run(lane: Int, PostgresAddress, number: UInt64, PostgresJob)
         /// Close the connection if there is one, and connect to this cluster.
         case connect(PostgresCluster)
-        /// Nothing to do. `until` is when to check idle connections. Nil if the worker has no connection, or if another
-        /// timer is running.
+        /// Nothing to do. The worker sets a timer for `until`, which closes idle connections. `until` is nil if the
+        /// worker has no connection, or if such a timer is running already.
         case wait(until: ContinuousClock.Instant?)
         /// Disconnect. The worker isn't used again.
         case end
@@ -195,10 +198,10 @@ extension PostgresWorkersState {
     /// because no app needs its connection.
     mutating func next(for worker: PostgresWorker) -> Next {
         if let cluster = worker.cluster, !isNeeded(cluster) { return end(worker) }
-        // The lanes that are next: for the worker's own connection, and for a new connection.
+        // The next lane for the worker's own connection, and the next lane for a new connection.
         let own = worker.cluster.flatMap { cluster in nextLane { $0.cluster === cluster } }
         let other = nextLane { $0.cluster !== worker.cluster && canConnect(to: $0.cluster) }
-        if let own, !(other.map { shouldLeave(worker, lane: own, for: $0) } ?? false) { return run(own) }
+        if let own, !(other.map { shouldLeave(worker, lane: own, for: $0) } ?? false) { return takeJob(from: own) }
         if let other, let cluster = lanes[other]?.cluster {
             leave(worker)
             connectingWorkers[ObjectIdentifier(cluster), default: 0] += 1
@@ -211,8 +214,8 @@ extension PostgresWorkersState {
         return .wait(until: .now + idleTimeout)
     }
 
-    /// The lane that comes next: the one with the fewest running jobs, and of these the one that had no turn for
-    /// longest.
+    /// Returns the lane that gets the next worker; nil if no suitable lane has a waiting job. It is the lane with the
+    /// fewest running jobs, and of several such lanes, the one in which no job has begun for longest.
     private func nextLane(where isSuitable: (PostgresLane) -> Bool) -> Int? {
         var best: (lane: Int, running: Int, lastTurn: UInt64, number: UInt64)?
         for (number, lane) in lanes where isSuitable(lane) {
@@ -231,8 +234,8 @@ extension PostgresWorkersState {
         return other.running == own.running && worker.connectedAt + Self.quantum < .now
     }
 
-    /// Takes the first job of a lane.
-    private mutating func run(_ number: Int) -> Next {
+    /// Takes the first job out of a lane, for the worker to run.
+    private mutating func takeJob(from number: Int) -> Next {
         guard let lane = lanes[number], let next = lanes[number]?.queue.removeFirst() else { return .wait(until: nil) }
         lanes[number]?.running += 1
         turns += 1
@@ -247,7 +250,7 @@ extension PostgresWorkersState {
         return .end
     }
 
-    /// Records that the worker's connection ended.
+    /// Records that the worker has closed its connection, or is about to. Does nothing without a connection.
     mutating func leave(_ worker: PostgresWorker) {
         guard let cluster = worker.cluster else { return }
         worker.cluster = nil
@@ -256,7 +259,8 @@ extension PostgresWorkersState {
 
     // MARK: Connecting
 
-    /// Whether to connect now. After a failure, one worker at a time tries, after a pause.
+    /// Whether a worker may try to connect to the cluster now. After a failure, one worker at a time tries, after a
+    /// pause.
     ///
     /// A failure that may pass, such as a server that is down, probably concerns the other clusters too. So while a
     /// cluster has such a failure, only one worker at a time connects to any cluster.
@@ -303,7 +307,7 @@ extension PostgresWorkersState {
 
     // MARK: Waking
 
-    /// Takes idle workers that have something to do. The caller lets each of them ask for its `next` step.
+    /// Takes the workers that have something to do out of `idle`. The caller lets each of them ask for its `next` step.
     mutating func workersToWake() -> [PostgresWorker] {
         // Wake the workers with connections that no app needs anymore, so that they end.
         var woken = idle.filter { worker in worker.cluster.map { !isNeeded($0) } ?? false }
@@ -329,7 +333,7 @@ extension PostgresWorkersState {
     }
 
     /// Returns an idle worker without a connection, or else a new worker, or else the worker that has been idle
-    /// longest. Nil if all workers are busy.
+    /// longest. Returns nil if all workers are busy and there may be no more workers.
     private mutating func takeWorker() -> PostgresWorker? {
         if let index = idle.firstIndex(where: { $0.cluster == nil }) { return idle.remove(at: index) }
         if workerCount < limit {
@@ -340,7 +344,8 @@ extension PostgresWorkersState {
         return idle.isEmpty ? nil : idle.removeFirst()
     }
 
-    /// Takes the workers with connections that were idle for too long. Also returns when to check again.
+    /// Takes the workers with connections that were idle for too long out of `idle`. `next` is when to check again; nil
+    /// if no idle worker has a connection.
     mutating func takeIdle() -> (workers: [PostgresWorker], next: ContinuousClock.Instant?) {
         let now = ContinuousClock.now
         let expired = idle.filter { $0.cluster != nil && $0.idleSince + idleTimeout <= now }

@@ -1,14 +1,15 @@
-/// A problem in the database, and what the operator does about it.
+/// A problem that `tenure database check` or `tenure database rebuild` found, and what the operator does about it.
 package struct DatabaseFinding: Sendable, Hashable {
     /// The public ID of the customer with the problem. Nil if the problem concerns no customer.
     package let customer: String?
+    /// What is wrong, as the command prints it.
     package let problem: String
     package let remedy: Remedy
 
     /// What the operator should do, in the words that the command prints.
     package enum Remedy: String, Sendable, Hashable {
         case restore = "restore the last backup; devices sync newer purchases again"
-        case rebuild = "`tenure database rebuild` computes the facts again"
+        case rebuild = "run `tenure database rebuild`, which computes the facts again"
         case trust = "pass the service's trust anchors with --trust; if you did, restore the last backup"
         case inspect =
             "look at the rows with `tenure database dump`; if they were never edited by hand, report the problem"

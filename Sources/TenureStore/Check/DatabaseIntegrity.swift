@@ -1,6 +1,7 @@
-/// Checks the database's own integrity, and the references between its rows.
+/// Checks a database without verifying signatures: its files or indexes, and the references between its rows.
 struct DatabaseIntegrity {
     let session: any DatabaseSession
+    /// Called with each problem.
     let report: (DatabaseFinding) -> Void
 
     /// The maximum number of findings of one kind, so that one broken page doesn't fill the screen.
@@ -62,15 +63,16 @@ struct DatabaseIntegrity {
                     report(
                         DatabaseFinding(
                             """
-                            \(try row.integer(1)) rows of `\(table.name)` refer to row \(try row.integer(0)) of \
-                            `\(parent.name)`, which doesn't exist
+                            `\(table.name)` refers to row \(try row.integer(0)) of `\(parent.name)`, which doesn't \
+                            exist (affected rows: \(try row.integer(1)))
                             """, .restore))
                 }
             }
         }
     }
 
-    /// Checks that each identity belongs to the realm of its customer and has a known kind.
+    /// Checks that each identity has a known kind, and belongs to the realm of its customer: the environment and signer
+    /// of the customer's artifacts.
     private func checkIdentities() throws(StoreError) {
         let foreign = try session.rows(
             """
@@ -122,8 +124,8 @@ struct DatabaseIntegrity {
         }
     }
 
-    /// Follows the merges from a customer. Returns what is wrong; nil if the merges end at a customer of the same
-    /// realm.
+    /// Follows the merges from a customer, from each row to the row that it was merged into. Returns what is wrong; nil
+    /// if the merges end at a customer of the same realm.
     private func problem(ofMerged id: Int64, in realm: Int64) throws(StoreError) -> String? {
         var checkedIDs: Set<Int64> = []
         var next = id
@@ -140,7 +142,7 @@ struct DatabaseIntegrity {
         return "it was merged in a circle, so its identities lead to no customer"
     }
 
-    /// Checks that every artifact that is a JWS has its header. Receipts have none.
+    /// Checks that every artifact that is a JWS has its header, which the table `headers` stores. Receipts have none.
     private func checkHeaders() throws(StoreError) {
         let rows = try session.rows(
             """
@@ -151,12 +153,12 @@ struct DatabaseIntegrity {
         for row in rows {
             report(
                 DatabaseFinding(
-                    "\(try row.integer(1)) artifacts have no header and no certificates", of: try row.text(0), .restore)
-            )
+                    "some artifacts have no header with certificates (affected artifacts: \(try row.integer(1)))",
+                    of: try row.text(0), .restore))
         }
     }
 
-    /// Checks that the triggers exist that keep the audit trail append-only.
+    /// Checks that both triggers exist that keep the audit trail append-only.
     private func checkAudit() throws(StoreError) {
         let count: String
         switch session.dialect {

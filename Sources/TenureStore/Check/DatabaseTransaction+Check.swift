@@ -1,6 +1,7 @@
 /// Reads the whole database, for `tenure database check` and `tenure database rebuild`.
 extension DatabaseTransaction {
-    /// Reports damage in the database, and rows that contradict each other.
+    /// Calls `report` with each problem: damage in the database, and rows that contradict each other. Doesn't verify
+    /// signatures.
     package func checkIntegrity(_ report: (DatabaseFinding) -> Void) throws(StoreError) {
         try session.allowPauses()
         try withoutActuallyEscaping(report) { report throws(StoreError) in
@@ -16,6 +17,8 @@ extension DatabaseTransaction {
 
     /// Reads a page of customers, in the order of their row IDs. `isLiving` is true for customers that weren't merged
     /// into another.
+    ///
+    /// - Parameter number: the row ID of the last customer on the previous page.
     package func allCustomers(
         after number: Int64, limit: Int
     ) throws(StoreError) -> [(number: Int64, publicID: String, isLiving: Bool)] {
@@ -27,7 +30,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Reads a customer's row, even if the customer was merged into another. Throws `damaged` if its columns can't be decoded.
+    /// Reads a customer's row, even if the customer was merged into another. Throws `damaged` if its columns can't be
+    /// decoded.
     package func readRow(of customer: Int64) throws(StoreError) {
         guard
             let row = try session.row(

@@ -14,11 +14,12 @@ package protocol DatabaseSession {
     /// Inserts a row into a table with the key `id`. Returns the row's ID, or nil if it conflicts with another row.
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64?
 
-    /// Lets the statements of this transaction take as long as they need, for publications, reports and copies. In
-    /// other transactions, statements fail after some seconds, so that no request waits for long.
+    /// Lets the statements of this transaction take as long as they need, for publishing policies, reports and copies.
+    /// In other transactions, statements fail after some seconds, so that no request waits for long.
     func allowLongStatements() throws(StoreError)
 
-    /// The cached row IDs of the JWS headers that the table `headers` stores; nil if the session has no cache.
+    /// A cache of row IDs in the table `headers`, which stores the headers of signed artifacts; nil if the session has
+    /// no cache.
     var headers: HeaderRowIDs? { get }
 }
 
@@ -45,8 +46,8 @@ extension DatabaseSession {
 }
 
 extension DatabaseSession {
-    /// Permits pauses inside the transaction, and long statements. Call it before the transaction waits for another
-    /// database or for a reader of a dump.
+    /// Permits long statements, and long pauses between statements, after which PostgreSQL would end the transaction.
+    /// Call it before the transaction waits for another database or for the program that reads a dump.
     func allowPauses() throws(StoreError) {
         guard dialect == .postgres else { return }
         try allowLongStatements()

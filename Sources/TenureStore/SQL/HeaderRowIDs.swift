@@ -3,8 +3,8 @@ import Foundation
 /// A cache of the row IDs of headers in the table `headers`. A header is the first part of a JWS, with the signer's
 /// certificates. Among thousands of artifacts, nearly all have the same header.
 ///
-/// In SQLite, the one connection that writes keeps a cache, and clears it when it rolls back. In PostgreSQL, each list
-/// of artifacts gets a new cache. One caller at a time may use a cache.
+/// In SQLite, the connection that writes keeps a cache, and empties it when it rolls back a transaction. In PostgreSQL,
+/// each list of artifacts gets a new cache. One caller at a time may use a cache.
 package final class HeaderRowIDs {
     /// The headers with their row IDs. The header that was used last comes first.
     private var knownHeaders: [(bytes: [UInt8], rowID: Int64)] = []
@@ -20,7 +20,7 @@ package final class HeaderRowIDs {
         return knownHeaders[0].rowID
     }
 
-    /// Adds a header to the cache. A full cache drops the last header.
+    /// Adds a header to the cache. If the cache is full, removes the header at the end of the list.
     func remember(_ header: ArraySlice<UInt8>, rowID: Int64) {
         if knownHeaders.count >= Self.maximumCount { knownHeaders.removeLast() }
         knownHeaders.insert(([UInt8](header), rowID), at: 0)

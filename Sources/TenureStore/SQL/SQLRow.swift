@@ -1,8 +1,9 @@
 import Foundation
 
-/// A row of a result, read by the positions of its columns.
+/// A row of a result, read by the positions of its columns, from 0.
 ///
-/// A column with an unexpected type throws `StoreError.damaged`, never a crash.
+/// Reading a column with an unexpected type throws `StoreError.damaged`. The methods with `IfPresent` return nil for
+/// NULL; the others throw `StoreError.damaged` for it.
 package struct SQLRow: Sendable, Hashable {
     package let values: [SQLValue]
 
@@ -67,14 +68,18 @@ package struct SQLRow: Sendable, Hashable {
         try integerIfPresent(column).map { Date(millisecondsSince1970: $0) }
     }
 
-    /// Converts the number in a column to a value, such as a realm. `what` describes the value in the error.
+    /// Converts the number in a column to a value, such as a kind of identity. Throws `damaged` for an unknown number.
+    ///
+    /// - Parameter what: the name for such values in the error message, such as `kind of identity`.
     func codedValue<Value>(_ column: Int, _ what: String, _ value: (UInt8) -> Value?) throws(StoreError) -> Value {
         let code = try integer(column)
         if let value = UInt8(exactly: code).flatMap(value) { return value }
-        throw .damaged("no \(what) has the number \(code)")
+        throw .damaged("a row has the unknown \(what) \(code)")
     }
 
-    /// Converts the name in a column to a value. In the error, `problem` comes before an unknown name.
+    /// Converts the name in a column to a value. Throws `damaged` for an unknown name.
+    ///
+    /// - Parameter problem: the beginning of the error message, before the name: `an event has the unknown kind`.
     func namedValue<Value: RawRepresentable<String>>(_ column: Int, _ problem: String) throws(StoreError) -> Value {
         let name = try text(column)
         guard let value = Value(rawValue: name) else { throw .damaged("\(problem) `\(name)`") }
@@ -91,7 +96,7 @@ package struct SQLRow: Sendable, Hashable {
         }
     }
 
-    /// Decodes the detail of an event, or of an entry of the audit trail; empty for NULL.
+    /// Decodes the column `detail` of an event, or of an entry of the audit trail; empty for NULL.
     func detail(_ column: Int) throws(StoreError) -> [String: String] {
         try json(column, "the detail of an event or an audit entry isn't a JSON object with string values") ?? [:]
     }

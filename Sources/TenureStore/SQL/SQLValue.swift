@@ -6,6 +6,7 @@ package enum SQLValue: Sendable, Hashable {
     case text(String)
     case blob([UInt8])
 
+    // These initializers turn nil into NULL.
     package init(_ number: (some BinaryInteger)?) { self = number.map { .integer(Int64(clamping: $0)) } ?? .null }
     init(_ number: Double?) { self = number.map { .real($0) } ?? .null }
     init(_ text: String?) { self = text.map { .text($0) } ?? .null }

@@ -7,6 +7,7 @@ enum NetworkFileSystem {
         type(at: path).flatMap { objection(to: path, ofType: $0) }
     }
 
+    /// Returns an error if SQLite doesn't work on a file system of this type; otherwise nil.
     static func objection(to path: String, ofType type: String) -> StoreError? {
         guard refusedTypes.contains(type) else { return nil }
         return .unusable(
@@ -17,7 +18,7 @@ enum NetworkFileSystem {
                 """)
     }
 
-    /// NFS and SMB, as Linux and macOS name them.
+    /// The types of NFS and SMB, as Linux and macOS name them.
     private static let refusedTypes: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smb2", "smbfs"]
 
     #if os(Linux)

@@ -3,7 +3,9 @@ import TenureFileAttributes
 
 /// Makes a consistent copy of an SQLite database. A service may write to the database meanwhile.
 package struct SQLiteBackup: Sendable {
+    /// The path of the database.
     let source: String
+    /// The path of the copy.
     let target: String
 
     package init(of source: String, to target: String) {
@@ -15,6 +17,9 @@ package struct SQLiteBackup: Sendable {
     /// flush of the folder fails (`notFlushed`), the complete copy stays.
     ///
     /// Databases of all releases can be copied, because operators make copies before an update.
+    ///
+    /// - Parameter replacing: whether to replace an existing file at `target`. If false, throws `exists` for such a
+    ///   file.
     package func run(replacing: Bool) throws(SQLiteFileError) -> SQLiteCopy.Contents {
         guard FileManager.default.fileExists(atPath: source) else { throw .noDatabase(path: source) }
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }
@@ -28,12 +33,13 @@ package struct SQLiteBackup: Sendable {
         } catch {
             throw .store(error)
         }
-        try clearLog()
+        try removeOldLog()
         return try copy(replacing: replacing)
     }
 
-    /// Clears the log that remains beside the target. SQLite would apply this log to the copy.
-    private func clearLog() throws(SQLiteFileError) {
+    /// Removes the write-ahead log (`-wal`) of an earlier database at the target. SQLite would apply this log to the
+    /// copy.
+    private func removeOldLog() throws(SQLiteFileError) {
         let path = SQLiteFile.resolved(target)
         guard let log = FileState(path: path + SQLiteOpenFiles.logSuffix) else { return }
         // If the database of the log is missing, the log may have the only data that is left.
@@ -50,8 +56,8 @@ package struct SQLiteBackup: Sendable {
         }
     }
 
-    /// Writes the log into the database. Returns false if the database is damaged, because SQLite can't use the log
-    /// then.
+    /// Writes the log into the database at the target, and removes the log. Returns false if that database is damaged,
+    /// because SQLite can't use the log then.
     private func mergesLog(_ path: String) throws(StoreError) -> Bool {
         do throws(StoreError) {
             try SQLiteFile.mergeLog(path)

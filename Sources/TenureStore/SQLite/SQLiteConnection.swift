@@ -1,7 +1,7 @@
 import CSQLite
 import Foundation
 
-/// A connection to an SQLite file, and the statements that it has prepared, each once.
+/// A connection to an SQLite file. It keeps the statements that it has prepared, so that each is prepared once.
 ///
 /// One caller at a time may use a connection.
 package final class SQLiteConnection: @unchecked Sendable {
@@ -11,14 +11,14 @@ package final class SQLiteConnection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
     private var preparedStatements: [SQLText: OpaquePointer] = [:]
-    /// The cached row IDs of headers, if this is the only connection that writes.
+    /// The cached row IDs of headers. Nil unless this is the only connection that writes.
     package var headers: HeaderRowIDs?
 
     /// How the connection opens the database's file.
     package enum Access: Sendable {
         case reading
-        /// Reads a file that no process has open, and that has no log. In SQLite's `immutable` mode, the connection
-        /// creates no index file (`-shm`), which processes would share.
+        /// Reads a file that no process has open, and that has no write-ahead log (`-wal`). In SQLite's `immutable`
+        /// mode, the connection creates no index file (`-shm`), which processes would share.
         case readingImmutable
         case writing
         /// Creates a missing file.
@@ -34,7 +34,7 @@ package final class SQLiteConnection: @unchecked Sendable {
         }
     }
 
-    /// How long a statement waits for other connections, in milliseconds.
+    /// How long a statement waits for a lock of another connection, in milliseconds.
     private static let timeout: Int32 = 5000
     /// The timeout of `emptyLog`, in milliseconds: short, because writes wait meanwhile.
     private static let shortTimeout: Int32 = 100
@@ -146,13 +146,13 @@ package final class SQLiteConnection: @unchecked Sendable {
         }
     }
 
-    /// Writes the log into the file, except for the part that a reader still needs.
+    /// Writes the write-ahead log into the database's file, except for the part that a reader still needs.
     func checkpoint() {
         sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
 
-    /// Writes the log into the file and empties the log. Returns false if a reader or another writer still uses the log
-    /// after `shortTimeout`.
+    /// Writes the write-ahead log into the database's file, and empties the log. Returns false if a reader or another
+    /// writer still uses the log after `shortTimeout`.
     func emptyLog() -> Bool {
         sqlite3_busy_timeout(handle, Self.shortTimeout)
         defer { sqlite3_busy_timeout(handle, Self.timeout) }
@@ -205,7 +205,8 @@ extension SQLiteConnection: DatabaseSession {
     }
 }
 
-/// A statement's text. Only its length is hashed, because hashing the text would take as long as a short statement.
+/// The text of a statement, as the key of a dictionary. Only its length is hashed, because hashing the text would take
+/// as long as a short statement.
 private struct SQLText: Hashable {
     let text: String
 

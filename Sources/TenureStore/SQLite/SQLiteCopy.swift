@@ -8,10 +8,12 @@ import TenureFiles
 /// The copy is flushed and checked by reading it. Only its owner can read it. The copy gets a new `SQLiteCopyNumber`,
 /// by which a service notices that its open database was overwritten with a copy.
 package struct SQLiteCopy {
+    /// The path of the copy.
     let target: String
 
     /// What a copy contains.
     package struct Contents: Sendable, Hashable {
+        /// The number of customers, including those that were merged into others.
         package let customers: Int
         package let artifacts: Int
         /// The size of the file in bytes.
@@ -37,7 +39,7 @@ package struct SQLiteCopy {
         let contents: Contents
         do throws(StoreError) {
             try copy(source, to: partial)
-            contents = try read(partial)
+            contents = try checkedContents(of: partial)
         } catch .full {
             throw .cannotWrite(path: target, detail: "the disk is full")
         } catch {
@@ -77,8 +79,8 @@ package struct SQLiteCopy {
         try connection.execute("PRAGMA user_version = \(SQLiteCopyNumber.new())")
     }
 
-    /// Checks the copy, and counts what it contains.
-    private func read(_ path: String) throws(StoreError) -> Contents {
+    /// Checks the copy at a path, and counts what it contains. Throws `damaged` if the check fails.
+    private func checkedContents(of path: String) throws(StoreError) -> Contents {
         let connection = try SQLiteConnection(path: path, for: .readingImmutable)
         guard try connection.row("PRAGMA integrity_check(1)")?.text(0) == "ok" else {
             throw .damaged("SQLite's integrity check fails")
@@ -103,7 +105,7 @@ package struct SQLiteCopy {
         return WholeFile.flushFolder(folder.isEmpty ? "." : folder)
     }
 
-    /// Returns `path`, or the first of `path-2`, `path-3` … that doesn't exist.
+    /// Returns a path at which no file exists: `path` itself, or else the first of `path-2`, `path-3` and so on.
     static func freeName(_ path: String) -> String {
         var (name, number) = (path, 1)
         while FileIdentity.exists(name) {

@@ -6,9 +6,10 @@ import TenureFileAttributes
 /// Each copy that Tenure makes gets a new number, and so does a closed database when it is opened. If `cp` overwrites
 /// an open database, the file is still the same, but it has another number.
 enum SQLiteCopyNumber {
-    /// A number that no other copy has. `user_version` is signed, and 0 in new databases.
+    /// Returns a random number for a copy. It isn't 0, which new databases have.
     static func new() -> Int32 { Int32.random(in: 1...Int32.max) }
 
+    /// Returns the number of a connection's database; 0 if it was never given one.
     static func read(_ connection: SQLiteConnection) throws(StoreError) -> Int32 {
         guard let number = Int32(exactly: try connection.row("PRAGMA user_version")?.integer(0) ?? .max) else {
             throw .damaged("its header has no `user_version`")
@@ -18,19 +19,19 @@ enum SQLiteCopyNumber {
 
     /// Gives an open database a new number, unless another process has given it one since `known` was read.
     ///
-    /// - Parameter known: the number in the closed file. Nil if other processes may have the database open. They would
-    ///   take a new number for the sign of a replaced file, so only a database without a number gets one.
+    /// - Parameter known: the number in the file before it was opened. Nil if other processes may have the database
+    ///   open. A new number would make them report a replaced file, so only a database without a number gets one.
     static func renew(_ connection: SQLiteConnection, known: Int32?) throws(StoreError) {
         guard try read(connection) == known ?? 0 else { return }
         try connection.transaction { () throws(StoreError) in
             if try read(connection) == known ?? 0 { try connection.execute("PRAGMA user_version = \(new())") }
         }
-        // Writes the number from the log into the file. If a reader is in the way, a later checkpoint writes it.
+        // Writes the number from the write-ahead log into the file. If a reader is in the way, a later checkpoint does.
         connection.checkpoint()
     }
 
     /// Opens an existing database for writing and gives it a new number, as the service does. So a service that opens
-    /// the database meanwhile, or after this process was killed, has a number that no other copy has.
+    /// the database meanwhile, or after this process was killed, finds a number that no other copy has.
     ///
     /// - Parameters:
     ///   - path: the path of the database, without symbolic links.
@@ -51,7 +52,7 @@ enum SQLiteCopyNumber {
     /// The number in the file of a database that isn't open. Nil if a process may have the database open, or if there
     /// is no file.
     ///
-    /// While a database is open, its log is beside it. The log also stays if the process was killed.
+    /// While a database is open, its write-ahead log (`-wal`) is beside it. The log stays if the process was killed.
     static func ofClosedFile(at path: String) -> Int32? {
         let path = SQLiteFile.resolved(path)
         guard !FileIdentity.exists(path + SQLiteOpenFiles.logSuffix) else { return nil }

@@ -3,10 +3,10 @@ import Foundation
 import TenureCore
 import TenureFileAttributes
 
-/// The database in one SQLite file: the default, for one machine.
+/// A database in one SQLite file: the default, for a service on one machine.
 ///
 /// One connection writes, other connections read. Writes that wait at the same time share one transaction, and each
-/// returns after the transaction was flushed.
+/// returns after the transaction was flushed to the disk.
 package struct SQLiteDatabase: Database {
     package let id: [UInt8]
     private let readers: SQLiteReaders
@@ -14,8 +14,8 @@ package struct SQLiteDatabase: Database {
     /// What every transaction requires of the database.
     private let requirements: DatabaseRequirements
 
-    /// Opens the database. If something other than a Tenure database is at the path, throws `unusable` and doesn't
-    /// change it.
+    /// Opens the database. If the file at the path isn't a Tenure database, throws `unusable` and leaves the file
+    /// unchanged.
     package init(path: String, _ opening: DatabaseOpening = DatabaseOpening()) throws(StoreError) {
         guard try SQLiteFile.holdsDatabase(at: path, knowing: opening.migrations) || opening.creates else {
             throw .unusable(
@@ -32,10 +32,10 @@ package struct SQLiteDatabase: Database {
         let file = SQLiteFile.resolved(path)
         let lock = try SQLiteOpeningLock(database: file)
         defer { withExtendedLifetime(lock) {} }
-        // Read the identity and the number before a connection opens the file, which creates a log beside it.
+        // Read the identity and the copy number before a connection opens the file, which creates a log beside it.
         let identity = FileIdentity(path: path)
         let closedNumber = SQLiteCopyNumber.ofClosedFile(at: path)
-        try Self.closeToOthers(file)
+        try Self.removeAccessOfOthers(to: file)
         let connection = try Self.connectForWriting(file)
         id = try connection.open(opening, under: opening.requirements(for: path))
         let requirements = opening.requirements(for: path, opened: id)
@@ -61,15 +61,15 @@ package struct SQLiteDatabase: Database {
             throw .failed(
                 "SQLite can't flush each write of `\(path)` (journal mode `\(journal ?? "")`); move it to a local disk")
         }
-        // A closed database keeps an empty log. So the database can be read on a read-only disk. If another file takes
-        // its place, SQLite has no log to write into that file.
+        // SQLite would delete the log when it closes the database. The log is kept, but empty, so that the database can
+        // be read on a read-only disk. If another file takes its place, SQLite has no log to write into that file.
         var keepsLog: CInt = 1
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsLog)
         try connection.execute("PRAGMA journal_size_limit = 0")
         return connection
     }
 
-    /// Sets what the connection needs once the schema is up to date.
+    /// Changes the connection's settings for writing rows, once the schema is up to date.
     private static func prepareForWriting(_ connection: SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA foreign_keys = ON")
         // The cache's size in kilobytes. A large cache helps, because indexes of random IDs are read and written at
@@ -91,8 +91,9 @@ package struct SQLiteDatabase: Database {
         _ = Foundation.close(descriptor)
     }
 
-    /// Removes the access of other users. Files that were copied or created by hand may give them access.
-    private static func closeToOthers(_ path: String) throws(StoreError) {
+    /// Makes the database's files accessible to their owner only. Files that were copied or created by hand may be
+    /// accessible to other users.
+    private static func removeAccessOfOthers(to path: String) throws(StoreError) {
         for path in [path, path + SQLiteOpenFiles.logSuffix, path + SQLiteOpenFiles.indexSuffix] {
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
@@ -104,7 +105,7 @@ package struct SQLiteDatabase: Database {
         }
     }
 
-    /// How many groups of writes were written; see `SQLiteWriter.groupsWritten`.
+    /// How many groups of writes were written, one transaction each; see `SQLiteWriter`.
     package var groupsWritten: Int { writer.groupsWritten }
 
     // MARK: Reading
@@ -151,7 +152,7 @@ package struct SQLiteDatabase: Database {
         try await write(for: .maintaining, body)
     }
 
-    /// Submits a write to the writer, and waits until its group is flushed.
+    /// Submits a write to `writer`, and waits until the write's group is flushed to the disk.
     private func write<Value: Sendable>(
         for use: DatabaseRequirements.Use, _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

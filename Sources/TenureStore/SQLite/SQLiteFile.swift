@@ -4,14 +4,15 @@ import TenureFileAttributes
 /// Checks the file at the path of a database before anything is changed. Otherwise, the service might create its tables
 /// in another program's database, or change the mode of a folder.
 enum SQLiteFile {
-    /// Whether a database is at the path. False if nothing is there, or a database without tables, such as a file that
-    /// was just created. Throws if it isn't a Tenure database.
+    /// Whether a Tenure database is at the path. False if there is no file, or if the file has no tables yet. Throws if
+    /// the file is anything else.
     ///
     /// Also true if the file can't be read now: another process may use the database, or was killed while it used the
-    /// database. `open` checks the file again.
+    /// database. `SQLiteConnection.open` checks the file again.
     ///
     /// - Parameters:
-    ///   - leavingNoTrace: whether to create no file beside the database. Reading an old log would create an index.
+    ///   - leavingNoTrace: whether to create no file beside the database. Reading a write-ahead log (`-wal`) without an
+    ///     index (`-shm`) would create one.
     ///   - migrations: the steps of the schema that this release knows.
     static func holdsDatabase(
         at path: String, leavingNoTrace: Bool = false, knowing migrations: [Migration] = Migration.all
@@ -31,7 +32,7 @@ enum SQLiteFile {
         do throws(StoreError) {
             let tables = try connection.tables()
             guard !tables.isEmpty else { return false }
-            guard tables.isSuperset(of: [SQLiteConnection.migrations, DatabaseTable.databaseID]) else {
+            guard tables.isSuperset(of: [SQLiteConnection.migrationsTable, DatabaseTable.databaseID]) else {
                 throw .unusable(
                     database: path, detail: "it is another program's database; use the path of your database")
             }
@@ -67,7 +68,8 @@ enum SQLiteFile {
         return identity == FileIdentity(path: other)
     }
 
-    /// Writes the log into the database and removes it. Throws `busy` if another process has the database open.
+    /// Writes the write-ahead log (`-wal`) into the database, and removes the log. Throws `busy` if another process has
+    /// the database open.
     static func mergeLog(_ path: String) throws(StoreError) {
         // While this process holds the lock, no service opens the database. If a service opened the database before the
         // log is removed, it would assign no new copy number.
@@ -138,7 +140,7 @@ extension SQLiteDatabase {
 }
 
 extension SQLiteDatabase {
-    /// Whether a database is at the path. A file without tables isn't a database yet.
+    /// Whether a database is at the path, even if it isn't Tenure's. A file without tables isn't a database yet.
     package static func exists(at path: String) -> Bool {
         do {
             return try SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)
@@ -147,7 +149,8 @@ extension SQLiteDatabase {
         }
     }
 
-    /// The newest copy of an open database that was replaced; nil if there is no such copy beside the path.
+    /// The path of the newest copy that `SQLiteRescue` made when the file of an open database was replaced; nil if no
+    /// such copy is beside the path.
     package static func savedCopy(of path: String) -> String? {
         let path = SQLiteFile.resolved(path) + SQLiteRescue.suffix
         guard FileIdentity.exists(path) else { return nil }

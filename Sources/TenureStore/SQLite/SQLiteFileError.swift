@@ -1,20 +1,25 @@
-/// The reason why the file of an SQLite database wasn't copied, replaced or rewritten.
+/// The reason why a backup, a restore or a vacuum of an SQLite database failed.
 package enum SQLiteFileError: Error, Sendable, Hashable {
+    /// There is no database to back up.
     case noDatabase(path: String)
+    /// There is no backup to restore.
     case noBackup(path: String)
+    /// A file is at the path to which a backup should be written.
     case exists(path: String)
-    /// The file to write or to restore is the database, perhaps under another name.
+    /// The backup to write or to restore is the database itself, perhaps under another name.
     case itself(path: String)
     /// Another process has the database open.
     case inUse(path: String)
     /// Another process has the target of a backup open.
     case targetInUse(path: String)
-    /// The log of a missing database is beside the target of a backup.
+    /// The target of a backup doesn't exist, but a write-ahead log with its name does.
     case log(path: String)
     case cannotWrite(path: String, detail: String)
     /// The file is complete and has its name, but its folder couldn't be flushed.
     case notFlushed(path: String, detail: String)
+    /// The file to restore isn't a complete database of the app.
     case unusableBackup(path: String, StoreError)
+    /// Reading or writing the database failed.
     case store(StoreError)
 }
 
@@ -30,7 +35,7 @@ extension SQLiteFileError: CustomStringConvertible {
         case .targetInUse(let path):
             "`\(path)` is a database that another process has open; stop the process, or choose another name"
         case .log(let path):
-            "the database of the log `\(path)\(SQLiteOpenFiles.logSuffix)` is missing; move the log away, or choose another name"
+            "`\(path)\(SQLiteOpenFiles.logSuffix)` is the write-ahead log of a missing database; move the log away, or choose another name"
         case .cannotWrite(let path, let detail):
             "`\(path)` can't be written (\(detail)); check that the folder exists and that you may write to it"
         case .notFlushed(let path, let detail):

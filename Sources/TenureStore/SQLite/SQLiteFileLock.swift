@@ -1,6 +1,7 @@
 import Foundation
 
-/// Locks the files of a database as SQLite does, whatever they contain, so that no process opens it.
+/// Locks the files of a database as SQLite does, so that no other process opens the database. The files may have any
+/// content.
 ///
 /// The process must not open these files by other means meanwhile: closing any descriptor of a file drops the locks of
 /// the process (https://www.sqlite.org/howtocorrupt.html, section 2.2).

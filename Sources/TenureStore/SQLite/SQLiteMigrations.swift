@@ -2,8 +2,8 @@ import Foundation
 
 /// Creates and migrates an SQLite database. `PostgresMigrations.swift` does the same for PostgreSQL.
 extension SQLiteConnection {
-    /// The table that stores which steps of the schema ran.
-    static let migrations = "migrations"
+    /// The table that stores which steps of the schema (`Migration`) ran.
+    static let migrationsTable = "migrations"
 
     /// Opens the database: creates it, stores the app that it belongs to, or brings its schema up to date, as far as
     /// `opening` permits. Returns the database's ID.
@@ -12,7 +12,7 @@ extension SQLiteConnection {
         if let before, let objection = requirements.objectionBeforeMigration(to: before, for: opening.use) {
             throw objection
         }
-        // Whether the database is up to date, and belongs to an app if the caller names one. Nil without a database.
+        // Whether the database is up to date, and belongs to an app if `opening` names one. Nil without a database.
         let isComplete = before.map {
             $0.version >= requirements.version && ($0.bundleID != nil || opening.bundleID == nil)
         }
@@ -37,20 +37,20 @@ extension SQLiteConnection {
             }
             try execute(
                 """
-                CREATE TABLE IF NOT EXISTS \(Self.migrations) (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL)
+                CREATE TABLE IF NOT EXISTS \(Self.migrationsTable) (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL)
                 STRICT
                 """)
             for migration in try pendingMigrations(of: opening.migrations) {
                 try migration.run(for: .sqlite) { statements throws(StoreError) in try runAll(statements) }
                 try execute(
-                    "INSERT INTO \(Self.migrations) (name, applied_at) VALUES ($1, $2)",
+                    "INSERT INTO \(Self.migrationsTable) (name, applied_at) VALUES ($1, $2)",
                     [.text(migration.name), .integer(Date.now.millisecondsSince1970)])
             }
             if let bundleID = opening.bundleID { try execute(DatabaseHeader.claimStatement, [.text(bundleID)]) }
         }
     }
 
-    /// Returns the database's header; nil if it has no tables of Tenure yet.
+    /// Returns the database's header; nil if the database doesn't have Tenure's tables yet.
     func headerIfAny() throws(StoreError) -> DatabaseHeader? {
         try tables().contains(DatabaseTable.state) ? try DatabaseHeader.read(in: self) : nil
     }
@@ -58,7 +58,8 @@ extension SQLiteConnection {
     /// Returns the steps that didn't run yet. Throws `newerDatabase` if a step ran that this release doesn't know,
     /// unless the database's header lets this release read.
     func pendingMigrations(of migrations: [Migration]) throws(StoreError) -> [Migration] {
-        let applied = try tables().contains(Self.migrations) ? texts("SELECT name FROM \(Self.migrations)") : []
+        let hasTable = try tables().contains(Self.migrationsTable)
+        let applied = hasTable ? try texts("SELECT name FROM \(Self.migrationsTable)") : []
         if !applied.isSubset(of: migrations.map(\.name)) {
             let version = migrations.last?.version ?? 0
             guard let header = try headerIfAny(), header.version > version, header.oldestReader <= version else {
@@ -68,6 +69,7 @@ extension SQLiteConnection {
         return migrations.filter { !applied.contains($0.name) }
     }
 
+    /// The names of the database's tables, without those of SQLite itself.
     func tables() throws(StoreError) -> Set<String> {
         try texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     }

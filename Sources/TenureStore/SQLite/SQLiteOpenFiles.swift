@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import TenureFileAttributes
 
-/// What happened to a file of an open database. Programs that write to the open file afterward lose what they write.
+/// What happened to a file of an open database. A process that goes on writing to the open file loses what it writes.
 struct FileReplacement: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of replacements. Their raw values are parts of messages.
     enum Change: String, Sendable, Hashable {
@@ -34,14 +34,16 @@ struct FileReplacement: Sendable, Hashable, CustomStringConvertible {
 /// The header is read through SQLite's own descriptor. A descriptor of this class would drop SQLite's locks when it
 /// closes (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 final class SQLiteOpenFiles {
-    /// The path without symbolic links.
+    /// The path of the database, without symbolic links.
     let path: String
+    /// The connection that writes to the open database.
     let connection: SQLiteConnection
+    /// The open files: the database, its log and the log's index. If the configured path is a link, also the link.
     private let files: [(path: String, identity: FileIdentity)]
-    /// The start of the header, which doesn't change while the database is open.
+    /// The first `startSize` bytes of the file's header, which don't change while the database is open.
     private let start: ArraySlice<UInt8>
-    /// The copy numbers (`user_version`) that the file's header may have. One is the current copy number. The other is
-    /// the copy number in the file until a checkpoint writes the log into the file.
+    /// The copy numbers (`SQLiteCopyNumber`) that the file's header may have: the current number, and the number that
+    /// the file has until a checkpoint writes the log into it.
     private var acceptedCopyNumbers: Set<UInt32>
     /// The size of the file in bytes when its header was last found unchanged.
     private var size: sqlite3_int64 = 0
@@ -68,6 +70,7 @@ final class SQLiteOpenFiles {
         acceptedCopyNumbers = [UInt32(bitPattern: try SQLiteCopyNumber.read(connection)), Self.number(in: header)]
     }
 
+    /// The error for a file that was replaced while this object was created.
     private static func changed(_ path: String) -> StoreError {
         .failed("`\(path)` was replaced while it was opened; try again")
     }
@@ -77,7 +80,7 @@ final class SQLiteOpenFiles {
     /// The suffix of the path of the log's index.
     static let indexSuffix = "-shm"
 
-    /// Returns what happened to the files; nil if the paths still lead to the open files.
+    /// Returns what happened to the first file that was replaced; nil if all paths still lead to the open files.
     func replacement() -> FileReplacement? {
         for (path, identity) in files {
             guard let current = FileIdentity(path: path) else {
@@ -138,18 +141,19 @@ final class SQLiteOpenFiles {
         return sqlite3_int64(pages) * sqlite3_int64(pageSize)
     }
 
-    /// Returns the size that SQLite sees; nil if the system doesn't report it.
+    /// Returns the size of an open file in bytes; nil if the system doesn't report it.
     private static func size(of file: UnsafeMutablePointer<sqlite3_file>) -> sqlite3_int64? {
         var size: sqlite3_int64 = 0
         return file.pointee.pMethods?.pointee.xFileSize?(file, &size) == SQLITE_OK ? size : nil
     }
 
-    /// The header in the file; nil if the file is shorter. The log may have a newer page, which SQLite reads instead.
+    /// The header in the database's file; nil if the file is shorter. The log may have a newer header, which SQLite
+    /// reads instead.
     private static func header(_ connection: SQLiteConnection) -> [UInt8]? {
         file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { bytes(headerSize, of: $0) }
     }
 
-    /// Returns SQLite's own descriptor of a file.
+    /// Returns SQLite's own handle of an open file; nil if SQLite has no such file open.
     ///
     /// - Parameter pointer: `SQLITE_FCNTL_FILE_POINTER` for the database, or `SQLITE_FCNTL_JOURNAL_POINTER` for the
     ///   log.
@@ -160,6 +164,7 @@ final class SQLiteOpenFiles {
         return sqlite3_file_control(connection.handle, "main", pointer, &file) == SQLITE_OK ? file : nil
     }
 
+    /// Returns the first bytes of a file; nil if the file is shorter.
     private static func bytes(_ count: Int, of file: UnsafeMutablePointer<sqlite3_file>) -> [UInt8]? {
         guard let read = file.pointee.pMethods?.pointee.xRead else { return nil }
         var bytes = [UInt8](repeating: 0, count: count)
@@ -184,9 +189,10 @@ final class SQLiteOpenFiles {
     private static let lastFrame = 16
     /// The offset of the number of the database's pages in the index (`nPage`).
     private static let pageCount = 20
-    /// The salt in the index. It must be the same as the log's, or the index belongs to another log.
+    /// The position of the salt in the index: random bytes that the log's header has too, unless the index belongs to
+    /// another log.
     private static let indexSalt = 32..<40
-    /// The salt in the log's header.
+    /// The position of the salt in the log's header.
     private static let logSalt = 16..<24
 
     /// Whether the log is long enough for the number of frames in the index, and its header has the index's salt.
@@ -203,7 +209,7 @@ final class SQLiteOpenFiles {
         return header[Self.logSalt].elementsEqual(index[Self.indexSalt]) && size >= minimumSize
     }
 
-    /// A number of the index, which has the byte order of the machine.
+    /// Returns the number at an offset in the index, which has the byte order of the machine.
     private static func number(at offset: Int, in index: [UInt8]) -> UInt32 {
         index[offset..<offset + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
     }
@@ -214,8 +220,8 @@ final class SQLiteOpenFiles {
         return size == 1 ? 65_536 : size
     }
 
-    /// Returns the header of the log's index; nil while another connection writes it, because its two copies differ
-    /// then.
+    /// Returns the header of the log's index. The index has two copies of it. Nil if the copies differ, because another
+    /// connection is writing the header, and if the index can't be read.
     private func indexHeader() -> [UInt8]? {
         guard let file = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection),
             let map = file.pointee.pMethods?.pointee.xShmMap

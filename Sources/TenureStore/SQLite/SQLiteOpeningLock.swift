@@ -3,9 +3,10 @@ import TenureFileAttributes
 
 /// Lets one process at a time open an SQLite database.
 ///
-/// The first process that opens a closed database gives it a new number (`SQLiteCopyNumber`). Without the lock, a second
-/// process that opens the database meanwhile could still read the old number. When it later found the new number, it
-/// would take the database for another copy, and move away the log that both processes use.
+/// The first process that opens a closed database gives it a new number (`SQLiteCopyNumber`). Without this lock, a
+/// second process that opens the database meanwhile could still read the old number. When the second process later
+/// found the new number, it would take the database for another copy. It would then move away the log that both
+/// processes use.
 ///
 /// The lock is on a file beside the database. It can't be on the database itself: when a process closes any descriptor
 /// of a file, it loses all POSIX locks on that file, so SQLite's locks would be lost.

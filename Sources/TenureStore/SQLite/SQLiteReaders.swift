@@ -2,15 +2,15 @@ import CSQLite
 import Foundation
 import TenureCore
 
-/// The connections that read. With a write-ahead log, they wait for no writer.
+/// The connections to an SQLite database that read. With a write-ahead log, they wait for no writer.
 ///
-/// They are opened as needed and kept for the next caller: opening one reads the whole schema, which takes as long as
-/// hundreds of rows.
+/// They are opened as needed and kept for the next caller: opening a connection reads the whole schema, which takes as
+/// long as reading hundreds of rows.
 final class SQLiteReaders: Sendable {
     private struct State {
         var idle: [SQLiteConnection] = []
-        /// Why no caller gets a connection anymore.
-        var end: StoreError?
+        /// The error for all later callers; nil until `close` was called.
+        var closingError: StoreError?
     }
 
     private let path: String
@@ -46,10 +46,10 @@ final class SQLiteReaders: Sendable {
     /// Calls `body` with a connection that no other caller uses. The caller's thread waits, so there are at most as
     /// many connections as threads.
     private func use<Value>(_ body: (SQLiteConnection) throws(StoreError) -> Value) throws(StoreError) -> Value {
-        let (idle, end) = state.withLock { ($0.idle.popLast(), $0.end) }
-        if let end { throw end }
+        let (idle, closingError) = state.withLock { ($0.idle.popLast(), $0.closingError) }
+        if let closingError { throw closingError }
         let connection = if let idle { idle } else { try open() }
-        defer { state.withLock { if $0.end == nil { $0.idle.append(connection) } } }
+        defer { state.withLock { if $0.closingError == nil { $0.idle.append(connection) } } }
         return try body(connection)
     }
 
@@ -61,10 +61,10 @@ final class SQLiteReaders: Sendable {
         return connection
     }
 
-    /// Closes the idle connections. Later callers get this error.
+    /// Closes the connections. Later callers get this error. A connection in use is closed after its use.
     func close(_ error: StoreError = .failed("the database is closed")) {
         let idle = state.withLock { state in
-            defer { state = State(end: state.end ?? error) }
+            defer { state = State(closingError: state.closingError ?? error) }
             return state.idle
         }
         // The idle connections are closed here, after the lock was released.
@@ -77,11 +77,12 @@ final class SQLiteReaders: Sendable {
 /// Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They
 /// run on the caller's thread without a transaction, because a single statement reads one snapshot.
 extension SQLiteReaders {
-    /// See `Database.lookUp`.
+    /// Returns the customer with this row ID, or the one into which it was merged; nil if there is no such customer.
     func customer(_ id: Int64) throws(StoreError) -> Customer? {
         try use { connection throws(StoreError) in
             var id = id
-            // Follow the chain of merges, as `DatabaseTransaction.customer` does. The limit ends a chain in a circle.
+            // Follow the merges, as `DatabaseTransaction.customer` does. The limit matters only in a damaged database,
+            // in which customers were merged in a circle.
             for _ in 0...DatabaseTransaction.maximumMembers {
                 switch try Self.find(id, connection) {
                 case .notFound: return Customer?.none
@@ -127,7 +128,7 @@ extension SQLiteReaders {
         return result
     }
 
-    /// See `Database.forEachCustomer`.
+    /// Calls `body` for the customers with row IDs above `id`, up to `last`; see `Database.forEachCustomer`.
     func forEachCustomer(
         after id: Int64, through last: Int64,
         _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void

@@ -2,16 +2,16 @@ import CSQLite
 import Foundation
 import TenureFileAttributes
 
-/// Saves the contents of an open database after its file was replaced, and keeps the write-ahead log away from the
-/// new file.
+/// Saves the contents of an open database after one of its files was replaced. Also moves its write-ahead log away, so
+/// that SQLite doesn't write the log into the new file.
 struct SQLiteRescue {
     let files: SQLiteOpenFiles
     let replacement: FileReplacement
 
-    /// The suffix of the copy's name.
+    /// The suffix of the saved copy's name, after the name of the database.
     static let suffix = ".saved"
 
-    /// Returns what an operator has to know: what happened, and what to do.
+    /// Saves the database. Returns the message for the operator: what happened, and what to do.
     func run() -> String {
         let path = files.path
         let isOnlyIndexReplaced = files.isOnlyIndexReplaced(in: replacement)
@@ -21,7 +21,7 @@ struct SQLiteRescue {
             return "\(replacement) while it was open. Nothing is read or written until a restart, which loses nothing."
         }
         let copy = SQLiteCopy.freeName(path + Self.suffix)
-        if isOverwritten { waitForEnd() }
+        if isOverwritten { waitUntilUnchanged() }
         var failure = save(to: copy)
         if failure != nil, isOverwritten {
             // Drop the cached pages that were read while the file was being overwritten, and try again.
@@ -39,17 +39,20 @@ struct SQLiteRescue {
             }
         }
         if let log { parts.append("The old log is `\(log)`.") }
-        let backup = failure == nil ? copy : "BACKUP"
-        parts.append(
-            "Stop the service, run `tenure database restore --database \(path) \(backup)`, and start the service.")
+        let restore =
+            failure == nil
+            ? "`tenure database restore --database \(path) \(copy)`"
+            : "`tenure database restore --database \(path) BACKUP` with the path of your last backup as `BACKUP`"
+        parts.append("Stop the service, run \(restore), and start the service.")
         return parts.joined(separator: " ")
     }
 
+    /// Whether the same file has other contents. Otherwise, another file or no file is at the path.
     private var isOverwritten: Bool { replacement.change == .overwritten }
 
-    /// Waits until the program that overwrites the files is done: until nothing has changed for a second. Waits about a
-    /// minute at most.
-    private func waitForEnd() {
+    /// Waits until the program that overwrites the files is probably done: until the files haven't changed for a
+    /// second. Waits about a minute at most.
+    private func waitUntilUnchanged() {
         func states() -> [FileState?] {
             [files.path, files.path + SQLiteOpenFiles.logSuffix].map { FileState(path: $0, followsLinks: true) }
         }
@@ -62,7 +65,7 @@ struct SQLiteRescue {
         }
     }
 
-    /// Copies the open database. Returns why that failed; nil if the copy is complete.
+    /// Copies the open database to the path `copy`. Returns why that failed; nil if the copy is complete.
     private func save(to copy: String) -> String? {
         do throws(SQLiteFileError) {
             _ = try SQLiteCopy(target: copy).write(from: files.connection, replacing: false)
@@ -77,10 +80,12 @@ struct SQLiteRescue {
         }
     }
 
-    /// Removes the log if the copy has its content, otherwise renames it, because SQLite would write it into the new
-    /// file. Removes the index, too.
+    /// Removes or renames the log, because SQLite would write it into the new file. Also removes the log's index.
     ///
-    /// - Returns: where the log is now; nil if it isn't needed anymore.
+    /// - Parameters:
+    ///   - name: the new path of the log. If a file is there, a number is added.
+    ///   - isSaved: whether the saved copy has the log's content. If so, the log is removed instead of renamed.
+    /// - Returns: where the log is now; nil if it was removed, or wasn't one of the open files.
     private func moveLog(to name: String, isSaved: Bool) -> String? {
         let (log, index) = (files.path + SQLiteOpenFiles.logSuffix, files.path + SQLiteOpenFiles.indexSuffix)
         var newPath: String?

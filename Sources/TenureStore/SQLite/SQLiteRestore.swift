@@ -3,7 +3,9 @@ import TenureFileAttributes
 
 /// Puts a copy of a backup in the place of an SQLite database that no process has open.
 package struct SQLiteRestore: Sendable {
+    /// The path of the backup.
     let backup: String
+    /// The path of the database to replace.
     package let database: String
 
     /// The bundle ID of the service's app; nil for the app of the replaced database.
@@ -23,8 +25,8 @@ package struct SQLiteRestore: Sendable {
     }
 
     /// Checks the backup, copies it beside the database, and puts the copy in the database's place. The database stays
-    /// locked while its write-ahead log is moved away and the copy gets its name, so that no process opens it in
-    /// between.
+    /// locked while its write-ahead log is moved away and the copy gets the database's name. So no process opens the
+    /// database in between.
     package func run() throws(SQLiteFileError) -> Outcome {
         let path = SQLiteFile.resolved(database)
         guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }
@@ -45,6 +47,7 @@ package struct SQLiteRestore: Sendable {
         return Outcome(contents: contents, replacedPath: try exchange(path, for: staged))
     }
 
+    /// Locks the database at a path; nil if another process has it open.
     private func lock(_ path: String) throws(SQLiteFileError) -> SQLiteFileLock? {
         do throws(StoreError) {
             return try SQLiteFileLock(path: path)
@@ -53,7 +56,7 @@ package struct SQLiteRestore: Sendable {
         }
     }
 
-    /// Checks the backup, copies it to `staged`, and reads the copy.
+    /// Checks the backup, copies it to the path `staged`, and checks the copy. `path` is the database to replace.
     private func stage(at staged: String, beside path: String) throws(SQLiteFileError) -> SQLiteCopy.Contents {
         let source: SQLiteConnection
         do throws(StoreError) {
@@ -72,7 +75,8 @@ package struct SQLiteRestore: Sendable {
         } catch {
             throw .unusableBackup(path: backup, error)
         }
-        // The command may run as root, and the service as another user.
+        // If `tenure database restore` runs as root, the copy gets the owner of the replaced database, because the
+        // service may run as another user.
         let folder = (path as NSString).deletingLastPathComponent
         let owner =
             geteuid() == 0
@@ -87,10 +91,10 @@ package struct SQLiteRestore: Sendable {
         }
     }
 
-    /// Gives the database another name, and the copy the database's name. At every moment there is a complete database
-    /// at the path.
+    /// Gives the database at `path` another name, and gives the copy at `staged` the database's name. At every moment
+    /// there is a complete database at `path`.
     ///
-    /// - Returns: the new name of the replaced database; nil if there was no database.
+    /// - Returns: the new path of the replaced database; nil if there was no database.
     private func exchange(_ path: String, for staged: String) throws(SQLiteFileError) -> String? {
         let replacedPath = SQLiteCopy.freeName(path + ".replaced")
         let (log, index) = (SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix)

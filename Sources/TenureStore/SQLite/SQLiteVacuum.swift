@@ -1,6 +1,7 @@
 import TenureFileAttributes
 
-/// Writes an SQLite database again without its free pages. No process may have it open.
+/// Writes an SQLite database again without its unused pages, so that the file gets smaller. No process may have the
+/// database open.
 package struct SQLiteVacuum: Sendable {
     private let path: String
     private let bundleID: String?
@@ -28,6 +29,7 @@ package struct SQLiteVacuum: Sendable {
         }
     }
 
+    /// Opens the database so that no other process can, and writes it again.
     private func vacuum(_ file: String) throws(StoreError) {
         let requirements = DatabaseOpening.existing(of: bundleID).requirements(for: path)
         let connection = try SQLiteCopyNumber.opened(file) { connection throws(StoreError) in

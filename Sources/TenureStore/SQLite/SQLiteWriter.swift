@@ -2,11 +2,11 @@ import CSQLite
 import Dispatch
 import TenureCore
 
-/// The one connection that writes, and the queue of waiting writes. A group of waiting writes shares one transaction
-/// and one flush, because flushing many writes costs little more than flushing one.
+/// The only connection to an SQLite database that writes, and the queue of waiting writes. A group of waiting writes
+/// shares one transaction and one flush to the disk, because flushing many writes costs little more than flushing one.
 ///
-/// The first write of a group gathers the group: before it is submitted, its task lets other tasks run, which may
-/// submit writes too. A group of `groupSizeToStart` writes starts without waiting for that.
+/// The first write of a group *gathers* the group: before it is submitted, its task lets other tasks run, which may
+/// submit writes too. Once `groupSizeToStart` writes wait, the group starts without the write that gathers it.
 ///
 /// A write that throws changes nothing, and the other writes of its group succeed. A write returns after the flush, and
 /// after a check that the flushed files are still at the database's path.
@@ -19,7 +19,7 @@ final class SQLiteWriter: @unchecked Sendable {
     private var files: SQLiteOpenFiles?
     /// What happened to the files; nil while they are in place.
     private var replacement: FileReplacement?
-    /// What an operator has to know about the replacement.
+    /// The message for the operator about the replaced file (`SQLiteRescue.run`); nil before the contents were saved.
     private var report: String?
     private let log = Log()
     private let path: String
@@ -34,7 +34,7 @@ final class SQLiteWriter: @unchecked Sendable {
         /// Whether the next group is being gathered by a write that isn't submitted yet.
         var isGathering = false
         var groupsWritten = 0
-        /// Why nothing is written anymore.
+        /// Why nothing is written anymore; nil while the files are in place.
         var failure: StoreError?
 
         /// Whether the waiting writes may run now. Otherwise, they start when the write that gathers the group is
@@ -42,14 +42,16 @@ final class SQLiteWriter: @unchecked Sendable {
         var isReady: Bool { !isGathering || waiting.count >= SQLiteWriter.groupSizeToStart }
     }
 
-    /// One write. `run` may run twice; the last result counts. `finish` gets the error if the write failed.
+    /// One write.
     struct PendingWrite: Sendable {
         let use: DatabaseRequirements.Use
+        /// Executes the statements of the write. It may run twice; the result of the last run counts.
         let run: @Sendable (any DatabaseSession) throws(StoreError) -> Void
+        /// Called once, after the flush. The error is nil if the write succeeded.
         let finish: @Sendable (StoreError?) -> Void
     }
 
-    /// The state of SQLite's log after the last commit, which SQLite reports.
+    /// The state of SQLite's write-ahead log after the last commit, which SQLite reports.
     private final class Log {
         /// The number of frames (pages) in the log after the last commit.
         var size: Int32 = 0
@@ -59,12 +61,12 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// The maximum size of a group, so that a flush stays short.
     private static let maximumGroupSize = 256
-    /// A group of this size starts at once: with more writes, the share of each in the cost of the flush shrinks
-    /// little.
+    /// The number of waiting writes with which a group starts immediately. Waiting for more writes would save little:
+    /// the cost of a flush for each write is already small.
     private static let groupSizeToStart = 32
 
-    /// The number of pages (16 MB) in the log at which its pages are copied into the file. A large log saves work: a
-    /// page that is written often, such as the last one of a table, is copied only once.
+    /// The number of pages (16 MB) in the log at which they are copied into the database's file. A large log saves
+    /// work: a page that is written often, such as the last page of a table, is copied only once.
     private static let checkpointSize: Int32 = 4000
 
     /// - Parameters:
@@ -89,7 +91,7 @@ final class SQLiteWriter: @unchecked Sendable {
             }, Unmanaged.passUnretained(log).toOpaque())
     }
 
-    /// How many groups were written. Each group that succeeded was flushed once.
+    /// How many groups were written, including groups that failed. Each group that succeeded was flushed once.
     var groupsWritten: Int { state.withLock(\.groupsWritten) }
 
     /// Why nothing is written anymore; nil while the files are in place.
@@ -104,7 +106,9 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
-    /// Queues a write. Starts the next group, unless one is being written or still gathers writes.
+    /// Queues a write. Starts the next group, unless a group is being written, or the next group still gathers writes.
+    ///
+    /// - Parameter endsGathering: whether this is the write for which `gather` returned true.
     func submit(_ write: PendingWrite, endsGathering: Bool) {
         let (starts, failure) = state.withLock { state -> (Bool, StoreError?) in
             if endsGathering { state.isGathering = false }
@@ -118,10 +122,10 @@ final class SQLiteWriter: @unchecked Sendable {
         if starts { queue.async { self.drain() } }
     }
 
-    /// Closes the connection after the writes that were submitted before. Later writes fail.
+    /// Closes the connection after the writes that were submitted before. Later writes fail. If a file was replaced,
+    /// the connection stays open, because closing it would write the log into the new file.
     ///
-    /// Returns an error if a file was replaced and no earlier check has noticed that. The connection stays open then,
-    /// because closing it would write the log into the new file.
+    /// - Returns: an error if a file was replaced and no earlier check has noticed that; otherwise nil.
     func close() async -> StoreError? {
         await onQueue {
             while self.writeNext(evenIfNotReady: true) {}
@@ -135,7 +139,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
     // MARK: Files
 
-    /// See `Database.replacementReport`.
+    /// Checks whether a file was replaced. Returns the message for the operator; nil if all files are in place.
     func replacementReport() async -> String? {
         await onQueue {
             _ = self.check()
@@ -176,14 +180,16 @@ final class SQLiteWriter: @unchecked Sendable {
         report = SQLiteRescue(files: files, replacement: replacement).run()
     }
 
-    /// Writes the log into the file if the log is large. If a reader is in the way, a later commit tries again.
+    /// Writes the log into the database's file if the log is large. If a reader is in the way, tries again after a
+    /// later commit.
     private func checkpointIfLarge() {
         guard log.size >= Self.checkpointSize else { return }
         log.size = 0
         files?.connection.checkpoint()
     }
 
-    /// See `Database.clearLog`.
+    /// Writes the log into the database's file, and empties the log. Returns false while a reader still needs the log;
+    /// see `Database.clearLog`.
     func clearLog() async -> Bool {
         await onQueue {
             if !self.log.isEmpty, self.check() == nil, let connection = self.files?.connection {

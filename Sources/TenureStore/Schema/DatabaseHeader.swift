@@ -1,17 +1,18 @@
 /// What a database says about itself: the app that it belongs to, the releases that may use it, and whether its content
 /// was moved.
 package struct DatabaseHeader: Sendable, Hashable {
-    /// The random ID of the database; see `Database.id`.
+    /// The random ID of the database, 16 bytes; see `Database.id`.
     package let id: [UInt8]
     /// The bundle ID of the app. Nil until a service opens the database.
     package let bundleID: String?
     /// The version of the schema; see `Migration.version`.
     package let version: Int
-    /// The oldest schema version with which a release may write.
+    /// A release may write to the database only if its own schema version (`DatabaseRequirements.version`) is this or
+    /// a later one.
     let oldestWriter: Int
-    /// The oldest schema version with which a release may read.
+    /// The same as `oldestWriter`, for releases that only read.
     let oldestReader: Int
-    /// Where the content was moved, without a password; nil if services may write.
+    /// The path or URL of the database to which the content was moved, without a password. Nil if it wasn't moved.
     package let movedTo: String?
 
     package init(
@@ -43,18 +44,18 @@ package struct DatabaseHeader: Sendable, Hashable {
 
     /// Marks a database as moved, so that services don't write to it anymore.
     ///
-    /// - Parameter place: where the content is now, without a password; nil removes the mark.
-    package static func markMoved(to place: String?, in session: any DatabaseSession) throws(StoreError) {
-        try session.execute("UPDATE \(DatabaseTable.state) SET moved_to = $1", [SQLValue(place)])
+    /// - Parameter target: the path or URL of the new database, without a password; nil removes the mark.
+    package static func markMoved(to target: String?, in session: any DatabaseSession) throws(StoreError) {
+        try session.execute("UPDATE \(DatabaseTable.state) SET moved_to = $1", [SQLValue(target)])
     }
 }
 
-/// What a process requires of the database that it uses. Transactions check these requirements, because a pooler can
-/// be pointed at another server, and another process can migrate or move the database.
+/// What a process requires of the database that it uses. Each transaction checks these requirements, because a
+/// connection pooler can be pointed at another server, and another process can migrate or move the database.
 package struct DatabaseRequirements: Sendable, Hashable {
     /// The name of the database in messages, without a password.
     let name: String
-    /// The ID that the database must have; nil accepts every ID, as while a database is being opened.
+    /// The ID that the database must have. Nil accepts every ID, such as while a database is being opened.
     package let id: [UInt8]?
     /// The bundle ID of the app that the database must belong to; nil accepts every app's database.
     package let bundleID: String?
@@ -64,9 +65,9 @@ package struct DatabaseRequirements: Sendable, Hashable {
     /// The purpose for which a transaction uses the database.
     package enum Use: Sendable, Hashable {
         case reading
-        /// Writing as a service does: not into a database that was moved.
+        /// Writing as a service does. A database that was moved is refused.
         case writing
-        /// Changing the database itself, even if it was moved.
+        /// Writing as a command does that migrates, moves or reopens the database. A moved database is accepted.
         case maintaining
     }
 
@@ -85,7 +86,7 @@ package struct DatabaseRequirements: Sendable, Hashable {
         if let id, id != header.id { return .otherDatabase(database: name) }
         let oldest = use == .reading ? header.oldestReader : header.oldestWriter
         guard oldest <= version else { return .newerDatabase(path: name) }
-        if use == .writing, let place = header.movedTo { return .moved(database: name, to: place) }
+        if use == .writing, let target = header.movedTo { return .moved(database: name, to: target) }
         return nil
     }
 }
@@ -104,7 +105,7 @@ package struct DatabaseOpening: Sendable {
     package var bundleID: String?
     /// Whether to create a missing database.
     package var creates: Bool
-    /// Whether to bring a database of an earlier release up to date. Only services do.
+    /// Whether to bring a database of an earlier release up to date. Services do, and commands don't.
     package var migrates: Bool
     /// Whether to fail if the database exists already.
     package var mustBeNew: Bool
@@ -122,7 +123,7 @@ package struct DatabaseOpening: Sendable {
         self.migrations = migrations
     }
 
-    /// The words with which errors say that a path or a schema has no Tenure database.
+    /// The words of error messages about a path or a PostgreSQL schema without a Tenure database.
     package static let noDatabase = "contains no Tenure database"
 
     /// The opening of a command that uses an existing database as it is.
@@ -138,11 +139,13 @@ package struct DatabaseOpening: Sendable {
     /// A service needs a database that it may write to. A command may use a database that it can only read.
     package var use: DatabaseRequirements.Use { migrates ? .writing : .reading }
 
-    /// What the process requires of the database.
+    /// Returns what the process requires of the database.
     ///
-    /// - Parameter id: the ID of the database that was opened. If the opening names an app, every transaction requires
-    ///   this ID. The exception is `new(of:)`: its caller copies another database into the new database, which gets
-    ///   that database's ID.
+    /// - Parameters:
+    ///   - name: the name of the database in messages, without a password.
+    ///   - id: the ID of the database that was opened; nil before that. If `bundleID` names an app, every transaction
+    ///     requires this ID. The exception is `new(of:)`: its caller copies another database into the new database,
+    ///     which gets the ID of the other database.
     package func requirements(for name: String, opened id: [UInt8]? = nil) -> DatabaseRequirements {
         DatabaseRequirements(
             name: name, id: bundleID != nil && (migrates || !creates) ? id : nil, bundleID: bundleID,

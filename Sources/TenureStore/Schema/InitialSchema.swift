@@ -1,8 +1,9 @@
 extension Migration {
     /// The schema of the first release.
     ///
-    /// Times are milliseconds since 1970. `realm` and `kind` hold the codes of `Realm`, `Identity.Kind` and
-    /// `Artifact.Kind`.
+    /// Times are milliseconds since 1970. `realm` and `kind` contain the codes of `Realm`, `Identity.Kind` and
+    /// `Artifact.Kind`. `DatabaseTransaction` explains the terms *member* and *unbound customer*, and `StoredPromise`
+    /// what a promise is.
     static let initial = Migration(
         "1 initial", version: 1,
         [
@@ -52,7 +53,8 @@ extension Migration {
         ) STRICT;
 
         -- Which version of the policy was active since when; the last row is active now. Append-only. `action` is
-        -- `start`, `publish` or `rollback`. The counts are customers, then promises.
+        -- `start`, `publish` or `rollback`. `customers`, `gaining` and `losing` count customers; `ended` and `restored`
+        -- count promises.
         CREATE TABLE publications (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             policy INTEGER NOT NULL REFERENCES policies (version),
@@ -86,9 +88,10 @@ extension Migration {
 
     private static let customers = """
         -- `facts` is derived from the customer's other rows and stored here, so that one look-up answers a request.
-        -- `merged_into` is the customer with whom this one was merged, or the customer itself while it is erased.
-        -- `sent_entitlements` is what webhooks last reported (JSON). `next_comparison` is when to compare again: when an
-        -- entitlement ends, or now, because something changed. No number is given twice: access tokens contain it.
+        -- `merged_into` is the customer into whom this one was merged, or the customer itself while it is erased.
+        -- `sent_entitlements` is what webhooks last reported (JSON). `next_comparison` is when to compare that with the
+        -- customer's entitlements again: when an entitlement ends, or immediately after a change. No `id` is assigned
+        -- twice, because access tokens contain it.
         CREATE TABLE customers (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             realm INTEGER NOT NULL,
@@ -120,7 +123,8 @@ extension Migration {
         ) STRICT;
         CREATE INDEX separations_by_second ON separations (second);
 
-        -- The customers whom the artifacts of an unbound customer name: their facts limit its answers.
+        -- The customers whom the artifacts of an unbound customer name. What is known about them limits what the
+        -- service says about the unbound customer.
         CREATE TABLE unbound_links (
             unbound INTEGER NOT NULL REFERENCES customers (id),
             customer INTEGER NOT NULL REFERENCES customers (id),
@@ -137,8 +141,8 @@ extension Migration {
         """
 
     private static let customerData = """
-        -- No number of a row in `artifacts`, `notifications`, `promises`, `support_grants` or `events` is given twice. So
-        -- a publication finds what was written since it read the customers.
+        -- No `id` in `artifacts`, `notifications`, `promises`, `support_grants` or `events` is assigned twice. So a
+        -- publication finds what was written since it read the customers.
 
         -- With a header, `bytes` begins at the dot after it. `update_id` is the large update that wrote the artifact in one
         -- of its pieces; NULL if one transaction wrote all of it.
@@ -156,8 +160,9 @@ extension Migration {
         ) STRICT;
         CREATE INDEX artifacts_by_update ON artifacts (update_id) WHERE update_id IS NOT NULL;
 
-        -- Large updates without their last piece: their artifacts don't count yet. `update_id` is random, or 0 for an
-        -- erasure. `started_at` is 0 when their artifacts are to be removed, or another update took some of them.
+        -- Large updates, which several transactions write, before the last of these transactions: their artifacts don't
+        -- count yet. `update_id` is random, or 0 for an erasure. `started_at` is 0 if the artifacts are to be removed,
+        -- or if another update took some of them.
         CREATE TABLE unfinished_updates (
             customer INTEGER NOT NULL REFERENCES customers (id),
             update_id INTEGER NOT NULL,
@@ -181,9 +186,9 @@ extension Migration {
         ) STRICT;
         CREATE INDEX notifications_by_customer ON notifications (customer);
 
-        -- `ended_by` is the publication that ended the promise; a rollback that restores it sets it to NULL again.
-        -- `ending` is the mark of a publication that will end the promise, or still has to: see the rows
-        -- `publicationMark` and `publication` of `progress`.
+        -- `ended_by` is the publication that ended the promise; a rollback that restores the promise sets it to NULL
+        -- again. `ending` is the mark, a random number, of a publication that will end the promise, or still has to:
+        -- see the rows `publicationMark` and `publication` of `progress`.
         CREATE TABLE promises (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             customer INTEGER NOT NULL REFERENCES customers (id),
@@ -218,7 +223,8 @@ extension Migration {
         ) STRICT;
         CREATE INDEX support_grants_by_customer ON support_grants (customer);
 
-        -- What happened to a customer beside artifacts and support; `detail` is a JSON object.
+        -- What happened to a customer besides artifacts, and grants and revocations by support. `detail` is a JSON
+        -- object.
         CREATE TABLE events (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             customer INTEGER NOT NULL REFERENCES customers (id),
@@ -268,8 +274,8 @@ extension Migration {
             revoked_at INTEGER
         ) STRICT;
 
-        -- Test customers. `public_id` is in the token, `facts` holds the persona's only proof. Only one valid persona has
-        -- a name; expired and revoked ones keep theirs.
+        -- Test customers. `public_id` is in the persona's token, and `facts` contains the persona's only proof. Two
+        -- valid personas can't have one name. Expired and revoked personas keep their names.
         CREATE TABLE personas (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             public_id TEXT NOT NULL UNIQUE,
@@ -331,8 +337,8 @@ extension Migration {
             each_customer INTEGER NOT NULL
         ) STRICT;
 
-        -- Webhook messages, written in the transaction that made them true. `public_id` and `user_ids` (JSON) are those of
-        -- that time; `data` is a JSON object.
+        -- Webhook messages, written in the same transaction as the change that they report. `public_id` and `user_ids`
+        -- (JSON) are those of that time; `data` is a JSON object.
         CREATE TABLE outbox (
             id INTEGER PRIMARY KEY,
             event TEXT NOT NULL UNIQUE,
@@ -348,7 +354,8 @@ extension Migration {
         CREATE INDEX outbox_by_time ON outbox (created_at);
 
         -- `next_at` is NULL after delivery, or after the last attempt. The attempts began at `queued_at`. `bulk` is 1 for
-        -- a message about one of the many customers that a publication affects, and 0 for all others, which go first.
+        -- a message about one of the many customers that a publication affects, and 0 for all other messages, which are
+        -- sent first.
         CREATE TABLE deliveries (
             id INTEGER PRIMARY KEY,
             message INTEGER NOT NULL REFERENCES outbox (id),
@@ -374,7 +381,8 @@ extension Migration {
         """
 
     private static let work = """
-        -- Waiting jobs: each subject once per kind.
+        -- Waiting jobs. `kind` is `history`: fetch a customer's purchases from the App Store. `subject` is the row ID
+        -- of the member. There is one job of each kind for a subject.
         CREATE TABLE jobs (
             id INTEGER PRIMARY KEY,
             kind TEXT NOT NULL,
@@ -386,7 +394,7 @@ extension Migration {
         ) STRICT;
         CREATE INDEX jobs_by_time ON jobs (due_at);
 
-        -- How far processes got, such as the last notification that the App Store was asked for; and other single values.
+        -- Single values, by name, such as how far the comparison of all customers got.
         CREATE TABLE progress (
             name TEXT NOT NULL PRIMARY KEY,
             value TEXT NOT NULL

@@ -1,16 +1,19 @@
 package import Foundation
 import TenureCore
 
-/// Names the customer whom an update is about, and what must be true when the update is saved.
+/// Names the customer whom an update is about, and says under which conditions the update is saved.
 package struct CustomerUpdatePlan: Sendable {
     /// The identities that name the customer.
     let identities: [Identity]
+    /// The environment of the App Store, or the test authority, that signed the artifacts.
     let realm: Realm
+    /// The time of the update.
     let now: Date
     /// About how many artifacts, purchases and renewals the update adds.
     let size: Int
-    /// What the artifacts of a bound sync prove about how the customer got the app. Nil for notifications and responses
-    /// of the App Store, and for unbound customers: their identities alone find the customer.
+    /// What the artifacts prove about how the customer got the app, if the sender proved to be this customer (a *bound*
+    /// sync). Nil for notifications and responses of the App Store, and for unbound customers
+    /// (`DatabaseTransaction`): their identities alone find the customer.
     let acquisition: ProvenAcquisition?
     var source = UpdateSource.signedArtifacts
 
@@ -37,7 +40,8 @@ package struct CustomerUpdatePlan: Sendable {
         }
     }
 
-    /// Whether one transaction may be enough. A larger transaction would keep the updates of other customers waiting.
+    /// Whether the update may fit into one transaction. If false, it needs several (`LargeUpdate`), because a larger
+    /// transaction would keep the updates of other customers waiting.
     package var mayFitOneTransaction: Bool {
         lockKeys.count <= DatabaseTransaction.maximumKeys && size <= DatabaseTransaction.maximumEntriesInOnePiece
     }
@@ -49,19 +53,21 @@ package struct CustomerUpdatePlan: Sendable {
 enum UpdateSource: Sendable {
     /// Artifacts that prove who the sender is, as in most syncs. Such an update is saved in any case.
     case signedArtifacts
-    /// A response of the App Store about this member. The member may have been erased in the meantime.
+    /// A response of the App Store about the member (row of `customers`) with this row ID. The member may have been
+    /// erased in the meantime.
     case appStoreResponse(member: Int64)
     /// An App Store Server Notification. The notification may be stored already, because the App Store repeats
     /// notifications.
     case notification(StoredNotification)
-    /// Artifacts without proof that they belong to the sender, and the customers whom they name.
+    /// Artifacts without proof that they belong to the sender, and the row IDs of the members whom they name.
     case unbound(members: [Int64])
     /// Artifacts without proof, as in `unbound`. Earlier transactions have created and linked the unbound customer.
     case linkedUnbound(Identity)
 }
 
 extension DatabaseTransaction {
-    /// Returns false if the update no longer applies: the customer was erased, or the notification is stored already.
+    /// Whether the update can still be saved. False if the customer was erased, or if the notification is stored
+    /// already.
     func stillApplies(_ plan: CustomerUpdatePlan) throws(StoreError) -> Bool {
         switch plan.source {
         case .signedArtifacts: true

@@ -1,7 +1,7 @@
 /// A database that runs transactions. `Store` adds everything that the service needs.
 package protocol Database: Sendable {
-    /// 16 random bytes that were created with the database. Tokens that were signed for another database are invalid
-    /// here.
+    /// 16 random bytes that were created with the database. Access tokens contain them, so a token of another database
+    /// is invalid.
     var id: [UInt8] { get }
 
     /// Runs one transaction that reads one state of the database, without waiting for writers.
@@ -104,24 +104,27 @@ package enum LookedUpCustomer: Sendable {
     case customer(Customer)
     /// The customer into whom this one was merged. An erased customer is merged into itself.
     case another(Int64)
-    /// The customer must be read in a transaction, because a published policy still has promises to end or to restore;
-    /// see `DatabaseTransaction.applying`.
+    /// The customer must be read in a transaction, because a published policy still has promises (`StoredPromise`) to
+    /// end or to restore; see `DatabaseTransaction.applying`.
     case awaitsPublication
 }
 
-/// How the connections to a database server for one purpose are used at a moment.
+/// How many connections to a database server are open for one purpose, and how many operations wait for a connection.
 package struct ConnectionPoolUsage: Sendable {
     /// What the connections are used for.
     package enum Purpose: String, Sendable {
-        case transactions, lookups
+        case transactions
+        /// Looking up customers by row ID.
+        case lookups
     }
 
     package let purpose: Purpose
-    /// Open connections to this database with this role. Apps with the same database and role share them.
+    /// The number of open connections to this database with this role. Apps with the same database and role share
+    /// them.
     package let open: Int
-    /// The most connections that this process opens to the server, for all apps together.
+    /// The maximum number of connections for this purpose that this process opens to the server, for all apps together.
     package let limit: Int
-    /// This app's operations that wait for a connection.
+    /// The number of this app's operations that wait for a connection.
     package let waiting: Int
 
     package init(_ purpose: Purpose, open: Int, limit: Int, waiting: Int) {

@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Results about customers with large facts, computed between transactions so that other writers don't wait for them.
+/// Results about customers with large facts (`CustomerFacts`), computed between transactions, so that other writers
+/// don't have to wait.
 ///
 /// For example, support merges two customers with 2,000 purchases each. The transaction runs several times:
 ///
@@ -14,33 +15,37 @@ import TenureCore
 /// Each result is stored with what it was computed from. If a customer changed in the meantime, the former result no
 /// longer fits, and a new one is computed. Small results are computed inside the transaction.
 final class LargeFacts: Sendable {
-    /// The results so far, and the one that the last attempt missed.
+    /// The results so far, and the result that the last attempt missed.
     private struct State: Sendable {
         /// Facts with their bytes, for decoding and encoding.
         var known: [EncodedFacts] = []
         var sums: [(inputs: Sum, result: EncodedFacts)] = []
         var remainders: [(inputs: Remainder, result: CustomerFacts)] = []
+        /// What the publication of a policy does to customers.
         var impacts: [(customer: CustomerToEvaluate, impact: PublicationImpact)] = []
-        /// What the signed entries of each member prove.
+        /// What the signed entries (artifacts and notifications) of each member (row of `customers`) prove, by the
+        /// member's row ID.
         var provenFacts: [Int64: Rederivation.ProvenFacts]
+        /// The result that the last attempt missed; nil if it missed none.
         var missingResult: MissingResult?
     }
 
     private let state: Locked<State>
+    /// Verifies signed entries; nil for changes that don't separate customers.
     private let rederivation: Rederivation?
 
     /// The maximum number of attempts. A change needs a few results for each account of a customer, and more only if
     /// the customer changes meanwhile.
     static let maximumAttempts = 10 * DatabaseTransaction.maximumMembers
-    /// If a member has more entries than this (facts that are proven already, and stored artifacts and notifications
-    /// that aren't), the new entries are verified before the transaction, so that other writers don't wait.
+    /// The largest sum of a member's proven facts and unverified entries with which a transaction verifies the entries
+    /// itself. Beyond it, they are verified between transactions, so that other writers don't have to wait.
     static let maximumEntriesProvenInTransaction = 8
 
     /// The facts of several customers, to be combined, as for a merge.
     struct Sum: Hashable, Sendable {
         let first: CustomerFacts
         let others: [CustomerFacts]
-        /// `purchasesAreComplete` of the result.
+        /// The value of `purchasesAreComplete` in the result.
         let isComplete: Bool
 
         var result: CustomerFacts {
@@ -50,35 +55,37 @@ final class LargeFacts: Sendable {
             return facts
         }
 
+        /// Whether the facts are combined between transactions.
         var isLarge: Bool {
             ([first] + others).reduce(0) { $0 + $1.entryCount } > DatabaseTransaction.maximumEntriesInOnePiece
         }
     }
 
-    /// Facts from which those of other customers are to be removed, as after a split.
+    /// Facts from which the facts of other customers are to be removed, as after a split.
     struct Remainder: Hashable, Sendable {
         let all: CustomerFacts
         let parts: [CustomerFacts]
 
         var result: CustomerFacts { all.remainder(of: parts) }
+        /// Whether the result is computed between transactions.
         var isLarge: Bool { all.entryCount > DatabaseTransaction.maximumEntriesInOnePiece }
     }
 
     /// A result to compute after the transaction.
     enum MissingResult: Sendable {
-        /// The facts that a row has as these bytes.
+        /// The facts that a row stores as these bytes.
         case decoded([UInt8])
-        /// The bytes of these facts, for a row.
+        /// The bytes in which a row stores these facts.
         case encoded(CustomerFacts)
         case sum(Sum)
         case remainder(Remainder)
-        /// What the signed entries of this member prove.
+        /// What the signed entries of the member with this row ID prove.
         case provenFacts(Int64)
-        /// What a publication does to a customer, as the function decides.
+        /// What a publication does to a customer. The function computes it.
         case impact(CustomerToEvaluate, Evaluate)
     }
 
-    /// Decides about a customer under the policy to be published.
+    /// Returns what a publication does to a customer: what they gain or lose under the policy to be published.
     typealias Evaluate = @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact
 
     /// - Parameter rederivation: verifies signed entries, for changes that separate customers; nil for other changes.
@@ -111,8 +118,8 @@ final class LargeFacts: Sendable {
         throw miss(.encoded(facts))
     }
 
-    /// Returns what a publication does to a customer that changed since its evaluation. Throws if the customer's facts
-    /// are large and the impact wasn't prepared.
+    /// Returns what the publication of a policy does to a customer that changed since the publication's evaluation.
+    /// Throws if the customer's facts are large and the result wasn't prepared.
     func impact(
         on customer: CustomerToEvaluate, _ evaluate: @escaping Evaluate
     ) throws(StoreError) -> PublicationImpact {
@@ -137,7 +144,7 @@ final class LargeFacts: Sendable {
         throw miss(.remainder(remainder))
     }
 
-    /// Returns what the signed entries of a member prove, as far as it was computed.
+    /// Returns what the signed entries of a member prove, up to the last entry that was verified (`end`).
     func provenFacts(of member: Int64) -> Rederivation.ProvenFacts {
         state.withLock { $0.provenFacts[member] } ?? Rederivation.ProvenFacts()
     }
@@ -226,7 +233,7 @@ extension CustomerFacts {
     /// The number of entries that decoding and combining process.
     var entryCount: Int { proofs.count + purchases.count + renewals.count }
 
-    /// Returns the entries that the parts together don't have.
+    /// Returns the proofs, purchases and renewals in these facts that none of `parts` has.
     func remainder(of parts: [CustomerFacts]) -> CustomerFacts {
         var known = CustomerFacts()
         known.add(parts)
@@ -240,7 +247,9 @@ extension CustomerFacts {
 }
 
 extension DatabaseTransaction {
-    /// Returns all facts together.
+    /// Returns the facts of several customers together.
+    ///
+    /// - Parameter isComplete: the value of `purchasesAreComplete` in the result.
     func combined(
         _ first: CustomerFacts, with others: [CustomerFacts], isComplete: Bool
     ) throws(StoreError) -> CustomerFacts {
@@ -249,7 +258,7 @@ extension DatabaseTransaction {
         return try largeFacts.result(of: sum)
     }
 
-    /// Returns the entries of `all` that the parts together don't have.
+    /// Returns the proofs, purchases and renewals in `all` that none of `parts` has.
     func remainder(of all: CustomerFacts, without parts: [CustomerFacts]) throws(StoreError) -> CustomerFacts {
         let remainder = LargeFacts.Remainder(all: all, parts: parts)
         guard let largeFacts else { return remainder.result }

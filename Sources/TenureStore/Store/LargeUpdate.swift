@@ -4,12 +4,12 @@ import TenureCore
 /// An update that is too large for one transaction: it names thousands of identities, adds thousands of artifacts, or
 /// concerns a customer with thousands of purchases.
 ///
-/// It is written in pieces, a transaction each, so that other updates wait for one piece at most. For a receipt with
+/// It is written in pieces, each in a transaction, so that other updates wait for one piece at most. For a receipt with
 /// 3,000 purchases, an attempt does this:
 ///
 /// 1. Find the customer whom the receipt names, or create one.
 /// 2. If the receipt names several customers, merge the others into this customer.
-/// 3. Decide, between transactions.
+/// 3. Decide what to add to the customer, between transactions.
 /// 4. Write the identities of the purchases, then all but the last artifacts, 64 in each piece. Readers ignore these
 ///    artifacts until the last step.
 /// 5. Write the facts and the remaining artifacts. From here on, all artifacts of the update count.
@@ -19,11 +19,11 @@ import TenureCore
 struct LargeUpdate<Outcome: Sendable>: Sendable {
     let store: Store
     let plan: CustomerUpdatePlan
-    /// Decides what to add to the customer, outside of transactions. It may run again.
+    /// Decides what to add to the customer (nil for a new customer), outside of transactions. It may run again.
     let decide: @Sendable (Customer?) -> (CustomerUpdate, Outcome)
 
-    /// Returns the customer after the update; nil if the update no longer applies, such as one for an erased customer.
-    /// Throws `busy` if the customer changed during every attempt.
+    /// Returns the customer after the update; nil if the update no longer applies, for example because the customer was
+    /// erased. Throws `busy` if the customer changed during every attempt.
     func run() async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
         guard let strongest = plan.identities.min(by: { $0.kind < $1.kind }) else {
             throw .defect("an update names no customer")
@@ -39,17 +39,18 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// What earlier attempts have written, so that the next one can continue with it.
+    /// What earlier attempts have written, so that the next attempt can continue with it.
     private struct Progress {
         /// The random number in `artifacts.update_id` of the artifacts that this update wrote.
         var updateID = Int64.random(in: 1 ... .max)
-        /// The member to which the written artifacts belong; nil before the first piece.
+        /// The row ID of the member (row of `customers`) to which the written artifacts belong; nil before the first
+        /// piece of artifacts.
         var member: Int64?
         /// The SHA-256 hashes of the written artifacts.
         var writtenHashes: Set<[UInt8]> = []
-        /// The customer that this update created; nil if it found one.
+        /// The row ID of the customer that this update created; nil if it found an existing customer.
         var newCustomer: Int64?
-        /// Whether some written artifacts were abandoned. Abandoned artifacts are removed at the end.
+        /// Whether some written artifacts were abandoned. They are removed when the update has ended.
         var hasLeftovers = false
 
         /// Abandons the artifacts written so far: a later update takes them, or they are removed.
@@ -66,10 +67,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func attempt(_ progress: inout Progress) async throws(StoreError) -> Attempt<Done> {
         // Step 1: the customer.
         var subject: Subject
-        switch try await self.subject(newCustomer: progress.newCustomer) {
+        switch try await findSubject(newCustomer: progress.newCustomer) {
         case .done(let found?): subject = found
         case .done(nil):
-            switch try await newSubject() {
+            switch try await createSubject() {
             case .done(let made?): subject = made
             case .done(nil): return .done(nil)
             case .unfinished: return .unfinished
@@ -101,19 +102,19 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     // MARK: The customer
 
-    /// The customer whom the update is about, and what its identities name.
+    /// The customer whom the update is about, and what the update's identities name.
     private struct Subject {
         var customer: Customer
-        /// The identity that names the customer; nil for a new customer.
+        /// The first identity, by `Identity.Kind`, that names the customer; nil for a new customer.
         let identity: Identity?
-        /// One identity of each other customer whom the identities name: the first by `Identity.Kind`.
+        /// For each other customer whom the identities name, the first identity by `Identity.Kind`.
         let identitiesOfOthers: [Identity]
         /// Identities that name no customer yet.
         let unknownIdentities: [Identity]
     }
 
-    /// Runs a transaction that reads, while no other large update of this process reads. So small readers find a free
-    /// connection.
+    /// Runs a transaction that reads. Large updates of this process read one after the other, so that other readers
+    /// find a free connection.
     private func read<Value: Sendable>(
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -130,9 +131,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         try await store.writePiece(at: plan.now, locking: identities.keys(in: plan.realm) + keys, body)
     }
 
-    /// Returns the customer that the identities name, or else the one that an earlier attempt created; nil if there is
-    /// neither. Returns `unfinished` while one of the named customers is being erased.
-    private func subject(newCustomer: Int64?) async throws(StoreError) -> Attempt<Subject?> {
+    /// Returns the customer that the identities name, or else the customer that an earlier attempt created; nil if
+    /// neither exists. Returns `unfinished` while one of the named customers is being erased.
+    private func findSubject(newCustomer: Int64?) async throws(StoreError) -> Attempt<Subject?> {
         let plan = plan
         return try await read { transaction in
             let named = try transaction.resolve(plan.identities, in: plan.realm)
@@ -150,9 +151,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Creates a customer with as many identities as one transaction may lock, the first by `Identity.Kind`. Then no
+    /// Creates a customer with the first identities by `Identity.Kind`, as many as one transaction may lock. Then no
     /// other transaction creates a customer for one of them. The result is nil if the update no longer applies.
-    private func newSubject() async throws(StoreError) -> Attempt<Subject?> {
+    private func createSubject() async throws(StoreError) -> Attempt<Subject?> {
         let plan = plan
         let identities = plan.identities.sorted { $0.kind < $1.kind }
         let first = Array(identities.prefix(DatabaseTransaction.maximumKeys - plan.otherKeys.count))
@@ -179,8 +180,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// How many customers one piece joins.
     private static var customersPerPiece: Int { 20 }
 
-    /// Merges the customers whom the identities name into `subject`, 20 in each piece. Returns nil if one of them
-    /// changed in the meantime.
+    /// Merges the other customers whom the identities name into the customer of `subject`, 20 in each piece. Returns
+    /// the merged customer; nil if one of the customers changed in the meantime.
     private func join(_ subject: Subject) async throws(StoreError) -> Customer? {
         let (plan, others) = (plan, subject.identitiesOfOthers)
         var customer = subject.customer
@@ -206,7 +207,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     }
 
     /// Merges the customers whom the identities name into `customer`. The facts are large, so they are combined before
-    /// the transaction. Returns nil if one of the customers changed in the meantime.
+    /// the transaction. Returns the merged customer; nil if one of the customers changed in the meantime.
     private func joinLarge(_ identities: [Identity], into customer: Customer) async throws(StoreError) -> Customer? {
         let plan = plan
         let prepared = try await read { transaction -> PreparedJoining? in
@@ -227,9 +228,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     // MARK: Pieces
 
-    /// The number of identities in one piece, if no sync finds customers by them. Such identities need no lock.
+    /// The number of identities in one piece of those by which no sync finds a customer. Such identities need no lock.
     private static var otherIdentitiesPerPiece: Int { 2 * DatabaseTransaction.identitiesPerStatement }
-    /// The number of artifacts in one piece. An update without more artifacts writes all of them in the last
+    /// The number of artifacts in one piece. An update with at most this number writes all artifacts in the last
     /// transaction.
     private static var artifactsPerPiece: Int { 64 }
     /// How many artifacts the last transaction writes, if the update has more than `artifactsPerPiece`.
@@ -246,7 +247,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     }
 
     /// Writes the identities, piece by piece. Returns false if one of them belongs to another customer by now, or if
-    /// the customer was erased or merged.
+    /// the customer was erased or merged; otherwise true.
+    ///
+    /// - Parameter unknown: the identities in the plan that named no customer.
     private func writeIdentities(
         _ unknown: [Identity], for prepared: PreparedUpdate<Outcome>
     ) async throws(StoreError) -> Bool {
@@ -261,7 +264,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let all = Set(plan.identities)
         let realm = plan.realm
         var others = prepared.update.identities.filter { !all.contains($0) }
-        // The artifacts of an unbound customer name the customers that the unbound customer is linked to.
+        // The artifacts of an unbound customer (see `DatabaseTransaction`) name the customers that it is linked to.
         if !plan.identities.contains(where: { $0.kind == .unbound }) {
             others += prepared.update.facts.renewals(beyond: prepared.formerCustomer.facts)
             others += try await read { [plan] transaction in
@@ -283,10 +286,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return true
     }
 
-    /// Writes one piece of identities. Returns false if the customer was erased or merged.
+    /// Writes one piece of identities. Returns false if the customer was erased or merged; otherwise true.
     ///
-    /// - Parameter exclusively: whether no other customer may have one of the identities. If so, the identities are
-    ///   locked, and the result is also false if one of the identities is stored already.
+    /// - Parameter exclusively: whether each identity may belong to one customer only. If so, the identities are
+    ///   locked, and the result is also false if one of them is stored already.
     private func writeIdentityPiece(
         _ identities: [Identity], for customer: Customer, exclusively: Bool
     ) async throws(StoreError) -> Bool {

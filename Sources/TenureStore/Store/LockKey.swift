@@ -36,6 +36,6 @@ package enum LockKey: Sendable, Hashable {
 }
 
 extension Collection<Identity> {
-    /// The locks of all these identities.
+    /// The keys that lock these identities.
     package func keys(in realm: Realm) -> [LockKey] { map { .identity($0, realm) } }
 }

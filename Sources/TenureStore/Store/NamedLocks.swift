@@ -1,6 +1,7 @@
 import TenureCore
 
-/// Locks with names. One task at a time holds a name. Other tasks wait for the name, and get it in order.
+/// Locks with names, for the tasks of one process. One task at a time holds a name. Other tasks wait for the name, and
+/// get it in the order in which they asked for it.
 final class NamedLocks: Sendable {
     /// The tasks that wait for each name that is held.
     private let waiting = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])

@@ -48,23 +48,23 @@ struct PreparedJoining: Sendable {
 }
 
 extension DatabaseTransaction {
-    /// Locks and returns the customer. Returns nil if something that the decision used has changed since: which
-    /// customer the identity names, a field of the customer, or `otherAccountsAreComplete`, which is compared
-    /// separately, because `==` ignores it.
+    /// Locks and returns the customer of a prepared update. Returns nil if anything has changed since the decision that
+    /// it depends on: which customer the identity names, a field of the customer, or `otherAccountsAreComplete`.
     func unchanged<Outcome>(
         _ prepared: PreparedUpdate<Outcome>, in realm: Realm
     ) throws(StoreError) -> Customer? {
         let former = prepared.formerCustomer
         if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }
         let locked = try customer(former.id, forUpdate: true)?.with(member: former.member)
+        // `==` ignores `otherAccountsAreComplete`.
         guard let current = try withCompletenessOfOtherAccounts(locked), current == former,
             current.otherAccountsAreComplete == former.otherAccountsAreComplete
         else { return nil }
         return current
     }
 
-    /// Whether the customer was neither erased nor merged. Locks the customer, so that their updates run one after the
-    /// other.
+    /// Locks the customer, so that updates of the same customer run one after the other. Returns false if the customer
+    /// was erased, or merged into another.
     func stillExists(_ customer: Customer) throws(StoreError) -> Bool {
         guard let row = try member(.rowID(customer.id)) else { return false }
         return row.mergedInto == nil

@@ -3,12 +3,12 @@ extension Store {
     /// Makes the requested change, and adds an entry to the audit trail. If the change is refused, only the
     /// entry is written.
     ///
-    /// - Parameter rederivation: derives the facts of customers that are split.
+    /// - Parameter rederivation: computes the facts of both customers again if the change splits a customer.
     package func perform(
         _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
         switch request.change {
-        case .grant, .revoke: return try await support(request, on: customer, using: rederivation)
+        case .grant, .revoke: return try await grantOrRevoke(request, on: customer, using: rederivation)
         case .erase: return try await erase(request, on: customer, using: rederivation)
         case .link, .unlink, .merge, .unmerge:
             return try await write(with: LargeFacts(rederivation), at: request.at, locking: request.keys) {
@@ -19,8 +19,8 @@ extension Store {
 }
 
 extension RequestedChange {
-    /// The keys to lock. Requests of one admin key with the same ID, links of one user, and changes that merge or split
-    /// customers run one after the other.
+    /// The keys to lock. Two changes run one after the other if they are requests of one admin key with the same ID, if
+    /// they link the same user, or if both merge or split customers.
     var keys: [LockKey] {
         var keys: [LockKey] = []
         if let request { keys.append(.request(request, actor: actor)) }

@@ -1,12 +1,13 @@
 package import Foundation
 
-/// Finds changed entitlements, so that webhooks report them. A service calls these methods again and again.
+/// Finds changed entitlements, so that webhooks report them. A service calls these methods regularly.
 extension Store {
-    /// Compares the entitlements of customers that are due, by the column `next_comparison`, with what webhooks last
-    /// reported. One transaction compares several customers.
+    /// Compares the entitlements of customers with what webhooks last reported, if the comparison is due by the column
+    /// `next_comparison`. One transaction compares several customers.
     ///
     /// - Parameters:
-    ///   - publication: the publication under which `evaluate` decides; nil accepts every publication.
+    ///   - publication: the ID of the publication with the policy under which `evaluate` decides; nil accepts every
+    ///     publication.
     ///   - evaluate: returns what webhooks report. If it returns nil, the customer is compared again a minute later.
     /// - Returns: how many customers were due; 0 if `publication` isn't in effect anymore.
     package func compareDueCustomers(
@@ -21,21 +22,22 @@ extension Store {
         return due.count
     }
 
-    /// Continues the comparison of all customers, if a new policy or a new value of `expiringDays` has started it.
-    /// Returns whether there may be more customers to compare.
+    /// Continues the comparison of all customers with what webhooks last reported. A new policy, or a new value of the
+    /// setting `expiringDays`, has started this comparison. Returns true if there may be more customers to compare, and
+    /// false if the comparison is complete or wasn't started.
     package func compareAllCustomers(
         at now: Date, limit: Int, under publication: Int64? = nil,
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
     ) async throws(StoreError) -> Bool {
         let next = try await read(at: now) { transaction -> (position: Int64, customers: [SizedCustomer])? in
-            // A publication changes customers again until it has ended and restored all promises.
+            // A publication changes customers again until it has ended and restored all promises (`StoredPromise`).
             guard let position = try transaction.comparisonPosition(), try transaction.unfinishedPublication() == nil
             else { return nil }
             return (position, try transaction.customersToCompare(after: position, limit: limit))
         }
         guard let next else { return false }
         var position = next.position
-        // The last piece has no customers, and ends the walk.
+        // The last piece has no customers, and ends the comparison of all customers.
         for customers in next.customers.isEmpty ? [[]] : next.customers.pieces {
             var piece = ComparedPiece(customers: customers, now: now, publication: publication, evaluate: evaluate)
             piece.positions = (position, customers.last?.id)
@@ -45,8 +47,8 @@ extension Store {
         return !next.customers.isEmpty
     }
 
-    /// Compares and stores one piece. Returns false if another publication is active, or the walk over all customers
-    /// doesn't continue with this piece.
+    /// Compares the customers of one piece, and stores the results. Returns false if another publication is active, or
+    /// if the comparison of all customers doesn't continue with this piece (`isNext`); otherwise true.
     private func compare(_ piece: ComparedPiece) async throws(StoreError) -> Bool {
         try await retrying { () throws(StoreError) -> Attempt<Bool> in
             let prepared = try await prepare(piece)
@@ -75,8 +77,8 @@ extension Store {
         }
     }
 
-    /// If the piece is one customer with very many facts, evaluates this customer before the transaction begins, so
-    /// that other writers don't wait. Nil for any other piece.
+    /// Evaluates a customer with very many facts before the transaction begins, so that other writers don't have to
+    /// wait. Such a customer is alone in its piece. Returns nil for other pieces.
     private func prepare(_ piece: ComparedPiece) async throws(StoreError) -> PreparedChange? {
         guard let only = piece.customers.first, piece.customers.count == 1,
             only.size > DatabaseTransaction.maximumFactsBytesPerTransaction,
@@ -91,16 +93,17 @@ extension Store {
 private struct ComparedPiece: Sendable {
     let customers: [SizedCustomer]
     let now: Date
-    /// The publication under which `evaluate` decides; nil accepts every publication.
+    /// The ID of the publication with the policy under which `evaluate` decides; nil accepts every publication.
     let publication: Int64?
     /// Returns what webhooks report; nil to compare the customer again a minute later.
     let evaluate: @Sendable (Customer) -> EntitlementChange?
-    /// Nil outside of a walk over all customers. `before` is the row ID of the last customer of the previous piece, and
-    /// `after` that of the last customer of this piece. `after` is nil if this piece ends the walk.
+    /// How far the comparison of all customers has come; nil if the piece isn't part of it. `before` is the row ID of
+    /// the last customer in the previous piece. `after` is the row ID of the last customer in this piece; nil if this
+    /// piece ends the comparison.
     var positions: (before: Int64, after: Int64?)?
 
-    /// Whether the walk over all customers continues with this piece; always true outside of a walk. False if the walk
-    /// began again, or another process has compared these customers.
+    /// Whether the comparison of all customers continues with this piece. False if it has started again, or if another
+    /// process has compared these customers. True for a piece that isn't part of it.
     func isNext(in transaction: DatabaseTransaction) throws(StoreError) -> Bool {
         guard let positions else { return true }
         return try transaction.comparisonPosition() == positions.before

@@ -1,9 +1,10 @@
 package import Foundation
 
-/// Erases customers. Their rows are removed in pieces, so that other transactions don't wait.
+/// Erases customers. Their rows are removed in pieces (short transactions), so that other transactions don't wait.
 extension Store {
-    /// Hides the customer in one transaction, and removes their rows in pieces. Returns when no row is left. If the
-    /// process ends before that, another request or the next start of the service continues.
+    /// Hides the customer in one transaction, so that no operation finds them anymore. Then removes their rows in
+    /// pieces, and returns when no row is left. If the process ends before that, another request or the next start of
+    /// the service continues.
     func erase(
         _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
@@ -13,13 +14,15 @@ extension Store {
             transaction.hiddenBefore = hidden
             return try transaction.perform(request, on: customer, using: rederivation)
         }
-        // This also runs if the customer doesn't exist, because rows of a merged customer may be left.
+        // This also runs if the customer doesn't exist: an earlier erasure may have left rows.
         try await removeLeftovers(at: request.at)
         return outcome
     }
 
-    /// Hides unbound customers in pieces until one transaction can hide the remaining ones: other people may have sent
-    /// the customer's artifacts many times. Returns the counts of `hide(_:)`.
+    /// Hides unbound customers in pieces, until one transaction can hide the rest. An unbound customer is a list of
+    /// this customer's artifacts that came without proof that they belong to the sender. Other people may have sent
+    /// many such lists. Returns how many customers, and rows of each table, were hidden; see
+    /// `DatabaseTransaction.hide(_:)`.
     private func hideUnbound(of name: CustomerName, at now: Date) async throws(StoreError) -> [String: Int] {
         var counts: [String: Int] = [:]
         while true {
@@ -51,9 +54,10 @@ extension Store {
         }
     }
 
-    /// Removes the tombstones that are more than a day old; see `recordTombstones`.
+    /// Removes the tombstones that are more than a day old: rows that tell a running publication which customers were
+    /// erased or split.
     package func removeOldTombstones(at now: Date) async throws(StoreError) {
-        // Reads first, for the same reason.
+        // Reads first, as in `removeLeftovers`.
         guard try await read(at: now, { try $0.hasOldTombstones() }) else { return }
         try await writePiece(at: now) { try $0.removeOldTombstones() }
     }

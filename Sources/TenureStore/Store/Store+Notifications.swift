@@ -6,7 +6,11 @@ extension Store {
     /// Stores a notification once, and adds what it proves to the customer whom the identities name. Creates the
     /// customer if the identities name no customer. Without identities, the notification is stored without a customer.
     ///
-    /// `decide` isn't called for a known notification. A notification about an erased customer isn't stored.
+    /// A notification that was received before changes nothing. A notification about an erased customer isn't stored.
+    ///
+    /// - Parameters:
+    ///   - identities: what the notification says about whom it concerns.
+    ///   - decide: returns what the notification adds to the customer (nil for a new customer).
     package func receive(
         _ notification: StoredNotification, about identities: [Identity], at now: Date,
         _ decide: @escaping @Sendable (Customer?) -> CustomerUpdate

@@ -3,8 +3,9 @@ package import Foundation
 /// Claims deliveries of webhook messages, and removes messages and endpoints. These operations read before they write:
 /// usually there is nothing to do, and even a write without changes waits for other writers.
 extension Store {
-    /// Removes the given endpoints, and abandons the messages that wait for removed endpoints. Keeps an endpoint if a
-    /// process has reported since the caller's read that it serves the endpoint (`NamedEndpoint.heartbeat`).
+    /// Removes webhook endpoints that no process serves anymore, and abandons the messages that wait for removed
+    /// endpoints. Returns the removed endpoints. Keeps an endpoint if, since the caller read `silent`, a process has
+    /// reported that it serves the endpoint (`NamedEndpoint.heartbeat`).
     package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]
     {
         let hasStrays = try await read { try $0.hasStrayDeliveries() }
@@ -16,10 +17,10 @@ extension Store {
         }
     }
 
-    /// Takes deliveries that are due for an endpoint. No other process takes them before the lease ends.
+    /// Takes deliveries of messages that are due for an endpoint. No other process takes them until `lease` has passed.
     ///
-    /// Messages about one customer are taken one at a time, in their order. A message that has failed often doesn't
-    /// delay later messages.
+    /// Messages about one customer are taken one at a time, in the order of the messages. A message that has failed
+    /// often doesn't delay later messages.
     ///
     /// - Parameter lease: the seconds after which another process may take a delivery again.
     package func claimDeliveries(
@@ -31,7 +32,7 @@ extension Store {
         }
     }
 
-    /// Removes messages that were created before an instant and wait for no delivery. Returns how many.
+    /// Removes at most `limit` messages that were created before an instant and wait for no delivery. Returns how many.
     package func pruneMessages(before: Date, limit: Int) async throws(StoreError) -> Int {
         guard try await read({ try $0.hasMessages(before: before) }) else { return 0 }
         return try await write { try $0.pruneMessages(before: before, limit: limit) }

@@ -1,14 +1,21 @@
 package import Foundation
 import TenureCore
 
-/// Publishes policies, and ends or restores promises. With many customers, that takes several transactions.
+/// Publishes policies, and ends or restores promises: rights that are stored so that later policies keep them
+/// (`StoredPromise`). With many customers, that takes several transactions.
 extension Store {
     /// Publishes a policy in one transaction, and evaluates the customers that changed since `evaluation`. Afterward,
     /// call `finishPublication`, which ends and restores the promises.
     ///
-    /// Impacts on large customers are computed while other transactions write. If another publication took effect since
-    /// the rehearsal, the result is `overtaken`. If more than `limit` customers changed since the evaluation, more than
-    /// `limit` still have promises to mark, or an earlier publication isn't finished, the result is `behind`.
+    /// Customers with large facts are evaluated between transactions, so that other transactions can write.
+    ///
+    /// - Parameters:
+    ///   - evaluation: what the policy does to all customers, computed before.
+    ///   - limit: the maximum number of customers to evaluate again, or to mark promises of, in the transaction.
+    ///   - evaluate: returns what the policy does to one customer.
+    /// - Returns: `overtaken` if another publication took effect since the rehearsal (the dry run). `behind` if more
+    ///   than `limit` customers changed, more than `limit` customers have promises to mark (`markPromises`), or an
+    ///   earlier publication isn't finished.
     package func publish(
         _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int = .max,
         evaluating evaluate: @escaping @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact
@@ -29,10 +36,10 @@ extension Store {
         }
     }
 
-    /// Marks the promises that a publication will end. Each transaction marks the promises of a few customers, so that
-    /// other transactions can write in between.
+    /// Marks the promises that a publication will end, before the policy is published. Each transaction marks the
+    /// promises of a few customers, so that other transactions can write in between.
     ///
-    /// Throws `busy` if another publication begins to mark promises.
+    /// Returns the evaluation without customers to mark. Throws `busy` if another publication begins to mark promises.
     package func markPromises(
         of evaluation: PublicationEvaluation, at now: Date
     ) async throws(StoreError) -> PublicationEvaluation {
@@ -72,14 +79,13 @@ extension Store {
                     for customer in piece { _ = try transaction.customer(customer.id, forUpdate: true) }
                 }
             }
-            // Another transaction, such as a merge, may have moved promises to a customer who is done already.
+            // Another transaction, such as a merge, may have moved promises to a customer who was handled already.
             if customers.isEmpty, try await write(at: now, locking: [.policies], { try $0.end(unfinished) }) { return }
         }
         throw .busy
     }
 
-    /// Removes from promises the marks of publications that didn't take effect. A publication first marks the promises
-    /// that it ends.
+    /// Removes the marks of publications that marked promises (`markPromises`), but didn't take effect.
     package func removeOldMarks(at now: Date) async throws(StoreError) {
         // Reads first: usually there are no marks, and even a write without changes waits for other writers.
         while try await !read(at: now, { try $0.oldMarks(limit: 1) }).isEmpty {

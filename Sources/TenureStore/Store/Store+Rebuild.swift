@@ -1,7 +1,7 @@
 /// Computes a customer's facts again, for `tenure database rebuild`.
 extension Store {
     /// Replaces the customer's facts with what `derive` returns for the stored rows, even if the current facts can't be
-    /// read. Returns nil if there is no such customer.
+    /// read. Returns the customer, and whether the facts changed; nil if there is no such customer.
     ///
     /// Rows are read and verified while other transactions write. If another transaction writes a row of the customer,
     /// the rebuild starts again.
@@ -37,7 +37,7 @@ private struct Rebuildable: Sendable {
 private struct RowsFingerprint: Sendable, Hashable {
     /// The stored bytes of the facts.
     let facts: [UInt8]
-    /// The row IDs of the customer's members.
+    /// The row IDs of the customer and of all customers that were merged into it.
     let group: [Int64]
     /// For each table with rows of the customer, the number of these rows and the highest row ID.
     let counts: [Int64]
@@ -60,7 +60,8 @@ extension DatabaseTransaction {
         return Rebuildable(rows: try rows(of: customer), areFactsReadable: areFactsReadable, fingerprint: fingerprint)
     }
 
-    /// Returns nil if there is no such customer, or if it was merged into another customer.
+    /// Returns a summary of the customer's rows. Nil if there is no such customer, or if it was merged into another
+    /// customer.
     fileprivate func rowsFingerprint(of id: Int64, forUpdate: Bool) throws(StoreError) -> RowsFingerprint? {
         let lock = forUpdate ? session.dialect.forUpdate : ""
         let row = try session.row("SELECT facts, merged_into FROM customers WHERE id = $1\(lock)", [.integer(id)])
@@ -84,13 +85,14 @@ extension DatabaseTransaction {
         ("support_grants", "1 = 1"), ("events", "1 = 1"),
     ]
 
-    /// Stores new facts. Unreadable facts are first replaced with the empty ones of `found`: `update` writes nothing if
-    /// the new facts are equal to those of its customer, and here both may be empty.
+    /// Stores new facts.
     fileprivate func replaceFacts(
         of found: Rebuildable, with encoded: EncodedFacts
     ) throws(StoreError) -> Customer {
         let customer = found.rows.customer
         if !found.areFactsReadable {
+            // The customer in `found` has empty facts in place of the unreadable facts. If the new facts are empty too,
+            // `update` sees no difference and writes nothing, so the row must have empty facts first.
             try session.execute(
                 "UPDATE customers SET facts = $1 WHERE id = $2",
                 [.blob(customer.facts.encoded), .integer(customer.id)])

@@ -3,9 +3,9 @@ import TenureCore
 
 /// Grants and revocations by support.
 extension Store {
-    /// Makes a change that support requested, such as a grant. For a grant or revocation of a large customer, this
-    /// function computes the facts before the transaction, so that other transactions can write meanwhile.
-    func support(
+    /// Makes a grant or revocation that support requested. For a customer with large facts, computes the new facts
+    /// before the transaction, so that other transactions can write meanwhile.
+    func grantOrRevoke(
         _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
         try await retrying { () throws(StoreError) -> Attempt<ChangeOutcome> in
@@ -18,8 +18,8 @@ extension Store {
         }
     }
 
-    /// Repeats `body` while other transactions change the customer that `body` depends on. Throws `busy` after 20
-    /// attempts.
+    /// Repeats `body` while it returns `unfinished`, because other transactions change the customer. Throws `busy`
+    /// after 20 attempts.
     func retrying<Value: Sendable>(
         _ body: () async throws(StoreError) -> Attempt<Value>
     ) async throws(StoreError) -> Value {
@@ -55,8 +55,8 @@ extension DatabaseTransaction {
         return PreparedFacts(customer: id, former: EncodedFacts(known.facts), next: EncodedFacts(facts))
     }
 
-    /// Lets this transaction use prepared facts. Returns false if the customer changed, or grew large, since they were
-    /// prepared.
+    /// Lets this transaction use prepared facts. Returns false if the customer changed since the preparation, or if the
+    /// facts are large now and weren't then; otherwise true.
     fileprivate mutating func use(_ prepared: PreparedFacts?, of name: CustomerName) throws(StoreError) -> Bool {
         guard let large = try largeCustomer(name) else { return true }
         guard let prepared, prepared.customer == large else { return false }
@@ -73,7 +73,8 @@ extension DatabaseTransaction {
         return true
     }
 
-    /// Returns the row ID of the customer with whom this one was merged, if their facts are large.
+    /// Returns the row ID of the customer if their facts are large; otherwise nil. For a merged customer, it is the row
+    /// ID of the customer into whom this one was merged.
     private func largeCustomer(_ name: CustomerName) throws(StoreError) -> Int64? {
         guard let member = try member(name, forUpdate: false) else { return nil }
         let sizes = try survivors(of: [member.id], largerThan: Self.maximumFactsBytesPerTransaction)

@@ -1,12 +1,15 @@
 package import Foundation
 import TenureCore
 
-/// Stores artifacts that came without proof that they belong to the sender.
+/// Stores artifacts that came without proof that they belong to the sender. Such artifacts are stored as an *unbound
+/// customer*.
 extension Store {
-    /// Stores the artifacts in `update` as an unbound customer, which is linked to the customers that `identities`
-    /// name. Stores nothing and returns nil if there are no such customers, or if they were erased in the meantime.
+    /// Stores the artifacts in `update` as an unbound customer, and links it to the customers that `identities` name.
+    /// Returns it with these customers. Stores nothing and returns nil if there are no such customers, or if they were
+    /// erased in the meantime.
     ///
-    /// `unbound` identifies exactly these artifacts, so the same artifacts always lead to the same unbound customer.
+    /// - Parameter unbound: identifies exactly these artifacts, so that the same artifacts always lead to the same
+    ///   unbound customer.
     package func recordUnbound(
         _ unbound: Identity, naming identities: [Identity], in realm: Realm, at now: Date, _ update: CustomerUpdate
     ) async throws(StoreError) -> UnboundCustomer? {
@@ -25,7 +28,7 @@ extension Store {
             guard try await link(unbound, to: links, in: realm, at: now) else { return nil }
             plan.source = .linkedUnbound(unbound)
         }
-        try await makeRoom(for: unbound, in: realm, at: now)
+        try await removeUnbound(toMakeRoomFor: unbound, in: realm, at: now)
         let saved = try await self.update(plan) { [update] former -> (CustomerUpdate, Void) in
             guard let former else { return (update, ()) }
             var kept = update
@@ -38,12 +41,12 @@ extension Store {
         return customers.isEmpty ? nil : UnboundCustomer(unbound: customer, customers: customers)
     }
 
-    /// Creates the unbound customer if needed, and links it, piece by piece. Returns false if none of the members
-    /// exists.
+    /// Creates the unbound customer if needed, and links it to the members (rows of `customers`) with these row IDs, in
+    /// several short transactions. Returns false if none of the members exists; otherwise true.
     private func link(
         _ unbound: Identity, to members: [Int64], in realm: Realm, at now: Date
     ) async throws(StoreError) -> Bool {
-        try await makeRoom(for: unbound, in: realm, at: now)
+        try await removeUnbound(toMakeRoomFor: unbound, in: realm, at: now)
         let first = members.prefix(DatabaseTransaction.linksPerPiece)
         let customer = try await write(at: now, locking: [.identity(unbound, realm)]) { transaction -> Int64? in
             guard try !transaction.lockExisting(first).isEmpty else { return nil }
@@ -67,8 +70,11 @@ extension Store {
         return true
     }
 
-    /// Removes the oldest unbound customers with the same leading artifact (see `Identity.Lead`) if there are too many.
-    package func makeRoom(for unbound: Identity, in realm: Realm, at now: Date) async throws(StoreError) {
+    /// Removes the oldest unbound customers with the same `Identity.valuePrefix` as `unbound`, until there is room for
+    /// `unbound` (`DatabaseTransaction.maximumUnbound`). Does nothing if `unbound` is stored already.
+    package func removeUnbound(
+        toMakeRoomFor unbound: Identity, in realm: Realm, at now: Date
+    ) async throws(StoreError) {
         while let oldest = try await read(at: now, { try $0.oldestUnbound(of: unbound, in: realm) }) {
             try await writePiece(at: now) { transaction in
                 if try transaction.member(.rowID(oldest)) != nil { _ = try transaction.hide([oldest]) }

@@ -4,10 +4,10 @@ import TenureCore
 /// Saves syncs and other updates of a customer, in one transaction if they aren't too large.
 extension Store {
     /// Finds the customer that the plan's identities name, or creates one, and saves what `decide` returns. Returns nil
-    /// if the update no longer applies.
+    /// if the update no longer applies: the customer was erased, or the notification is stored already.
     ///
-    /// `decide` runs inside the transaction, with the customer after all earlier updates. `decide` may run again, so it
-    /// must have no side effects.
+    /// `decide` gets the customer after all earlier updates; nil for a new customer. It may run again, so it must have
+    /// no side effects.
     func update<Outcome: Sendable>(
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
@@ -29,7 +29,7 @@ extension Store {
     /// Finds or creates the customer, and saves what `decide` returns, in several transactions. So other updates wait
     /// for one of these transactions at most.
     ///
-    /// Call it for a plan that doesn't fit one transaction, or for which `findCustomer` returns nil. The artifacts
+    /// Call it for a plan with `mayFitOneTransaction` false, or for which `findCustomer` returns nil. The artifacts
     /// count once the last transaction ends. `decide` may run again.
     package func updateInPieces<Outcome: Sendable>(
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
@@ -40,7 +40,8 @@ extension Store {
         return done
     }
 
-    /// Adds a response of the App Store to a customer. Returns nil if the customer was erased in the meantime.
+    /// Adds a response of the App Store to a customer, and returns the customer. Returns nil if the customer was erased
+    /// in the meantime.
     ///
     /// - Parameters:
     ///   - identities: the identities that the response names.
@@ -54,7 +55,7 @@ extension Store {
         return try await update(plan, decide: decide)
     }
 
-    /// Runs one transaction of a large update.
+    /// Runs one piece of a large operation: a transaction that runs while no other piece does.
     func writePiece<Value: Sendable>(
         at now: Date, locking keys: [LockKey] = [],
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value

@@ -6,16 +6,16 @@ package import Foundation
 /// `Store` itself has only the operations that take several transactions.
 package struct Store: Sendable {
     package let database: any Database
-    /// Orders updates that take several transactions.
+    /// Locks for operations that take several transactions.
     let namedLocks = NamedLocks()
-    /// Tells whether the database can be written.
+    /// Knows whether the database can be written.
     let health = WriteHealth()
 
     package init(_ database: any Database) {
         self.database = database
     }
 
-    /// See `Database.id`.
+    /// The 16 random bytes that identify the database; see `Database.id`.
     package var databaseID: [UInt8] { database.id }
 
     /// Runs one transaction that reads one state of the database, without waiting for writers.
@@ -58,10 +58,10 @@ package struct Store: Sendable {
         }
     }
 
-    /// See `Database.lookUp`.
+    /// Returns the customer with this row ID, or the one into which it was merged; see `Database.lookUp`.
     package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? { try await database.lookUp(id) }
 
-    /// See `Database.replacementReport`.
+    /// Returns what happened if the database's file was replaced; otherwise nil. See `Database.replacementReport`.
     package func replacementReport() async -> String? { await database.replacementReport() }
 
     /// Closes all connections. The store can't be used afterward.

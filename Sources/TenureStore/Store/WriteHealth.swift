@@ -1,23 +1,28 @@
 import Foundation
 
-/// Tells whether the database can be written, from a probe and from the results of recent writes.
+/// Knows whether the database can be written: from a *probe*, a small write that changes nothing, and from recent
+/// failures of other writes.
 actor WriteHealth {
     /// The last probe, and when it began.
     private var probe: (task: Task<StoreError?, Never>, began: ContinuousClock.Instant)?
+    /// Whether the last probe is still running.
     private var isProbing = false
     /// When the last successful probe began.
     private var lastSuccess = ContinuousClock.now
+    /// The last failure of a write other than a probe that `note` recorded.
     private var lastFailure: (error: StoreError, at: ContinuousClock.Instant)?
 
-    /// Callers within this time share one probe.
+    /// A probe that began less than this time ago isn't repeated. Callers get its result.
     private static let interval = Duration.seconds(1)
-    /// For how long a failed write counts: a small probe may still succeed on a disk that is too full for a sync.
+    /// How long a failed write counts, even if probes succeed: a small probe may fit on a disk that is too full for a
+    /// sync.
     private static let failureLifetime = Duration.seconds(30)
-    /// How long another transaction, such as a publication, may lock the tables before that counts as a failure.
+    /// How long another transaction, such as one that publishes a policy, may lock the tables before that counts as a
+    /// failure.
     private static let maximumLockDuration = Duration.seconds(10)
 
-    /// Records a failed write, if its error concerns all writes for a while. Other errors, such as `busy`, may concern
-    /// a single write.
+    /// Records the error of a failed write, if other writes will probably fail too. Other errors, such as `busy`, may
+    /// concern a single write, and are ignored.
     func note(_ error: StoreError) {
         switch error {
         case .full, .readOnly: lastFailure = (error, .now)
@@ -74,7 +79,8 @@ extension DatabaseTransaction {
         "artifacts", "customers", "devices", "events", "headers", "identities", "jobs", "outbox", "promises",
     ]
 
-    /// Takes the locks and uses the database rights of a sync, and writes a row that it removes again.
+    /// Tries what a sync needs: the locks on its tables, the database role's rights to write to them, and room on the
+    /// disk. Writes a row and removes it again.
     func tryToWrite() throws(StoreError) {
         for table in Self.tables {
             try session.execute("INSERT INTO \(table) SELECT * FROM \(table) WHERE 1 = 0")

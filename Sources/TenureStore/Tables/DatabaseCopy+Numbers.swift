@@ -1,7 +1,7 @@
-/// Copies the last row ID that each table assigned, so that the copy assigns no row ID again.
+/// Copies the last row ID that each table assigned, so that the copy doesn't assign a row ID that the source has used.
 extension DatabaseCopy {
-    /// Returns the last row ID that each table assigned, even if the row with that row ID was deleted. The row ID of an
-    /// erased customer must never identify another customer.
+    /// Returns the last row ID that each table assigned, by the name of the table, even if that row was deleted. The
+    /// row ID of an erased customer must never identify another customer.
     func lastNumbers(in session: any DatabaseSession) throws(StoreError) -> [String: Int64] {
         var numbers: [String: Int64] = [:]
         for table in tables where table.isNumbered {
@@ -20,7 +20,7 @@ extension DatabaseCopy {
         return numbers
     }
 
-    /// Sets the last row ID of each table that stores one.
+    /// Sets the last row ID that each table assigned. `numbers` is the result of `lastNumbers` for the source.
     func setNumbers(_ numbers: [String: Int64], _ session: any DatabaseSession) throws(StoreError) {
         for table in tables where table.isNumbered {
             guard let last = numbers[table.name], last > 0 else { continue }

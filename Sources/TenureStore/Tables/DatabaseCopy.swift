@@ -1,6 +1,7 @@
 import TenureCore
 
-/// Copies a whole database into an empty one of either kind, in one transaction on each side.
+/// Copies a whole database into an empty one, in one transaction on each side. Each database may be SQLite or
+/// PostgreSQL.
 ///
 /// All rows keep their row IDs, and the copy gets the database ID of the source. Access tokens contain both IDs, so
 /// they stay valid.
@@ -11,30 +12,30 @@ package struct DatabaseCopy: Sendable {
         tables = try DatabaseTable.all()
     }
 
-    /// Summarizes the source, inside its transaction. The copy must give the same summary.
+    /// Returns the checksum of each table, by the name of the table. It runs inside a transaction.
     package typealias Summary = @Sendable (any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum]
 
     /// What the source sends to the target.
     private enum Piece: Sendable {
-        /// Rows of a table, without the columns that refer to the same table.
+        /// Rows to insert, with NULL in the column that refers to the same table.
         case rows(DatabaseTable, [SQLRow])
-        /// Rows that were copied already, for the columns that refer to the same table.
+        /// Rows that were inserted already, to set the column that refers to the same table.
         case links(DatabaseTable, [SQLRow])
-        /// The summary, and the last row ID that each table assigned.
+        /// The checksums of the source, and the last row ID that each table assigned.
         case end([String: DatabaseCopySum], [String: Int64])
     }
 
     /// Copies everything. If anything fails before the end, the target stays unchanged.
     ///
-    /// The source accepts no writes until the copy is complete. Before the target keeps the copy, the source is marked
-    /// as moved. So no service writes to the source afterward, and the copy contains every acknowledged write.
-    /// `summarize` runs on both sides before the target's transaction ends, and both summaries must be equal.
+    /// The source accepts no writes until the copy is complete. Before the target's transaction ends, the source is
+    /// marked as moved. So no service writes to the source afterward, and the copy contains every acknowledged write.
     ///
     /// - Parameters:
-    ///   - place: the target's name for services that still use the source, without a password.
-    ///   - summarize: returns a checksum of each table.
+    ///   - place: the path or URL of the target, without a password. The source stores it, for the error message of
+    ///     services that still use the source.
+    ///   - summarize: runs on both sides before the target's transaction ends. The results must be equal.
     ///   - progress: called with the number of rows that were copied, and the number of all rows.
-    /// - Returns: the summary of the copy.
+    /// - Returns: the checksums of the copy.
     package func run(
         from source: any Database, to target: any Database, at place: String, summarize: @escaping Summary,
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in }
@@ -62,14 +63,15 @@ package struct DatabaseCopy: Sendable {
         return sums
     }
 
-    /// The channels through which the source and the target wait for each other.
+    /// The messages between the source and the target.
     private struct Agreement: Sendable {
         let pieces = Handover<Piece>()
-        /// The target sends true when its copy has the same summary.
+        /// The target sends true when its copy has the same checksums.
         let isCopied = Handover<Bool>()
         /// The source sends true when it is marked as moved, and the mark is flushed.
         let isMarked = Handover<Bool>()
 
+        /// Makes both sides throw an error. Returns the error that they throw: that of the first call.
         func fail(_ error: StoreError) -> StoreError {
             let first = pieces.fail(error)
             isCopied.fail(first)
@@ -80,7 +82,9 @@ package struct DatabaseCopy: Sendable {
 
     // MARK: The source
 
-    /// Returns whether the source may be marked as moved.
+    /// Sends all rows to the target. When the target has copied them, marks the source as moved.
+    ///
+    /// Returns whether the source may be marked as moved: if the commit fails, that isn't certain.
     private func send(
         _ source: any Database, at place: String, _ summarize: @escaping Summary,
         _ progress: @escaping @Sendable (Int64, Int64) -> Void, _ agreement: Agreement
@@ -127,8 +131,7 @@ package struct DatabaseCopy: Sendable {
 
     // MARK: The target
 
-    /// Writes the rows that the source sends. Returns the summary of the copy, or throws if the source has another
-    /// summary.
+    /// Writes the rows that the source sends. Returns the checksums of the copy, or throws if the source has others.
     private func receive(
         into session: any DatabaseSession, _ summarize: Summary, _ agreement: Agreement
     ) throws(StoreError) -> [String: DatabaseCopySum] {
@@ -168,14 +171,14 @@ package struct DatabaseCopy: Sendable {
         for row in rows {
             for (index, value) in row.values.enumerated() { values.append(index == link ? .null : value) }
         }
-        let places = (0..<rows.count).map { row in
+        let placeholders = (0..<rows.count).map { row in
             "(" + (1...width).map { "$\(row * width + $0)" }.joined(separator: ", ") + ")"
         }
         try session.execute(
-            "INSERT INTO \(table.name) (\(table.columnList)) VALUES \(places.joined(separator: ", "))", values)
+            "INSERT INTO \(table.name) (\(table.columnList)) VALUES \(placeholders.joined(separator: ", "))", values)
     }
 
-    /// Sets the column that refers to the same table.
+    /// Sets the column that refers to the same table, in rows that were inserted already.
     private func link(_ rows: [SQLRow], in table: DatabaseTable, _ session: any DatabaseSession) throws(StoreError) {
         guard let link = table.selfReference, table.key.count == 1 else { return }
         let key = table.key[0]
@@ -189,6 +192,7 @@ package struct DatabaseCopy: Sendable {
 
 /// The checksum of a table. Two tables with the same rows in the same order have the same checksum.
 package struct DatabaseCopySum: Sendable, Hashable {
+    /// The number of rows.
     package var count: Int
     package var sha256: [UInt8]
 

@@ -3,8 +3,11 @@ extension DatabaseTable {
     /// The number of rows in a page. A page must fit into memory, and an artifact may have megabytes.
     private static let pageSize = 32
 
-    /// Reads all rows that match the condition, page by page, in the database's order of the key. A condition's
-    /// parameters begin at `$1`.
+    /// Calls `body` with each page of the rows that match a condition, in the database's order of the key.
+    ///
+    /// - Parameters:
+    ///   - condition: an SQL condition with parameters from `$1` on; nil for all rows.
+    ///   - arguments: the values of these parameters.
     func eachPage(
         in session: any DatabaseSession, where condition: String? = nil, _ arguments: [SQLValue] = [],
         _ body: ([SQLRow]) throws(StoreError) -> Void
@@ -17,8 +20,8 @@ extension DatabaseTable {
         while true {
             var conditions = condition.map { ["(\($0))"] } ?? []
             if let last {
-                let places = last.indices.map { "$\(arguments.count + $0 + 1)" }.joined(separator: ", ")
-                conditions.append("(\(keyList)) > (\(places))")
+                let placeholders = last.indices.map { "$\(arguments.count + $0 + 1)" }.joined(separator: ", ")
+                conditions.append("(\(keyList)) > (\(placeholders))")
             }
             let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
             let rows = try session.rows(
@@ -30,13 +33,13 @@ extension DatabaseTable {
         }
     }
 
-    /// Calls `body` with each row of at most one batch of customers. The rows of one customer come sorted by key, and
-    /// text keys are compared byte by byte.
+    /// Calls `body` with each row that belongs to one of these customers, at most `batchSize`, and with the customer's
+    /// row ID. The rows of one customer come sorted by key, and text keys are compared byte by byte.
     func rows(
         of customers: [Int64], in session: any DatabaseSession, _ body: (Int64, SQLRow) throws(StoreError) -> Void
     ) throws(StoreError) {
-        guard let owner else { return }
-        let column = "\"\(columns[owner].name)\""
+        guard let ownerColumn else { return }
+        let column = "\"\(columns[ownerColumn].name)\""
         let counts = try session.rows(
             "SELECT \(column), count(*) FROM \(name) WHERE \(column) IN \(Self.batchPlaceholders) GROUP BY \(column)",
             Self.batch(customers))
@@ -58,7 +61,7 @@ extension DatabaseTable {
         guard !together.isEmpty else { return }
         let rows = try session.rows(
             "SELECT \(columnList) FROM \(name) WHERE \(column) IN \(Self.batchPlaceholders)", Self.batch(together))
-        for row in sorted(rows) { try body(try row.integer(owner), row) }
+        for row in sorted(rows) { try body(try row.integer(ownerColumn), row) }
     }
 
     /// Sorts rows by key. Texts are compared byte by byte, because databases order letters differently.
@@ -80,7 +83,8 @@ extension DatabaseTable {
     /// The placeholders of one batch: `($1, $2 …)`.
     static let batchPlaceholders = "(" + (1...batchSize).map { "$\($0)" }.joined(separator: ", ") + ")"
 
-    /// Pads at most `batchSize` row IDs to a full batch by repeating the last row ID, which selects no further rows.
+    /// Returns at most `batchSize` row IDs as the arguments of `batchPlaceholders`. Repeats the last row ID to fill the
+    /// batch, which selects no further rows.
     static func batch(_ numbers: [Int64]) -> [SQLValue] {
         guard let last = numbers.last else { return [] }
         let padding = repeatElement(last, count: max(0, batchSize - numbers.count))
@@ -89,7 +93,7 @@ extension DatabaseTable {
 }
 
 extension SQLValue {
-    /// An order of values that is the same on every database.
+    /// Whether this value comes before another value, in an order that is the same on every database.
     fileprivate func precedes(_ other: SQLValue) -> Bool {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right
@@ -100,6 +104,7 @@ extension SQLValue {
         }
     }
 
+    /// The position of the value's type in the order of values.
     private var rank: Int {
         switch self {
         case .null: 0

@@ -8,22 +8,24 @@ package struct DatabaseTable: Sendable, Hashable {
         package let name: String
         /// SQLite's name of the type: INTEGER, TEXT, BLOB or REAL.
         package let type: String
-        /// The table that the column refers to, if any.
+        /// The name of the table that the column refers to; nil if it refers to none.
         let references: String?
     }
 
     package let name: String
     package let columns: [Column]
-    /// The positions of the key's columns in `columns`, in the key's order. Empty for a table of one row.
+    /// The positions of the primary key's columns in `columns`, in the key's order. Empty for a table of one row.
     let key: [Int]
-    /// Whether the database gives each row its ID.
+    /// Whether the key is a row ID, a number that the database assigns.
     let isNumbered: Bool
 
-    /// The position of the column that names the customer that the row belongs to, if the table has one.
-    var owner: Int? {
+    /// The position of the column with the row ID of the customer to whom the row belongs. Nil if the table has no such
+    /// column, and for the table of customers.
+    var ownerColumn: Int? {
         name == Self.customers ? nil : columns.firstIndex { $0.references == Self.customers }
     }
 
+    /// The table of customers.
     static let customers = "customers"
     /// The table with one row: the database's ID, and the bundle ID of its app.
     static let databaseID = "database"
@@ -55,11 +57,11 @@ package struct DatabaseTable: Sendable, Hashable {
         let columns = try rows.map { row throws(StoreError) in
             Column(name: try row.text(0), type: try row.text(1), references: parents[try row.text(0)])
         }
-        // The place of each column in the key, from 1; 0 if it has none.
-        let places = try rows.map { row throws(StoreError) in try row.integer(2) }
+        // The position of each column in the primary key, from 1; 0 if it isn't part of the key.
+        let keyPositions = try rows.map { row throws(StoreError) in try row.integer(2) }
         self.name = name
         self.columns = columns
-        key = columns.indices.filter { places[$0] > 0 }.sorted { places[$0] < places[$1] }
+        key = columns.indices.filter { keyPositions[$0] > 0 }.sorted { keyPositions[$0] < keyPositions[$1] }
         isNumbered = key.count == 1 && columns[key[0]].type == "INTEGER"
     }
 

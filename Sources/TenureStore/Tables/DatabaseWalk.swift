@@ -1,4 +1,5 @@
-/// Reads the whole database in the order of the canonical dump, which depends only on the content.
+/// Reads the whole database in the order in which `tenure database dump` prints it. The order depends only on the
+/// content, so equal databases have equal dumps.
 ///
 /// The rows of tables without a customer column come first, table by table. Then come the customers by public ID, each
 /// with all of their rows. Rows with an empty customer column come last.
@@ -6,13 +7,13 @@ package struct DatabaseWalk {
     private let session: any DatabaseSession
     private let tables: [DatabaseTable]
 
-    /// One row. Row IDs of customers are replaced by their public IDs.
+    /// One row of a table. Its row IDs of customers are replaced by their public IDs.
     package struct Entry: Sendable, Hashable {
         package let table: DatabaseTable
         package let values: [SQLValue]
     }
 
-    /// Creates a walk that reads everything in the session's transaction.
+    /// Prepares to read everything in the session's transaction.
     package init(_ session: any DatabaseSession) throws(StoreError) {
         self.session = session
         try session.allowPauses()
@@ -21,16 +22,16 @@ package struct DatabaseWalk {
 
     package var tableNames: [String] { tables.map(\.name) }
 
-    /// Calls `body` for each row. At most a few pages of rows are in memory.
+    /// Calls `body` for each row of all tables. At most a few pages of rows are in memory.
     package func eachEntry(_ body: (Entry) throws(StoreError) -> Void) throws(StoreError) {
         let byName = tables.sorted { $0.name < $1.name }
-        for table in byName where table.owner == nil && table.name != DatabaseTable.customers {
+        for table in byName where table.ownerColumn == nil && table.name != DatabaseTable.customers {
             try eachRow(of: table, body)
         }
-        try eachCustomer(with: byName.filter { $0.owner != nil }, body)
+        try eachCustomer(with: byName.filter { $0.ownerColumn != nil }, body)
         for table in byName {
-            guard let owner = table.owner else { continue }
-            let hasNoOwner = "\"\(table.columns[owner].name)\" IS NULL"
+            guard let ownerColumn = table.ownerColumn else { continue }
+            let hasNoOwner = "\"\(table.columns[ownerColumn].name)\" IS NULL"
             try table.eachPage(in: session, where: hasNoOwner) { rows throws(StoreError) in
                 for row in rows { try body(try entry(row, of: table)) }
             }
@@ -51,8 +52,10 @@ package struct DatabaseWalk {
         for row in table.sorted(all) { try body(try entry(row, of: table)) }
     }
 
-    /// Calls `body` for each customer, sorted by public ID, and then for all rows that belong to the customer. Reads a
-    /// batch of customers at a time.
+    /// Calls `body` for each customer, sorted by public ID. After each customer, calls it for all rows that belong to
+    /// the customer. Reads a batch of customers at a time.
+    ///
+    /// - Parameter tables: the tables with rows that belong to customers.
     private func eachCustomer(
         with tables: [DatabaseTable], _ body: (Entry) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -89,7 +92,8 @@ package struct DatabaseWalk {
         }
     }
 
-    /// Replaces row IDs of customers in a row with their public IDs. `known` has the public IDs of the current batch.
+    /// Returns a row with the public IDs of customers in place of their row IDs. `known` has the public IDs of the
+    /// current batch, by row ID.
     private func entry(
         _ row: SQLRow, of table: DatabaseTable, _ known: [Int64: String] = [:]
     ) throws(StoreError) -> Entry {

@@ -1,20 +1,22 @@
 import Foundation
 
-/// Passes values from one thread to another: one transaction reads rows, the other writes them. Only a few values are
-/// in memory at once.
+/// Passes values from one thread to another. For example, one thread's transaction reads rows, and the other thread's
+/// transaction writes them. Only a few values are in memory at once.
 ///
-/// Each thread waits for the other thread. If one thread calls `fail`, both threads throw that error.
+/// Each thread waits for the other. If one thread calls `fail`, both threads throw that error.
 final class Handover<Piece: Sendable>: @unchecked Sendable {
     // `Locked` can't wait until another thread changes the value. All variables are used between `condition.lock()` and
     // `condition.unlock()` only.
     private let condition = NSCondition()
+    /// The values that were sent and not received yet.
     private var waiting: [Piece] = []
+    /// The error of the first call of `fail`.
     private var failure: StoreError?
 
     /// The maximum number of waiting values.
     private static var maximum: Int { 4 }
 
-    /// Passes a value to the other thread. Waits while too many values wait for that thread.
+    /// Passes a value to the other thread. Waits while the maximum number of values wait for that thread.
     func send(_ piece: Piece) throws(StoreError) {
         condition.lock()
         defer { condition.unlock() }

@@ -1,7 +1,8 @@
-/// Tells which members of a merged customer are the same App Store account.
+/// Finds out which members of a merged customer (`DatabaseTransaction`) are the same App Store account.
 extension DatabaseTransaction {
-    /// Divides the members of a customer into App Store accounts. Members that were merged because of signed data are
-    /// one account. Members that were merged by support, or because they have the same user, are different accounts.
+    /// Divides the members of a customer into App Store accounts: returns the row IDs of each account's members.
+    /// Members that were merged because of signed data are one account. Members that were merged by support, or because
+    /// they have the same user, are different accounts.
     func accounts(among group: [Int64]) throws(StoreError) -> [[Int64]] {
         guard group.count > 1 else { return [group] }
         var members: [String: Int64] = [:]
@@ -28,17 +29,18 @@ extension DatabaseTransaction {
         return Dictionary(grouping: group) { accounts.smallest(inGroupOf: $0) }.values.sorted { $0[0] < $1[0] }
     }
 
-    /// The members of one member's account.
+    /// The members of the account to which a member belongs, including that member.
     func account(of member: Int64, among group: [Int64]) throws(StoreError) -> [Int64] {
         try accounts(among: group).first { $0.contains(member) } ?? [member]
     }
 
-    /// Whether all purchases of each account are known. Having all purchases of one account says nothing about another.
+    /// Whether all purchases of each account of a customer are known. All accounts matter: that the service knows all
+    /// purchases of one account says nothing about another account.
     func purchasesAreComplete(of group: [Int64]) throws(StoreError) -> Bool {
         try areComplete(try accounts(among: group))
     }
 
-    /// Whether all purchases of all accounts except the member's are known.
+    /// Whether all purchases of the customer's other accounts are known: of each account except that of `member`.
     func otherAccountsAreComplete(than member: Int64, among group: [Int64]) throws(StoreError) -> Bool {
         try areComplete(try accounts(among: group).filter { !$0.contains(member) })
     }
@@ -49,7 +51,7 @@ extension DatabaseTransaction {
         return accounts.allSatisfy { !complete.isDisjoint(with: $0) }
     }
 
-    /// Returns those of the members that have an event that says that all their purchases are known.
+    /// Returns the members with an event which says that all their purchases are known.
     func membersWithAllPurchases(among members: [Int64]) throws(StoreError) -> Set<Int64> {
         Set(
             try rows(

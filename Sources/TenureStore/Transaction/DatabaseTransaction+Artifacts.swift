@@ -4,8 +4,8 @@ import TenureJSON
 
 /// Stores and reads signed artifacts.
 extension DatabaseTransaction {
-    /// The maximum number of artifacts of one member, so that an account can't fill the disk. An app that syncs daily
-    /// sends fewer in ten years.
+    /// The maximum number of artifacts of one member (row of `customers`), so that an account can't fill the disk. An
+    /// app that syncs daily sends fewer artifacts in ten years.
     static let maximumArtifactsPerMember = 5000
 
     /// Stores artifacts. Artifacts beyond the maximum aren't stored, but the facts that they prove still count.
@@ -13,7 +13,7 @@ extension DatabaseTransaction {
     /// - Parameters:
     ///   - isNew: whether the customer was created by this transaction, and so has no artifacts yet.
     ///   - updateID: the large update to which the artifacts belong; nil for other updates. The service uses the
-    ///     artifacts once the last piece of the update is written.
+    ///     artifacts once the last transaction of the update has ended.
     func insert(
         _ artifacts: [Artifact], of customer: Customer, isNew: Bool, updateID: Int64? = nil
     ) throws(StoreError) {
@@ -57,7 +57,7 @@ extension DatabaseTransaction {
             let rows = try session.rows(
                 """
                 SELECT sha256, update_id, CASE WHEN \(Self.doesArtifactCount) THEN 1 ELSE 0 END
-                FROM artifacts WHERE customer = $1 AND sha256 IN (\(Self.places(size, from: 2)))
+                FROM artifacts WHERE customer = $1 AND sha256 IN (\(Self.placeholders(size, from: 2)))
                 """, [.integer(member)] + chunk.map { SQLValue.blob($0) }.padded(to: size))
             for row in rows {
                 let updateID = try row.integerIfPresent(1)
@@ -77,13 +77,13 @@ extension DatabaseTransaction {
 
     private static let digestsPerStatement = 32
 
-    /// The number of a member's artifacts, including artifacts of an unfinished update, which aren't used yet.
+    /// The number of a member's artifacts, including artifacts of an unfinished update, which don't count yet.
     func artifactCount(of member: Int64) throws(StoreError) -> Int {
         let row = try session.row("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(member)])
         return Int(clamping: try row?.integer(0) ?? 0)
     }
 
-    /// Stores one artifact. Returns false if it is stored already.
+    /// Stores one artifact. Returns false if it is stored already; otherwise true.
     private func insert(
         _ artifact: Artifact, of customer: Customer, _ headers: HeaderRowIDs, updateID: Int64?
     ) throws(StoreError) -> Bool {
@@ -100,10 +100,10 @@ extension DatabaseTransaction {
             ]) > 0
     }
 
-    /// Returns the row ID of a header; each header is stored once. PostgreSQL compares hashes, because a header is too
-    /// large for an entry of its index.
+    /// Returns the row ID of a header in the table `headers`. Stores the header if it isn't stored yet. PostgreSQL
+    /// compares hashes, because a header is too large for PostgreSQL's indexes.
     ///
-    /// - Parameter headers: the cache to use; nil for the cache of the session.
+    /// - Parameter headers: the cache to use; nil for the cache of the session, if it has one.
     func headerID(_ bytes: ArraySlice<UInt8>, _ headers: HeaderRowIDs? = nil) throws(StoreError) -> Int64 {
         let headers = headers ?? session.headers
         if let known = headers?.rowID(of: bytes) { return known }
@@ -125,15 +125,15 @@ extension DatabaseTransaction {
     }
 
     /// Returns a member's artifacts that count, with the time when each was received.
-    func storedArtifacts(of customer: Int64) throws(StoreError) -> [(artifact: Artifact, receivedAt: Date)] {
-        try numberedArtifacts(of: customer).map { ($0.artifact, $0.receivedAt) }
+    func storedArtifacts(of member: Int64) throws(StoreError) -> [(artifact: Artifact, receivedAt: Date)] {
+        try numberedArtifacts(of: member).map { ($0.artifact, $0.receivedAt) }
     }
 
     /// Returns a page of a member's artifacts that count, with their row IDs.
     ///
     /// - Parameter number: the row ID of the last artifact on the previous page; 0 for the first page.
     func numberedArtifacts(
-        of customer: Int64, after number: Int64 = 0, limit: Int = .max
+        of member: Int64, after number: Int64 = 0, limit: Int = .max
     ) throws(StoreError) -> [(number: Int64, artifact: Artifact, receivedAt: Date)] {
         // The plus before `artifacts.id` keeps the database from using the index of row IDs, which has the artifacts of
         // all customers.
@@ -142,7 +142,7 @@ extension DatabaseTransaction {
             SELECT kind, sha256, headers.bytes, artifacts.bytes, signed_at, received_at, artifacts.id
             FROM artifacts LEFT JOIN headers ON headers.id = header
             WHERE customer = $1 AND +artifacts.id > $2 AND \(Self.doesArtifactCount) ORDER BY +artifacts.id LIMIT $3
-            """, [.integer(customer), .integer(number), SQLValue(limit)]
+            """, [.integer(member), .integer(number), SQLValue(limit)]
         ).map { row throws(StoreError) in
             let kind = try row.codedValue(0, "kind of artifact", Artifact.Kind.init(rawValue:))
             let header = try row.bytesIfPresent(2) ?? []
@@ -155,7 +155,10 @@ extension DatabaseTransaction {
 
     /// Returns a page of a member's artifacts and notifications; nil if there is no such member.
     ///
-    /// - Parameter limit: the maximum number of artifacts, and also of notifications.
+    /// - Parameters:
+    ///   - id: the row ID of the member.
+    ///   - position: the end of the previous page.
+    ///   - limit: the maximum number of artifacts, and the maximum number of notifications.
     package func signedEntries(
         of id: Int64, after position: SignedEntries.Position, limit: Int
     ) throws(StoreError) -> SignedEntries? {

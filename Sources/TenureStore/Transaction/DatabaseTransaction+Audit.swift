@@ -5,8 +5,8 @@ import TenureCore
 /// were refused.
 extension DatabaseTransaction {
     /// Appends an entry to the audit trail. Leaves out the IDs of the customer, and of the other customer of a merge,
-    /// if they aren't valid public IDs. A request may contain any text as an ID, such as a person's name, and entries
-    /// can't be erased.
+    /// if they aren't valid public IDs. A request may contain any text as an ID, such as a person's name, and the trail
+    /// keeps all entries.
     package func audit(_ entry: AuditEntry) throws(StoreError) {
         func isKept(_ id: String) -> Bool { PublicID.customer.matches(id) }
         let detail = entry.detail.filter { $0.key != "other" || isKept($0.value) }
@@ -22,8 +22,8 @@ extension DatabaseTransaction {
     /// Returns entries of the audit trail, the latest first.
     ///
     /// - Parameters:
-    ///   - entry: the row ID of an entry, to return only earlier entries; nil for all.
-    ///   - publicID: the customer whom the entries must be about; nil for all customers.
+    ///   - entry: the row ID of an entry: only earlier entries are returned. Nil for the latest entries.
+    ///   - publicID: the public ID of the customer whom the entries must be about; nil for all entries.
     package func audit(before entry: Int64?, of publicID: String?, limit: Int) throws(StoreError) -> [AuditEntry] {
         var conditions: [String] = []
         var arguments: [SQLValue] = []

@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Carries out changes that support staff or the app's server request.
+/// Carries out changes that support staff or the app's server request. A *member* is a row of `customers`: a merged
+/// customer has several.
 extension DatabaseTransaction {
     /// Carries out the change, and appends an entry to the audit trail, whether it succeeds or is refused.
     func perform(
@@ -30,12 +31,12 @@ extension DatabaseTransaction {
         return try audited(outcome, request, on: member.publicID)
     }
 
-    /// Carries out the change. Returns `refused` if it isn't possible.
+    /// Carries out the change, and returns the outcome, which is `refused` if the change isn't possible.
     private func attempt(
         _ request: RequestedChange, on member: CustomerMember, using rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
         switch request.change {
-        case .grant, .revoke: try support(request, on: member)
+        case .grant, .revoke: try grantOrRevoke(request, on: member)
         case .link(let user, let transfer):
             try link(user, to: member, transfer, actor: request.actor, using: rederivation)
         case .unlink(let user): try unlink(user, from: member, actor: request.actor, using: rederivation)
@@ -58,7 +59,9 @@ extension DatabaseTransaction {
     }
 
     /// Records a grant or revocation by support.
-    private func support(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> ChangeOutcome {
+    private func grantOrRevoke(
+        _ request: RequestedChange, on member: CustomerMember
+    ) throws(StoreError) -> ChangeOutcome {
         let former = try customer(of: member)
         guard let grant = request.grant,
             let customer = try record(grant, for: member.id, reason: request.reason, actor: request.actor)
@@ -68,7 +71,8 @@ extension DatabaseTransaction {
         return .done(customer.with(member: member.id), isNew: customer.facts != former.facts)
     }
 
-    /// Merges the customer with this public ID into the member's, unless a rule forbids it.
+    /// Merges the customer with this public ID into the customer of `member`. Refuses if one of the conditions below
+    /// isn't met.
     private func merge(
         _ publicID: String, with member: CustomerMember, _ request: RequestedChange
     ) throws(StoreError) -> ChangeOutcome {
@@ -83,7 +87,7 @@ extension DatabaseTransaction {
         return .done(merged, isNew: true)
     }
 
-    /// Undoes the merge of the member with this public ID.
+    /// Undoes the merge of the member with this public ID, which becomes a separate customer again.
     private func unmerge(
         _ publicID: String, from member: CustomerMember, _ request: RequestedChange, using rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {

@@ -1,19 +1,19 @@
 import Foundation
 import TenureCore
 
-/// Reads and writes the rows of `customers`.
+/// Reads and writes the rows of `customers`. Each row is a *member*: a merged customer has several.
 extension DatabaseTransaction {
     /// Returns the customer with this row ID, or the one into which it was merged; nil if the customer doesn't exist.
     ///
     /// - Parameters:
     ///   - forUpdate: whether to lock the row until the transaction ends, for changes.
-    ///   - asStored: whether to return the stored facts, which agree with the stored rows, even if a publication still
-    ///     has to change both.
+    ///   - asStored: whether to return the facts exactly as stored, even if a published policy still has promises of
+    ///     this customer to end or to restore (`applying`).
     package func customer(
         _ id: Int64, forUpdate: Bool = false, asStored: Bool = false
     ) throws(StoreError) -> Customer? {
         var id = id
-        // Follows the chain of merges. The limit ends a damaged chain that runs in a circle.
+        // Follows the merges. The limit matters only in a damaged database, in which customers were merged in a circle.
         for _ in 0...Self.maximumMembers {
             let lock = forUpdate ? session.dialect.forUpdate : ""
             guard
@@ -34,7 +34,8 @@ extension DatabaseTransaction {
         throw .damaged("customer \(id) was merged in a circle")
     }
 
-    /// A column with the `UnfinishedPublication`, or NULL without one. See `applying`.
+    /// An SQL column with the `UnfinishedPublication` that still has promises to end or to restore. NULL if there is no
+    /// such publication.
     package static let unfinishedPublicationColumn =
         "(SELECT value FROM progress WHERE name = '\(UnfinishedPublication.name)')"
 
@@ -43,13 +44,15 @@ extension DatabaseTransaction {
         try session.row("SELECT coalesce(max(id), 0) FROM customers")?.integer(0) ?? 0
     }
 
-    /// Returns the customer with this public ID, or the one into which it was merged.
+    /// Returns the customer with this public ID, or the one into which it was merged; nil if the customer doesn't
+    /// exist.
     package func customer(named publicID: String) throws(StoreError) -> Customer? {
         let id = try session.integers("SELECT id FROM customers WHERE public_id = $1", [.text(publicID)]).first
         return try id.flatMap { id throws(StoreError) in try customer(id) }
     }
 
-    /// Returns the customer whom the identity names, with `Customer.member` set to the member that it names.
+    /// Returns the customer whom the identity names, with `Customer.member` set to the member that it names. Nil if it
+    /// names no customer.
     func customer(by identity: Identity, in realm: Realm, forUpdate: Bool = false) throws(StoreError) -> Customer? {
         guard let member = try member(by: identity, in: realm) else { return nil }
         return try customer(member, forUpdate: forUpdate)?.with(member: member)
@@ -75,7 +78,7 @@ extension DatabaseTransaction {
             """, [.integer(id)])
     }
 
-    /// The identities of all members.
+    /// The identities of all members of a customer.
     func identities(of id: Int64) throws(StoreError) -> [Identity] {
         var identities: [Identity] = []
         for member in try group(of: id) { identities += try self.identities(ofMember: member) }
@@ -90,8 +93,8 @@ extension DatabaseTransaction {
     }
 
     // The statements are constants, so that no string is built for every customer. The statements named `Uncompared`
-    // are for the change `later`: the entitlements weren't compared with what webhooks last reported. They set
-    // `sent_entitlements` and `next_comparison` only if there is an endpoint.
+    // are for `EntitlementChange.later`: the customer's entitlements weren't compared with what webhooks last reported.
+    // They set `sent_entitlements` and `next_comparison` only if there is a webhook endpoint.
     private static let insertCompared = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
         VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
@@ -112,7 +115,11 @@ extension DatabaseTransaction {
         WHERE id = $4
         """
 
-    /// Creates a customer with these facts. `change` is what webhooks report about them.
+    /// Creates a customer with these facts.
+    ///
+    /// - Parameters:
+    ///   - change: what webhooks report about the customer's entitlements.
+    ///   - encoded: the same facts, if they were encoded before the transaction.
     func create(
         _ facts: CustomerFacts, in realm: Realm, _ change: EntitlementChange = .later, encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
@@ -131,8 +138,13 @@ extension DatabaseTransaction {
             sentEntitlements: change.sentEntitlements)
     }
 
-    /// Writes the facts, and what webhooks report about them. Writes nothing if neither differs from what is stored. If
-    /// `change` is `later`, the service compares the customer soon.
+    /// Writes a customer's facts, and what webhooks have reported about their entitlements. Writes nothing if neither
+    /// differs from what is stored. Returns the customer after the change.
+    ///
+    /// - Parameters:
+    ///   - change: what webhooks report about the change of facts. For `later`, the service compares the customer's
+    ///     entitlements soon.
+    ///   - encoded: the same facts, if they were encoded before the transaction.
     func update(
         _ customer: Customer, to facts: CustomerFacts, _ change: EntitlementChange = .later,
         encoded: EncodedFacts? = nil
@@ -169,7 +181,8 @@ extension DatabaseTransaction {
 }
 
 extension Customer {
-    /// The columns, in the order in which `init` reads them. Callers read `merged_into` before `init`.
+    /// The columns of `customers`, in the order in which `init` reads them. `init` ignores `merged_into`, which callers
+    /// read first.
     package static let columns = "id, realm, public_id, created_at, facts, merged_into, sent_entitlements"
 
     init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }
@@ -190,7 +203,7 @@ extension Customer {
     /// Reads a customer from a row, with these facts instead of those in the row, which aren't decoded.
     init(_ row: SQLRow, with facts: CustomerFacts) throws(StoreError) {
         let rights: [String: SentEntitlements.Right]? = try row.json(
-            6, "the sent entitlements of a customer are unreadable")
+            6, "the column `sent_entitlements` of a customer has invalid JSON")
         self.init(
             id: try row.integer(0), realm: try row.codedValue(1, "realm", Realm.init(code:)), publicID: try row.text(2),
             createdAt: try row.instant(3), facts: facts, sentEntitlements: rights.map { SentEntitlements(rights: $0) })

@@ -9,8 +9,9 @@ extension DatabaseTransaction {
     /// receiver that can't process one message gets the later messages after an hour and a half.
     static let orderedAttempts = 10
 
-    /// A quick check before `claimDeliveries`, which needs a write transaction. If false, nothing can be claimed. If
-    /// true, a due delivery may still wait for an earlier delivery about the same customer.
+    /// Whether an endpoint has a due delivery: a quick check before `claimDeliveries`, which needs a transaction that
+    /// writes. If true, `claimDeliveries` may still return nothing, because a delivery waits for an earlier delivery
+    /// about the same customer.
     func isDeliveryDue(to endpoint: String) throws(StoreError) -> Bool {
         // `bulk` is always 0 or 1. Naming both lets the database use the index `deliveries_by_time`.
         try session.row(
@@ -32,11 +33,13 @@ extension DatabaseTransaction {
         return backlog
     }
 
-    /// Takes deliveries that are due for an endpoint. No other process takes them before the lease ends.
+    /// Takes at most `limit` due deliveries to an endpoint. No other process takes them before `lease` has passed.
+    ///
+    /// - Parameter lease: the seconds after which another process may take a delivery again.
     func claimDeliveries(
         to endpoint: String, limit: Int, lease: TimeInterval
     ) throws(StoreError) -> [Delivery] {
-        // Messages about the many customers that a publication affects come after all other messages.
+        // Messages about the many customers that a published policy affects come after all other messages.
         var rows = try dueDeliveries(to: endpoint, isBulk: false, limit: limit)
         if rows.count < limit { rows += try dueDeliveries(to: endpoint, isBulk: true, limit: limit - rows.count) }
         let end = now.addingTimeInterval(lease).millisecondsSince1970
@@ -100,8 +103,8 @@ extension DatabaseTransaction {
             """, [dates.next, dates.delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
     }
 
-    /// Queues messages again, delivered or not, for every endpoint that subscribes to their types now. Returns the
-    /// number of deliveries.
+    /// Queues messages again, delivered or not, for every endpoint that subscribes to their types now. Returns how many
+    /// deliveries were queued.
     package func replay(_ selection: MessageSelection) throws(StoreError) -> Int {
         let (condition, value) = selection.condition
         for row in try session.rows("SELECT name, types FROM endpoints ORDER BY name") {
@@ -125,7 +128,7 @@ extension DatabaseTransaction {
             """, [milliseconds, milliseconds, value])
     }
 
-    /// Returns messages with their deliveries, the latest first.
+    /// Returns at most `limit` messages with their deliveries, the latest message first.
     package func messages(
         _ selection: MessageSelection, limit: Int
     ) throws(StoreError) -> [(message: StoredMessage, deliveries: [StoredDelivery])] {
@@ -163,7 +166,7 @@ extension DatabaseTransaction {
 }
 
 extension MessageSelection {
-    /// An SQL condition that lacks its second operand, and the value of that operand.
+    /// The beginning of an SQL condition about `outbox`, such as `event =`, and the value to compare with.
     fileprivate var condition: (text: String, value: SQLValue) {
         switch self {
         case .event(let event): ("event =", .text(event))
@@ -185,7 +188,7 @@ extension StoredMessage {
         }
         self.init(
             event: try row.text(0), type: try row.text(1), realm: realm, publicID: try row.textIfPresent(3),
-            userIDs: try row.json(4, "the users of a message aren't a list of strings") ?? [],
+            userIDs: try row.json(4, "the column `user_ids` of a webhook message isn't a list of strings") ?? [],
             data: Array(try row.text(5).utf8), createdAt: try row.instant(6))
     }
 }

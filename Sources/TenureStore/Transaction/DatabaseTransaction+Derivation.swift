@@ -8,7 +8,7 @@ extension DatabaseTransaction {
         try customer(id, asStored: true).map { customer throws(StoreError) in try rows(of: customer) }
     }
 
-    /// Returns the rows of all members of a customer.
+    /// Returns the rows of a customer and of all customers that were merged into it.
     func rows(of customer: Customer) throws(StoreError) -> CustomerRows {
         var artifacts: [(artifact: Artifact, receivedAt: Date)] = []
         var notifications: [(notification: StoredNotification, receivedAt: Date)] = []

@@ -1,9 +1,10 @@
 import Foundation
 import TenureCore
 
-/// Reads everything about a customer, for support staff and for exports.
+/// Reads everything about a customer, for support staff and for exports. `DatabaseTransaction` explains members and
+/// unbound customers.
 extension DatabaseTransaction {
-    /// Returns what is stored about a customer and their members (see `DatabaseTransaction`); nil if the customer doesn't
+    /// Returns what is stored about a customer and all customers that were merged into it; nil if the customer doesn't
     /// exist.
     ///
     /// - Parameters:
@@ -49,7 +50,7 @@ extension DatabaseTransaction {
         return details
     }
 
-    /// The maximum number of audit entries, far more than a customer has.
+    /// The maximum number of audit entries for each member, far more than a member has.
     private static let maximumAuditEntries = 10_000
 
     private func signedArtifacts(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
@@ -110,7 +111,8 @@ extension DatabaseTransaction {
     /// The maximum number of members that a search returns for a purchase that several accounts share.
     private static let maximumSharing = 100
 
-    /// Returns the customers whom a string names: as a public ID, or as an identity of any kind except `unbound`.
+    /// Returns the customers in these realms whom a string names: as a public ID, or as an identity of any kind except
+    /// `unbound`.
     package func customers(withAnyID id: String, in realms: [Realm]) throws(StoreError) -> [Customer] {
         var found: [Customer] = []
         func add(_ customer: Customer?) {

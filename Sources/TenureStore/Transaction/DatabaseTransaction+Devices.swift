@@ -1,10 +1,11 @@
 import Foundation
 import TenureCore
 
-/// Counts the devices of a customer.
+/// Stores and counts the devices of a customer.
 extension DatabaseTransaction {
-    /// Stores the use of a device and whether the device gets an entitlement token. Returns whether the device is new.
-    /// If a new device exceeds the limit, stores an event, at most once a day.
+    /// Stores the use of a device, and counts the entitlement tokens (signed statements of the entitlements) that it
+    /// gets. Returns whether the device is new. If the customer now has more devices than `DeviceUse.limit`, stores an
+    /// event, at most once a day.
     ///
     /// - Parameter isFirst: whether the customer is new, so that this is their first device.
     func insert(_ use: DeviceUse, of customer: Customer, isFirst: Bool) throws(StoreError) -> Bool {
@@ -16,7 +17,8 @@ extension DatabaseTransaction {
                 """, [milliseconds, tokens, .integer(customer.member), .text(use.device)])
             guard changed == 0 else { return false }
         }
-        // The row belongs to the member that the sync named, so that the member keeps the device if a merge is undone.
+        // The row belongs to the member (row of `customers`) that the sync named, so that this member keeps the device
+        // if a merge is undone.
         try session.execute(
             """
             INSERT INTO devices (customer, device, first_seen, last_seen, entitlement_tokens) VALUES ($1, $2, $3, $4, $5)
@@ -32,7 +34,7 @@ extension DatabaseTransaction {
         return true
     }
 
-    /// The number of different devices of all members.
+    /// The number of different devices of all members of a customer.
     private func countDevices(of customer: Int64) throws(StoreError) -> Int {
         let rows = try rows(
             "SELECT device FROM devices WHERE customer IN \(DatabaseTable.batchPlaceholders)",

@@ -1,10 +1,11 @@
 import Foundation
 import TenureCore
 
-/// Promises that a publication ended, and the check that no update stores them again.
+/// Promises (rights that are stored so that later policies keep them) that a publication ended, and the check that no
+/// update stores them again.
 extension DatabaseTransaction {
-    /// Returns the promises that publications after this one ended, by customer. Returns none if `publication` is nil.
-    /// A rollback to this publication restores these promises.
+    /// Returns the promises that a rollback to the publication with this ID restores, by the customer's row ID: the
+    /// promises that were ended by later publications. Empty if `publication` is nil.
     package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {
         guard let publication else { return [:] }
         try session.allowLongStatements()
@@ -19,8 +20,8 @@ extension DatabaseTransaction {
         return restorable
     }
 
-    /// Whether a publication ended this promise for every customer that had it. Such a promise must not be stored
-    /// again.
+    /// Whether a publication ended this promise for every customer that had it. If so, it must not be stored again.
+    /// False if no customer ever had the promise.
     func isEnded(_ promise: StoredPromise) throws(StoreError) -> Bool {
         // The minimum is 0 if a promise of any customer wasn't ended, and NULL if no customer has the promise.
         try session.row(
@@ -39,9 +40,9 @@ extension DatabaseTransaction {
             ]) != nil
     }
 
-    /// Throws `policyChanged` if another policy has taken effect since the update was decided, or if a publication
-    /// ended a promise that the update repeats. Checks only updates that store promises or change what webhooks report:
-    /// other updates store nothing that depends on the policy.
+    /// Throws `policyChanged` if another policy has taken effect since the update was decided, or if a publication has
+    /// ended a promise of an earlier version that the update stores. Accepts every update that neither stores promises
+    /// nor changes what webhooks report: such an update doesn't depend on the policy.
     func checkPolicy(of update: CustomerUpdate, former: Customer?) throws(StoreError) {
         guard let version = update.policyVersion else { return }
         let sent = update.entitlementChange.sentEntitlements

@@ -1,6 +1,8 @@
-/// The webhook endpoints that running services have registered.
+/// The webhook endpoints that running services have registered. A *heartbeat* shows that a process still serves an
+/// endpoint.
 extension DatabaseTransaction {
-    /// Stores heartbeats of these endpoints. Returns false if one of them isn't registered.
+    /// Stores new heartbeats of these endpoints. Returns false, and skips the rest, if one of them isn't registered;
+    /// otherwise true.
     package func sendHeartbeats(of endpoints: [Endpoint]) throws(StoreError) -> Bool {
         for endpoint in endpoints {
             guard try isEndpoint(endpoint.name) else { return false }
@@ -9,7 +11,8 @@ extension DatabaseTransaction {
         return true
     }
 
-    /// Registers an endpoint. From now on, messages are queued for it.
+    /// Registers an endpoint, or changes the kinds of messages that it receives. From now on, messages are queued for
+    /// the endpoint.
     func insert(_ endpoint: Endpoint) throws(StoreError) {
         try session.execute(
             """

@@ -3,10 +3,11 @@ import TenureCore
 
 /// Compares the entitlements of customers with what webhooks last reported.
 extension DatabaseTransaction {
-    /// Adds endpoints. If `comparisonKey` differs from the stored key, `compareAllCustomers` compares all customers
-    /// again.
+    /// Registers webhook endpoints. If `comparisonKey` differs from the stored key, starts the comparison of all
+    /// customers (`Store.compareAllCustomers`).
     ///
-    /// - Parameter comparisonKey: identifies the policy and the settings that decide what webhooks report.
+    /// - Parameter comparisonKey: a text that changes with the policy and with the settings that decide what webhooks
+    ///   report.
     package func register(_ endpoints: [Endpoint], comparisonKey: String) throws(StoreError) {
         guard !endpoints.isEmpty else { return }
         for endpoint in endpoints { try insert(endpoint) }
@@ -15,8 +16,8 @@ extension DatabaseTransaction {
         try setStoredValue(named: Progress.position, to: "0")
     }
 
-    /// Removes these endpoints, unless a process sent a heartbeat for them since they were read, and abandons their
-    /// waiting deliveries. Without any endpoint, no customers are compared anymore.
+    /// Removes these endpoints, except those with a newer heartbeat than when they were read. Abandons their waiting
+    /// deliveries, and returns the removed endpoints. If no endpoint is left, customers aren't compared anymore.
     func removeEndpoints(_ silent: [NamedEndpoint]) throws(StoreError) -> [RemovedEndpoint] {
         var removed: [RemovedEndpoint] = []
         let named = try endpoints()
@@ -46,7 +47,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Whether this publication is in effect. True for nil, which means any publication.
+    /// Whether the publication with this ID is in effect. Always true for nil.
     func isCurrent(_ publication: Int64?) throws(StoreError) -> Bool {
         guard let publication else { return true }
         return try self.publication()?.id == publication
@@ -57,7 +58,7 @@ extension DatabaseTransaction {
         try storedValue(named: Progress.position).map { Int64($0) ?? 0 }
     }
 
-    /// Stores the last compared customer; nil if all customers were compared.
+    /// Stores the row ID of the last compared customer; nil if all customers were compared.
     func setComparisonPosition(_ position: Int64?) throws(StoreError) {
         try setStoredValue(named: Progress.position, to: position.map { String($0) })
     }
@@ -112,7 +113,7 @@ extension DatabaseTransaction {
     /// The seconds until a customer that couldn't be evaluated is compared again.
     private static let postponement: TimeInterval = 60
 
-    /// The names of the rows in `progress` about the comparison of all customers.
+    /// The names of the rows in the table `progress` about the comparison of all customers.
     private enum Progress {
         static let comparisonKey = "webhook comparison key"
         static let position = "webhook comparison"

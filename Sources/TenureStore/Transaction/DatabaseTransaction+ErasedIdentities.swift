@@ -5,10 +5,11 @@ import TenureJSON
 
 /// Recognizes erased customers by hashes of their identities, so that notifications don't create these customers again.
 extension DatabaseTransaction {
-    /// Removes at most `limit` identities of a hidden customer. Stores salted hashes of the ones that notifications can
-    /// contain, so that notifications don't create the customer again. Returns how many were removed.
+    /// Removes at most `limit` identities of a hidden customer (one who is being erased). If notifications can contain
+    /// an identity, stores a salted hash of it, so that notifications don't create the customer again. Returns how many
+    /// identities were removed.
     func replaceIdentitiesWithHashes(of id: Int64, limit: Int) throws(StoreError) -> Int {
-        // The identities aren't sorted: sorting all of them for each piece would take quadratic time.
+        // The identities aren't sorted: sorting all of them at each call would take quadratic time.
         let rows = try session.rows(
             """
             DELETE FROM identities WHERE (realm, kind, value) IN (
@@ -54,7 +55,7 @@ extension DatabaseTransaction {
         return false
     }
 
-    /// The name of the row in `progress` with the salt.
+    /// The name of the row in the table `progress` with the salt.
     private static let salt = "salt of erasures"
 
     /// Returns the salt of the hashes. The first erasure creates the salt, which never changes afterward.

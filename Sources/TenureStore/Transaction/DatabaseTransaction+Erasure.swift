@@ -1,9 +1,9 @@
 /// Erasure removes everything about a person: the rows of all members of the customer, and the unbound customers with
-/// artifacts that name them.
+/// artifacts that name this customer. `DatabaseTransaction` explains these terms.
 ///
-/// One transaction hides all of these customers: no operation finds them anymore, and no endpoint gets their messages.
-/// `remove` then deletes their rows in pieces. A hidden customer is merged into themselves, and `unfinished_updates`
-/// lists them until the last row is gone.
+/// One transaction hides all of these customers: no operation finds them anymore, and no webhook endpoint gets their
+/// messages. `removeSome` then deletes their rows in pieces. A hidden customer is merged into itself, and the table
+/// `unfinished_updates` lists it until its last row is gone.
 extension DatabaseTransaction {
     /// The `update_id` of an erasure in `unfinished_updates`.
     static let erasureUpdateID: Int64 = 0
@@ -12,7 +12,8 @@ extension DatabaseTransaction {
     /// How many customers one transaction hides, in addition to the members of one customer.
     static let hiddenPerPiece = 16
 
-    /// Hides a customer with all members. Returns the same counts as `hide(_:)` for row IDs.
+    /// Hides a customer with all members, and the unbound customers with artifacts that name it. Returns the counts
+    /// that `hide(_:)` returns for their row IDs.
     func hide(_ customer: CustomerMember) throws(StoreError) -> [String: Int] {
         let members = try group(of: customer.id)
         // The members are locked, so that no unbound customer is linked to one of them after the search.
@@ -21,8 +22,8 @@ extension DatabaseTransaction {
         return try hide(members + unboundCustomers)
     }
 
-    /// Hides the customers with these row IDs. Returns the number of customers, and the number of their rows in each of
-    /// `countedTables`, for the response and the audit trail.
+    /// Hides the customers with these row IDs. Returns the number of customers (`customers`), and the number of their
+    /// rows by the names in `countedTables`, for the response and the audit trail.
     func hide(_ ids: [Int64]) throws(StoreError) -> [String: Int] {
         var counts = ["customers": ids.count]
         for (name, table) in Self.countedTables {
@@ -37,13 +38,13 @@ extension DatabaseTransaction {
             try session.execute(
                 """
                 UPDATE customers SET facts = $1, merged_into = id, sent_entitlements = NULL, next_comparison = NULL
-                WHERE id IN (\(Self.places(DatabaseTable.batchSize, from: 2)))
+                WHERE id IN (\(Self.placeholders(DatabaseTable.batchSize, from: 2)))
                 """, [nothing] + DatabaseTable.batch(Array(chunk)))
         }
         return counts
     }
 
-    /// Removes some rows of a hidden customer. Returns true if the customer has no more rows.
+    /// Removes at most `removedPerPiece` rows of a hidden customer. Returns true if no more rows are left.
     func removeSome(ofHidden id: Int64) throws(StoreError) -> Bool {
         // The number of rows that this piece may still remove.
         var limit = Self.removedPerPiece - (try replaceIdentitiesWithHashes(of: id, limit: Self.removedPerPiece))
@@ -55,7 +56,7 @@ extension DatabaseTransaction {
         for statement in Self.removalStatements where limit > 0 {
             limit -= try session.execute(statement, [.integer(id), SQLValue(limit)])
         }
-        // At the limit, there may be more rows.
+        // If the limit was reached, there may be more rows.
         guard limit > 0 else { return false }
         try session.execute("DELETE FROM unfinished_updates WHERE customer = $1", [.integer(id)])
         try session.execute("DELETE FROM customers WHERE id = $1", [.integer(id)])
@@ -71,7 +72,7 @@ extension DatabaseTransaction {
         return (entry?.detail ?? [:]).compactMapValues { Int($0) }
     }
 
-    /// The tables with rows of customers, and the names of their counts.
+    /// The tables with rows of customers, each after the name of its count in the response and the audit trail.
     private static let countedTables = [
         ("webhooks", "outbox"), ("artifacts", "artifacts"), ("notifications", "notifications"),
         ("identities", "identities"), ("promises", "promises"), ("support", "support_grants"), ("events", "events"),

@@ -1,10 +1,13 @@
 import Foundation
 import TenureCore
 
-/// Reads all customers for a publication, and finds those that changed since they were read.
+/// Reads all customers for the publication of a policy, and finds those that changed since they were read.
+///
+/// A *member* is a row of `customers`; a merged customer has several. A *promise* is a right that is stored so that
+/// later policies keep it (`StoredPromise`).
 extension DatabaseTransaction {
-    /// Returns the next production customers, in the order of their row IDs. Leaves out customers that were merged into
-    /// others.
+    /// Returns at most `limit` production customers with row IDs above `id`, in the order of their row IDs. Leaves out
+    /// customers that were merged into others.
     package func customersToEvaluate(after id: Int64, limit: Int) throws(StoreError) -> [CustomerToEvaluate] {
         try session.allowLongStatements()
         let rows = try session.rows(
@@ -17,11 +20,11 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Returns a customer that changed since the evaluation read it. Nil if the customer doesn't exist, was merged into
-    /// another, or isn't from production.
+    /// Returns a customer that changed since the publication's evaluation read it. Nil if the customer doesn't exist,
+    /// was merged into another, or isn't from production.
     ///
-    /// - Parameter publication: a rollback restores the promises that publications after this one ended; nil restores
-    ///   none.
+    /// - Parameter publication: for a rollback, the ID of the publication to which it returns. `restored` of the result
+    ///   then has the promises that were ended by later publications. Nil if the publication isn't a rollback.
     package func customerToEvaluate(
         _ id: Int64, restoringAfter publication: Int64?
     ) throws(StoreError) -> CustomerToEvaluate? {
@@ -40,7 +43,7 @@ extension DatabaseTransaction {
             customer: try Customer(row, remembering: known), isUnbound: try row.integer(7) != 0, restored: restored)
     }
 
-    /// 1 if the customer is unbound, otherwise 0.
+    /// An SQL column that is 1 if the customer is unbound (see `DatabaseTransaction`), otherwise 0.
     private static let unboundColumn = "CASE WHEN \(isNotUnbound) THEN 0 ELSE 1 END"
 
     /// The SQL condition for a row of `customers` that isn't an unbound customer.
@@ -51,7 +54,8 @@ extension DatabaseTransaction {
         )
         """
 
-    /// Only production has eras (rule I1) and promises (rule H5); see `Docs/decision-rules.md`.
+    /// The codes of the realms that a publication evaluates, for SQL. Only production has eras (rule I1) and promises
+    /// (rule H5); see `Docs/decision-rules.md`.
     private static let productionRealms = [false, true]
         .map { String(Realm(.production, isTest: $0).code) }.joined(separator: ", ")
 
@@ -62,8 +66,8 @@ extension DatabaseTransaction {
         try session.execute("LOCK TABLE customers IN EXCLUSIVE MODE")
     }
 
-    /// Returns the IDs of the last rows of all tables that affect customers. Keeps other transactions from writing
-    /// until this one ends.
+    /// Returns the current position: the row IDs of the last rows of all tables that affect customers. Keeps other
+    /// transactions from writing until this transaction ends.
     package func position() throws(StoreError) -> DatabasePosition {
         try session.allowLongStatements()
         try blockWriters()
@@ -79,8 +83,8 @@ extension DatabaseTransaction {
     private static let customersTable = "customers"
     private static let tombstonesTable = "tombstones"
 
-    /// Stores a tombstone for each of these members: their customer was erased or split, which no other row shows. A
-    /// running publication then evaluates the customer again.
+    /// Stores a *tombstone* for each of these members: a row that shows that their customer was erased or split. No
+    /// other row shows that. A publication that is being prepared then evaluates the customer again.
     func recordTombstones(_ members: [Int64]) throws(StoreError) {
         for member in members {
             try session.execute(
@@ -88,10 +92,11 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Returns what changed since a position. Keeps other transactions from writing until this one ends.
+    /// Returns the customers that changed since a position. Keeps other transactions from writing until this
+    /// transaction ends.
     package func changes(since position: DatabasePosition) throws(StoreError) -> ChangedCustomers {
         let newPosition = try self.position()
-        // The last piece of an unfinished update may have made rows count that were stored before the position.
+        // The last transaction of a large update may have made rows count that were stored before the position.
         var changed = Set(position.unfinishedMembers)
         for table in Self.factTables {
             let customers = try session.integers(
@@ -104,7 +109,7 @@ extension DatabaseTransaction {
             changed.formUnion(try session.integers("SELECT \(column) FROM \(table) WHERE id > $1", [last]))
         }
         let customers = Set(try survivors(of: changed).values)
-        // The impacts on all their members are no longer valid: some may have been merged in the meantime.
+        // The evaluations of all their members are no longer valid: some may have been merged in the meantime.
         for customer in customers { changed.formUnion(try group(of: customer)) }
         return ChangedCustomers(position: newPosition, customers: customers.sorted(), outdatedCustomers: changed)
     }
@@ -119,6 +124,7 @@ extension DatabaseTransaction {
         try session.execute("DELETE FROM tombstones WHERE at < $1", [oldestTombstone])
     }
 
-    /// A day ago. Only publications read tombstones, and none takes a day.
+    /// The time of the oldest tombstone to keep: a day ago. Only publications read tombstones, and no publication takes
+    /// a day.
     private var oldestTombstone: SQLValue { .integer(now.addingTimeInterval(-86_400).millisecondsSince1970) }
 }

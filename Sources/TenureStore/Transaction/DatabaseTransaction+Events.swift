@@ -3,7 +3,8 @@ import TenureCore
 
 /// The timeline of a customer: what happened, besides artifacts and the grants and revocations by support.
 extension DatabaseTransaction {
-    /// Appends an event to the customer's timeline. Its row belongs to the member by which the customer was found.
+    /// Appends an event to the customer's timeline. The event belongs to the member (row of `customers`) by which the
+    /// customer was found, so that this member keeps it if a merge is undone.
     func append(
         _ kind: StoredEvent.Kind, to customer: Customer, actor: String? = nil, detail: [String: String] = [:]
     ) throws(StoreError) {
@@ -22,14 +23,15 @@ extension DatabaseTransaction {
             ])
     }
 
-    func events(of customer: Int64) throws(StoreError) -> [StoredEvent] {
-        try numberedEvents(of: customer).map(\.event)
+    /// A member's events, in the order in which they happened.
+    func events(of member: Int64) throws(StoreError) -> [StoredEvent] {
+        try numberedEvents(of: member).map(\.event)
     }
 
     /// A member's events with their row IDs, in the order in which they happened.
-    func numberedEvents(of customer: Int64) throws(StoreError) -> [(number: Int64, event: StoredEvent)] {
+    func numberedEvents(of member: Int64) throws(StoreError) -> [(number: Int64, event: StoredEvent)] {
         try session.rows(
-            "SELECT kind, at, actor, detail, id FROM events WHERE customer = $1 ORDER BY id", [.integer(customer)]
+            "SELECT kind, at, actor, detail, id FROM events WHERE customer = $1 ORDER BY id", [.integer(member)]
         ).map { row throws(StoreError) in
             let event = StoredEvent(
                 try row.namedValue(0, "an event has the unknown kind"), at: try row.instant(1),

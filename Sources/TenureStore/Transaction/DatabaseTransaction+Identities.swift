@@ -1,22 +1,24 @@
 import TenureCore
 import TenureJSON
 
-/// Operations on many identities at a time. A receipt may name thousands.
+/// Operations on many identities at a time. A receipt may name thousands. An identity names a *member*: a row of
+/// `customers`, of which a merged customer has several.
 extension DatabaseTransaction {
     /// How many identities one statement reads or writes.
     static let identitiesPerStatement = 64
-    /// The maximum number of keys that one transaction locks. With more keys, PostgreSQL would need a lock that
-    /// blocks all other transactions.
+    /// The maximum number of keys (`LockKey`) that one transaction locks. With more keys, PostgreSQL would need a lock
+    /// that blocks all other transactions.
     static let maximumKeys = 64
-    /// The largest size of facts, in bytes, that one transaction computes. Larger facts are computed before the
-    /// transaction, so that other transactions don't wait.
+    /// The largest size of facts, in bytes, that one transaction decodes or computes. Larger facts are decoded and
+    /// computed before the transaction, so that other transactions don't wait.
     static let maximumFactsBytesPerTransaction = 32_768
     /// The maximum number of artifacts, purchases and renewals that one transaction adds.
     static let maximumEntriesInOnePiece = 128
-    /// Most updates name a few identities. A shorter statement for them has fewer unused parameters.
+    /// The number of identities in a shorter statement. Most updates name no more than this, and the shorter statement
+    /// has fewer unused parameters.
     private static let fewIdentities = 4
 
-    /// The row IDs of the members that the identities name.
+    /// The row IDs of the members that the identities name, by identity. Identities that name no member are left out.
     func members(by identities: [Identity], in realm: Realm) throws(StoreError) -> [Identity: Int64] {
         var members: [Identity: Int64] = [:]
         for (kind, identities) in Dictionary(grouping: identities, by: \.kind) {
@@ -30,7 +32,7 @@ extension DatabaseTransaction {
                 let rows = try session.rows(
                     """
                     SELECT value, customer FROM identities
-                    WHERE realm = $1 AND kind = $2 AND value IN (\(Self.places(size, from: 3)))
+                    WHERE realm = $1 AND kind = $2 AND value IN (\(Self.placeholders(size, from: 3)))
                     """,
                     [SQLValue(realm.code), SQLValue(kind.rawValue)]
                         + chunk.map { SQLValue.text($0.value) }.padded(to: size))
@@ -40,7 +42,10 @@ extension DatabaseTransaction {
         return members
     }
 
-    /// The row IDs of the members with these purchases. A member that a sync finds by the purchase isn't included.
+    /// The row IDs of the members that share one of these purchases (`Identity.Kind.sharedPurchase`). The member that a
+    /// sync finds by the purchase isn't included.
+    ///
+    /// - Parameter purchases: original transaction IDs.
     func members(sharingAnyOf purchases: [String], in realm: Realm) throws(StoreError) -> Set<Int64> {
         var members: Set<Int64> = []
         for chunk in purchases.chunks(of: Self.identitiesPerStatement) {
@@ -97,12 +102,12 @@ extension DatabaseTransaction {
     private static let insertMany = inserting(rows: identitiesPerStatement)
 
     private static func inserting(rows: Int) -> String {
-        let values = (0..<rows).map { "(\(places(4, from: $0 * 4 + 1)))" }.joined(separator: ", ")
+        let values = (0..<rows).map { "(\(placeholders(4, from: $0 * 4 + 1)))" }.joined(separator: ", ")
         return "INSERT INTO identities (realm, kind, value, customer) VALUES \(values) ON CONFLICT DO NOTHING"
     }
 
     /// Returns placeholders such as `$3, $4, $5`.
-    static func places(_ count: Int, from first: Int) -> String {
+    static func placeholders(_ count: Int, from first: Int) -> String {
         (first..<first + count).map { "$\($0)" }.joined(separator: ", ")
     }
 }
@@ -122,7 +127,7 @@ extension Array {
 
 extension Identity {
     /// Reads an identity from a row with the kind in this column, and the value in the next column.
-    init(_ row: SQLRow, kindAt place: Int) throws(StoreError) {
-        self.init(try row.codedValue(place, "kind of identity", Kind.init(rawValue:)), try row.text(place + 1))
+    init(_ row: SQLRow, kindAt column: Int) throws(StoreError) {
+        self.init(try row.codedValue(column, "kind of identity", Kind.init(rawValue:)), try row.text(column + 1))
     }
 }

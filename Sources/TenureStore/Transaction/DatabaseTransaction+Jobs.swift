@@ -1,9 +1,11 @@
 package import Foundation
 import TenureCore
 
-/// Jobs that wait for a worker, and single values in the table `progress`.
+/// Jobs that wait for a process, and single values in the table `progress`. A *member* is a row of `customers`: a
+/// merged customer has several.
 extension DatabaseTransaction {
-    /// Adds a job for the member by which the customer was found, because each member's account has its own history.
+    /// Adds a job that fetches the purchases of the member by which the customer was found from the App Store. Each
+    /// member's account has its own history. Does nothing if the member has such a job already.
     func enqueueJob(for customer: Customer) throws(StoreError) {
         try session.execute(
             """
@@ -13,8 +15,8 @@ extension DatabaseTransaction {
             [.text(String(customer.member)), .integer(customer.member), milliseconds])
     }
 
-    /// Takes the job that has waited longest. No other process takes it before the lease ends. Returns nil if no job is
-    /// due. Removes the jobs of erased customers that it finds first.
+    /// Takes and returns the job that has waited longest; nil if no job is due. No other process takes the job before
+    /// `lease` has passed. Jobs of erased customers are removed instead of returned.
     ///
     /// - Parameter lease: the seconds after which another process may take the job again.
     package func claimJob(lease: TimeInterval) throws(StoreError) -> StoredJob? {
@@ -53,11 +55,13 @@ extension DatabaseTransaction {
     // If the customer was erased, another job may have the same ID. So `finish` and `postpone` also compare the
     // customer's row ID, which is never reused.
 
+    /// Removes a job that was carried out.
     package func finish(_ job: StoredJob) throws(StoreError) {
         try session.execute(
             "DELETE FROM jobs WHERE id = $1 AND customer = $2", [.integer(job.id), .integer(job.customer.member)])
     }
 
+    /// Makes a job due at an instant, when `claimJob` returns it again.
     package func postpone(_ job: StoredJob, until instant: Date) throws(StoreError) {
         try session.execute(
             "UPDATE jobs SET due_at = $1 WHERE id = $2 AND customer = $3",

@@ -1,18 +1,21 @@
 import TenureCore
 
 /// Merges customers who have their IDs in the same signed data, unless something shows that they are different.
+///
+/// A *member* is a row of `customers`; a merged customer has several. An *acquisition* is one Apple Account getting the
+/// app.
 extension DatabaseTransaction {
-    /// Joins customers who have their IDs in the same signed data. The first one keeps its row ID and gets what the
-    /// others proved.
+    /// Merges customers who have their IDs in the same signed data into the first of them, which gets what the others
+    /// proved. Customers that may not be merged stay separate.
     ///
-    /// Returns the customer, and the row IDs of all customers that were joined. The other customers in `known` stay
-    /// separate.
+    /// Returns the first customer after that (nil if `known` is empty), and the row IDs of this customer and of those
+    /// that were merged into it.
     func joinCustomers(_ known: [Customer]) throws(StoreError) -> (customer: Customer?, members: [Int64]) {
         guard let joining = try joining(known) else { return (known.first, known.prefix(1).map(\.id)) }
         return (try join(joining, as: joining.facts), [joining.first.id] + joining.others.map(\.id))
     }
 
-    /// Returns which of these customers can be joined with the first; nil if none can.
+    /// Returns the customers that can be merged into the first of these customers; nil if none can.
     func joining(_ known: [Customer]) throws(StoreError) -> Joining? {
         guard let first = known.first, known.count > 1 else { return nil }
         var joined = try Joinable(of: first, in: self)
@@ -42,14 +45,15 @@ extension DatabaseTransaction {
         return try update(joining.first, to: facts, encoded: isEncodedCurrent ? encoded : nil)
     }
 
-    /// Customers to be joined.
+    /// Customers to be merged into the first of them.
     struct Joining {
         let first: Customer
         let others: [Customer]
-        /// The members of all of them.
+        /// The row IDs of the members of all these customers.
         let group: [Int64]
 
-        /// The facts of all of them. `join` replaces `purchasesAreComplete`, which depends on the members' events.
+        /// The facts of all these customers together. `join` replaces `purchasesAreComplete`, which depends on the
+        /// members' events.
         var facts: CustomerFacts {
             var facts = first.facts
             facts.add(others.map(\.facts))
@@ -57,12 +61,13 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The members of one customer, and the reasons that can keep other customers from being merged into it.
+    /// What decides whether a customer may be merged with another: its members, accounts, acquisitions and users.
     private struct Joinable {
+        /// The row IDs of the customer's members.
         private(set) var group: [Int64]
         /// Whether one of the members has the ID of an app transaction, which identifies one App Store account.
         private var hasAccount: Bool
-        /// The acquisitions with a known app transaction.
+        /// The customer's acquisitions of the app that an app transaction proves.
         private var acquisitions: [AcquisitionKey]
         /// The app's users to which the app's server linked the customer.
         private var users: Set<String>
@@ -75,8 +80,8 @@ extension DatabaseTransaction {
             users = Set(try transaction.users(among: group))
         }
 
-        /// Customers with app transactions of different acquisitions stay apart. Only the app's server can join
-        /// customers that it linked to different users.
+        /// Whether both customers may be merged. Customers with app transactions of different acquisitions stay
+        /// separate. Only the app's server can merge customers that it linked to different users.
         func mayBeOne(with other: Joinable) -> Bool {
             !(hasAccount && other.hasAccount) && mayHaveOneAcquisition(with: other)
                 && (users.isEmpty || other.users.isEmpty || !users.isDisjoint(with: other.users))

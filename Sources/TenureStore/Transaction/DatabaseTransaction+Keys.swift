@@ -3,7 +3,8 @@ import TenureCore
 
 /// Stores, finds and revokes admin keys.
 extension DatabaseTransaction {
-    /// Stores an admin key with the hash of its secret. Returns false if a key has the name already.
+    /// Stores an admin key with the hash of its secret. Returns false if an admin key has the name already; otherwise
+    /// true.
     package func create(_ key: StoredAdminKey, secret hash: [UInt8], actor: String) throws(StoreError) -> Bool {
         let count = try session.execute(
             """
@@ -33,7 +34,7 @@ extension DatabaseTransaction {
     /// All admin keys, even revoked ones, in the order in which they were created.
     package func keys() throws(StoreError) -> [StoredAdminKey] { try keys("ORDER BY id", []) }
 
-    /// Returns the valid admin key with the secret that has this hash.
+    /// Returns the admin key with the secret that has this hash; nil if there is no such key, or if it was revoked.
     package func key(withSecret hash: [UInt8]) throws(StoreError) -> StoredAdminKey? {
         try keys("WHERE secret = $1 AND revoked_at IS NULL", [.blob(hash)]).first
     }

@@ -2,8 +2,9 @@
 ///
 /// For example, Ada has the account `ada` with the app's own server, and bought the app with two Apple Accounts. The
 /// server links both customers to `ada`, so they are merged into one. When it removes the link, they are split again.
+/// The merged customer has two *members*: the two rows of `customers`.
 extension DatabaseTransaction {
-    /// The app's users that are linked to the customer.
+    /// The IDs of the app's users to which the customer is linked.
     func users(of id: Int64) throws(StoreError) -> [String] {
         try users(among: try group(of: id))
     }
@@ -22,9 +23,10 @@ extension DatabaseTransaction {
     /// Links a customer to a user of the app. Customers of the same user are merged into one.
     ///
     /// - Parameters:
+    ///   - user: the user's ID in the app's own server.
     ///   - member: one account of the customer, as the request named it.
-    ///   - transfer: what to do if the customer is linked to another user already: `never` refuses the link, `newest`
-    ///     takes the member's account away from that user, and `share` makes both users one customer.
+    ///   - transfer: what happens if the customer is linked to another user already: `never` refuses the link, `newest`
+    ///     takes the member's account away from the other user, and `share` makes both users one customer.
     func link(
         _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String, using rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
@@ -57,7 +59,8 @@ extension DatabaseTransaction {
         } else {
             try insert(identity, of: customer)
         }
-        // A promise never moves silently, so the event lists the promises.
+        // The event lists the promises (rights that are stored so that later policies keep them), so that the timeline
+        // shows which promises moved with the account.
         let promises = try promisedEntitlements(by: isTransfer ? taken : [member.id])
         try append(
             isTransfer ? .transferred : .linked, to: customer, actor: actor,
@@ -146,7 +149,7 @@ extension DatabaseTransaction {
             [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value)])
     }
 
-    /// The entitlements that these members have promises for, each once.
+    /// The names of the entitlements that these members have promises for, separated by commas.
     private func promisedEntitlements(by members: [Int64]) throws(StoreError) -> String {
         var names: Set<String> = []
         for member in members { names.formUnion(try promises(of: member).map(\.entitlement)) }

@@ -1,13 +1,15 @@
 import Foundation
 import TenureCore
 
-/// One row of `customers`. A merged customer has several: the survivor, and the members that were merged into it.
+/// One row of `customers`. A merged customer has several: the *survivor*, with the facts of the whole customer, and the
+/// rows that were merged into it.
 struct CustomerMember {
+    /// The row ID.
     let id: Int64
     let realm: Realm
     let publicID: String
     let createdAt: Date
-    /// The ID of the row into which this one was merged; nil for the survivor.
+    /// The ID of the row into which this row was merged; nil for the survivor.
     let mergedInto: Int64?
 }
 

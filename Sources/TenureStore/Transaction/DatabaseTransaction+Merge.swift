@@ -8,16 +8,18 @@ enum MergeReason: String, Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
-    /// The maximum number of members of one customer: more accounts than one person has. The maximum keeps updates
-    /// short, because each update reads all members. It also limits chains of merges.
+    /// The maximum number of members (rows of `customers`) of one customer: more accounts than one person has. The
+    /// maximum keeps updates short, because each update reads all members. It also limits how many merges must be
+    /// followed from a member to the row with the facts.
     static let maximumMembers = 100
 
     /// Whether two customers with these members together stay within the maximum.
     func mayJoin(_ ones: [Int64], _ others: [Int64]) -> Bool { ones.count + others.count <= Self.maximumMembers }
 
-    /// Merges `other` into `customer`. The rows of `other` still refer to `other`, so that the merge can be undone.
+    /// Merges `other` into `customer`, and returns the merged customer. The rows of `other` still refer to `other`, so
+    /// that the merge can be undone.
     ///
-    /// `user` is the app's user that caused the merge; nil for other reasons.
+    /// - Parameter user: the ID of the app's user that caused the merge; nil for other reasons.
     func merge(
         _ other: Customer, into customer: Customer, because cause: MergeReason, of user: String? = nil,
         actor: String?, reason: String? = nil
@@ -31,7 +33,7 @@ extension DatabaseTransaction {
         _ other: Customer, into customer: Customer, because cause: MergeReason, of user: String? = nil,
         actor: String?, reason: String? = nil
     ) throws(StoreError) {
-        // A merged member isn't compared for webhooks anymore; its survivor is.
+        // Webhooks report nothing about `other` anymore, so its `next_comparison` is NULL.
         try session.execute(
             "UPDATE customers SET merged_into = $1, next_comparison = NULL WHERE id = $2",
             [.integer(customer.id), .integer(other.id)])
@@ -47,7 +49,9 @@ extension DatabaseTransaction {
             Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), about: customer)
     }
 
-    /// Combines a customer's facts with those of merged customers.
+    /// Adds the facts of merged customers to a customer's facts, and stores the result.
+    ///
+    /// - Parameter group: the row IDs of all members of the merged customer.
     func update(
         _ customer: Customer, joining others: [CustomerFacts], in group: [Int64]
     ) throws(StoreError) -> Customer {

@@ -1,9 +1,11 @@
 import Foundation
 import TenureCore
 
-/// Stores and reads App Store Server Notifications.
+/// Stores and reads App Store Server Notifications. They belong to a *member*: a row of `customers`, of which a merged
+/// customer has several.
 extension DatabaseTransaction {
-    /// Returns how an earlier notification with this UUID was received; nil if this one is new.
+    /// Returns the result for a notification that must not be stored: it was received before, or it is about an erased
+    /// customer. Nil if it is new.
     func reception(of notification: StoredNotification, about identities: [Identity]) throws(StoreError) -> Reception? {
         if let known = try knownRow(of: notification) {
             let id = try known.integerIfPresent(0)
@@ -20,6 +22,7 @@ extension DatabaseTransaction {
         return try areErased(identities, in: notification.realm)
     }
 
+    /// The row of the stored notification with the same UUID; nil if none is stored.
     private func knownRow(of notification: StoredNotification) throws(StoreError) -> SQLRow? {
         try session.row(
             "SELECT customer FROM notifications WHERE realm = $1 AND uuid = $2",
@@ -43,20 +46,21 @@ extension DatabaseTransaction {
     }
 
     /// A member's notifications, in the order in which they were received.
-    func notifications(of customer: Int64) throws(StoreError) -> [(notification: StoredNotification, receivedAt: Date)]
-    {
-        try numberedNotifications(of: customer).map { ($0.notification, $0.receivedAt) }
+    func notifications(of member: Int64) throws(StoreError) -> [(notification: StoredNotification, receivedAt: Date)] {
+        try numberedNotifications(of: member).map { ($0.notification, $0.receivedAt) }
     }
 
     /// A page of a member's notifications with their row IDs.
+    ///
+    /// - Parameter number: the row ID of the last notification on the previous page; 0 for the first page.
     func numberedNotifications(
-        of customer: Int64, after number: Int64 = 0, limit: Int = .max
+        of member: Int64, after number: Int64 = 0, limit: Int = .max
     ) throws(StoreError) -> [(number: Int64, notification: StoredNotification, receivedAt: Date)] {
         try session.rows(
             """
             SELECT \(Self.notificationColumns) WHERE customer = $1 AND +notifications.id > $2
             ORDER BY +notifications.id LIMIT $3
-            """, [.integer(customer), .integer(number), SQLValue(limit)]
+            """, [.integer(member), .integer(number), SQLValue(limit)]
         ).map { row throws(StoreError) in
             (try row.integer(8), try StoredNotification(row), try row.instant(7))
         }
@@ -68,7 +72,8 @@ extension DatabaseTransaction {
         FROM notifications LEFT JOIN headers ON headers.id = header
         """
 
-    /// Returns the customers with a purchase that has this token. Reads at most 100 identities.
+    /// Returns the customers with a purchase that has this `appAccountToken`, a UUID in lowercase. Reads at most 100
+    /// identities.
     func customers(withAppAccountToken token: String, in realm: Realm) throws(StoreError) -> [Customer] {
         let rows = try session.rows(
             """

@@ -3,22 +3,25 @@ import TenureCore
 
 /// The outbox: messages for webhooks, written in the transaction that changes what they report.
 extension DatabaseTransaction {
-    /// Adds a message to the outbox, with a delivery for each endpoint that wants the message. Does nothing if no
-    /// endpoint wants it.
+    /// Adds a message to the outbox, with a delivery for each endpoint that receives such messages. Does nothing if
+    /// there is no such endpoint.
     ///
-    /// - Parameter isBulk: whether the message is about one of the many customers that a publication affects.
+    /// - Parameters:
+    ///   - customer: the customer whom the message concerns; nil if it concerns none.
+    ///   - isBulk: whether the message is about one of the many customers that a published policy affects. Such
+    ///     messages are sent after all other messages.
     func queue(_ message: Message, about customer: Customer?, isBulk: Bool = false) throws(StoreError) {
         var names: [String] = []
         for row in try session.rows("SELECT name, types, each_customer FROM endpoints ORDER BY name") {
-            // This endpoint doesn't want a message for each customer of a publication.
+            // This endpoint doesn't receive a message for each customer that a publication affects.
             if isBulk, try row.integer(2) == 0 { continue }
             let types = try row.text(1)
             guard types == "*" || types.split(separator: " ").contains(message.kind.rawValue[...]) else { continue }
             names.append(try row.text(0))
         }
         guard !names.isEmpty else { return }
-        // The message about an erasure contains no user's ID. It also doesn't refer to the customer: messages about a
-        // hidden customer aren't delivered, and the erasure removes them.
+        // The message about an erasure contains no user's ID. It also doesn't refer to the customer: otherwise it
+        // wouldn't be delivered, and the erasure would remove it.
         let users = try customer.map { customer throws(StoreError) in
             message.kind == .customerErased ? [] : try self.users(of: customer.id)
         }

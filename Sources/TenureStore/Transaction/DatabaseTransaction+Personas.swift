@@ -5,7 +5,7 @@ import TenureJSON
 /// Stores, finds and revokes personas: test customers for sandbox builds.
 extension DatabaseTransaction {
     /// Stores all personas, or none if one of their names is taken by a valid persona. With `replacing`, revokes the
-    /// valid personas with these names instead.
+    /// valid personas with these names, and stores all.
     ///
     /// Returns the names that are taken; empty if all personas were stored.
     package func create(_ personas: [StoredPersona], replacing: Bool, actor: String) throws(StoreError) -> [String] {
@@ -52,10 +52,12 @@ extension DatabaseTransaction {
     /// All personas, even expired and revoked ones, in the order in which they were created.
     package func personas() throws(StoreError) -> [StoredPersona] { try personas("ORDER BY id", []) }
 
+    /// The persona with this row ID, even if it has expired or was revoked; nil if there is no such persona.
     package func persona(_ number: Int64) throws(StoreError) -> StoredPersona? {
         try personas("WHERE id = $1", [.integer(number)]).first
     }
 
+    /// The persona with this public ID, even if it has expired or was revoked; nil if there is no such persona.
     package func persona(by publicID: String) throws(StoreError) -> StoredPersona? {
         try personas("WHERE public_id = $1", [.text(publicID)]).first
     }

@@ -1,6 +1,10 @@
 /// Stores and reads the versions of the policy.
 extension DatabaseTransaction {
-    /// Returns the version of a policy. A policy that isn't stored yet is stored with the next version.
+    /// Returns the number of a policy's version. A policy that isn't stored yet is stored with the next number.
+    ///
+    /// - Parameters:
+    ///   - compiled: the policy in compact JSON, as `tenure policy compile` writes it.
+    ///   - sha256: the hash that identifies the policy.
     package func record(policy compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> Int64 {
         // Without `ON CONFLICT`, because a refused row would use up a version number.
         let known = try session.integers("SELECT version FROM policies WHERE sha256 = $1", [.blob(sha256)]).first
@@ -13,6 +17,7 @@ extension DatabaseTransaction {
         return new
     }
 
+    /// All versions of the policy, the oldest first.
     package func policies() throws(StoreError) -> [StoredPolicy] {
         try session.rows("SELECT version, sha256, compiled, recorded_at FROM policies ORDER BY version").map {
             row throws(StoreError) in

@@ -1,9 +1,10 @@
-/// Marks promises before the publication that ends them, so that the transaction that publishes is short.
+/// Marks promises (`StoredPromise`) before the publication that ends them, so that the transaction that publishes is
+/// short.
 ///
-/// A marked promise has the publication's mark, a random number, in the column `ending`.
+/// A marked promise has the publication's *mark*, a random number, in the column `ending`.
 extension DatabaseTransaction {
-    /// The row of `progress` with the mark of the publication that marks promises now. If another publication replaces
-    /// the mark, the first one is refused.
+    /// The name of the row in the table `progress` with the mark of the publication that marks promises now. If another
+    /// publication replaces the mark, the first publication is refused.
     private static let markName = "publicationMark"
 
     /// Begins to mark promises for a publication. Throws `busy` while an earlier publication is unfinished.
@@ -12,7 +13,8 @@ extension DatabaseTransaction {
         try setStoredValue(named: Self.markName, to: String(mark))
     }
 
-    /// Marks the promises of these customers that a publication ends, and removes its mark from their other promises.
+    /// Marks the promises of these customers that a publication ends, and removes the publication's mark from their
+    /// other promises. Throws `busy` if another publication has begun to mark promises.
     func markPromises(of customers: [Int64], by evaluation: PublicationEvaluation) throws(StoreError) {
         guard try storedValue(named: Self.markName) == String(evaluation.mark) else { throw .busy }
         let mark = SQLValue.integer(evaluation.mark)
@@ -55,6 +57,7 @@ extension DatabaseTransaction {
             [.integer(current), .integer(try unfinishedPublication()?.mark ?? 0), SQLValue(limit)])
     }
 
+    /// Removes the marks from the promises with these row IDs.
     func removeMarks(of promises: [Int64]) throws(StoreError) {
         try execute("UPDATE promises SET ending = NULL WHERE id IN \(DatabaseTable.batchPlaceholders)", about: promises)
     }

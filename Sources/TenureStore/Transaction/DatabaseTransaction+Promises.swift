@@ -1,9 +1,11 @@
 import Foundation
 import TenureCore
 
-/// Stores and reads promises.
+/// Stores and reads promises: rights that are stored so that later policies can't take them (`StoredPromise`). A
+/// promise belongs to a *member*: a row of `customers`, of which a merged customer has several.
 extension DatabaseTransaction {
-    /// Stores a promise. If the same promise was ended before, it counts again.
+    /// Stores a promise for the member by which the customer was found. If the publication of a policy ended the same
+    /// promise before, it counts again.
     func insert(_ promise: StoredPromise, of customer: Customer) throws(StoreError) {
         try session.execute(
             """
@@ -24,17 +26,17 @@ extension DatabaseTransaction {
             ])
     }
 
-    /// The promises that weren't ended.
-    func promises(of customer: Int64) throws(StoreError) -> [StoredPromise] {
-        try promises("customer = $1 AND ended_by IS NULL", [.integer(customer)])
+    /// The promises of a member that no publication ended.
+    func promises(of member: Int64) throws(StoreError) -> [StoredPromise] {
+        try promises("customer = $1 AND ended_by IS NULL", [.integer(member)])
     }
 
-    /// The promises that publications after this one ended.
-    func promises(of customer: Int64, endedAfter publication: Int64) throws(StoreError) -> [StoredPromise] {
-        try promises("customer = $1 AND ended_by > $2", [.integer(customer), .integer(publication)])
+    /// The promises of a member that were ended by publications later than the publication with this ID.
+    func promises(of member: Int64, endedAfter publication: Int64) throws(StoreError) -> [StoredPromise] {
+        try promises("customer = $1 AND ended_by > $2", [.integer(member), .integer(publication)])
     }
 
-    /// Reads the promises that a condition selects, in the order in which they were stored.
+    /// Reads the promises that an SQL condition selects, in the order in which they were stored.
     func promises(
         _ condition: String, _ arguments: [SQLValue]
     ) throws(StoreError) -> [StoredPromise] {

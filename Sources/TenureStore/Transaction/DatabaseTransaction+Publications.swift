@@ -2,22 +2,25 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// Puts versions of the policy into effect.
+/// Puts versions of the policy into effect. Each time is a *publication*. It may end *promises*: rights that were
+/// stored so that later policies keep them (`StoredPromise`).
 extension DatabaseTransaction {
     /// The publication in effect; nil in a new database.
     package func publication() throws(StoreError) -> StoredPublication? {
         try publications("ORDER BY id DESC LIMIT 1", []).first
     }
 
+    /// The publication with this ID; nil if there is no such publication.
     func publication(_ id: Int64) throws(StoreError) -> StoredPublication? {
         try publications("WHERE id = $1", [.integer(id)]).first
     }
 
-    /// The version of the policy in effect.
+    /// The number of the policy version in effect; nil in a new database.
     func publishedVersion() throws(StoreError) -> Int64? {
         try session.row("SELECT policy FROM publications ORDER BY id DESC LIMIT 1")?.integer(0)
     }
 
+    /// All publications, the oldest first.
     package func publications() throws(StoreError) -> [StoredPublication] { try publications("ORDER BY id", []) }
 
     /// Returns the publication in effect. In a new database, publishes this policy.
@@ -32,15 +35,15 @@ extension DatabaseTransaction {
         return StoredPublication(id: id, version: version, action: .start, at: now.toMillisecond, actor: "service")
     }
 
-    /// Checks that a publication's evaluation is still usable, and finds the customers that changed since the
-    /// evaluation.
+    /// Checks that a publication's evaluation (what the policy does to all customers) is still usable, and finds the
+    /// customers that changed since then.
     ///
     /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and
     /// calls `publish` in the same transaction.
     ///
-    /// Refuses the publication as `overtaken` if another publication took effect since the rehearsal. Refuses it as
-    /// `behind` if an earlier publication is unfinished, if more than `limit` customers changed, or if more than
-    /// `limit` customers still have promises to mark.
+    /// Refuses the publication as `overtaken` if another publication took effect since the rehearsal (the dry run).
+    /// Refuses it as `behind` if an earlier publication is unfinished, if more than `limit` customers changed, or if
+    /// more than `limit` customers still have promises to mark (`DatabaseTransaction+PromiseMarks.swift`).
     func preparePublication(
         _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int = .max
     ) throws(StoreError) -> PreparedPublication {
@@ -63,9 +66,8 @@ extension DatabaseTransaction {
 
     /// Puts the policy into effect, unless more customers than the request allows would lose or gain something.
     ///
-    /// From now on, the promises with this publication's mark count as ended (`promises.ending`, see
-    /// `DatabaseTransaction+PromiseMarks.swift`), and promises that a rollback restores count again.
-    /// `Store.finishPublication` writes the rows of these promises later.
+    /// From now on, the promises with this publication's mark count as ended, and the promises that a rollback restores
+    /// count again. `Store.finishPublication` writes the rows of these promises later.
     func publish(_ pending: PendingPublication) throws(StoreError) -> PublicationOutcome {
         var (request, evaluation) = (pending.request, pending.evaluation)
         let impacts = evaluation.impacts
@@ -97,7 +99,7 @@ extension DatabaseTransaction {
         return .published(publication)
     }
 
-    /// Stores a publication. Returns its number.
+    /// Stores a publication. Returns its ID.
     private func insert(
         _ request: RequestedPublication, of version: Int64, _ counts: StoredPublication.Counts
     ) throws(StoreError) -> Int64 {
@@ -116,7 +118,7 @@ extension DatabaseTransaction {
         return try row.integer(0)
     }
 
-    /// Reads the publications that a condition selects.
+    /// Reads the publications that an SQL clause selects.
     private func publications(
         _ condition: String, _ arguments: [SQLValue]
     ) throws(StoreError) -> [StoredPublication] {
@@ -140,7 +142,7 @@ extension DatabaseTransaction {
 }
 
 extension AuditEntry {
-    /// `former` is the version of the policy that was in effect before.
+    /// The entry about a publication. `former` is the number of the policy version that was in effect before.
     fileprivate init(_ publication: StoredPublication, former: Int64) {
         var detail = [
             "publication": String(publication.id), "version": String(publication.version), "former": String(former),
@@ -156,6 +158,8 @@ extension AuditEntry {
 }
 
 extension Message {
+    /// The message about a publication. `former` is the number of the policy version that was in effect before; nil in
+    /// a new database.
     fileprivate init(
         published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, former: Int64?
     ) {

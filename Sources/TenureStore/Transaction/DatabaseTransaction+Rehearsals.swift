@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// Stores and reads the results of rehearsals.
+/// Stores and reads the results of rehearsals: dry runs of a policy over all customers.
 extension DatabaseTransaction {
     /// Stores the result of a rehearsal.
     package func record(_ rehearsal: StoredRehearsal) throws(StoreError) {
@@ -19,7 +19,8 @@ extension DatabaseTransaction {
             ])
     }
 
-    /// Returns a rehearsal, without examples of customers that are being erased.
+    /// Returns the rehearsal with this ID; nil if there is no such rehearsal. Leaves out the examples in the report
+    /// that name customers who are being erased.
     package func rehearsal(_ id: String) throws(StoreError) -> StoredRehearsal? {
         let row = try session.row(
             """
@@ -40,8 +41,8 @@ extension DatabaseTransaction {
             report: try Self.report(Array(try row.text(8).utf8), without: Set(erased)))
     }
 
-    /// Returns the rehearsals with examples that name one of the customers, with the public IDs of these customers. It
-    /// reads all reports, so call it only in a transaction that doesn't write.
+    /// Returns the rehearsals with examples that name one of these customers: the public IDs of the named customers, by
+    /// the ID of the rehearsal. It reads all reports, so call it only in a transaction that doesn't write.
     func rehearsals(naming customers: [Int64]) throws(StoreError) -> [String: Set<String>] {
         let rows = try rows(
             """
@@ -64,7 +65,7 @@ extension DatabaseTransaction {
             [.text(String(decoding: report, as: UTF8.self)), .text(rehearsal)])
     }
 
-    /// A report without the elements of lists that name one of the customers.
+    /// Returns a report without the list elements that name one of the customers.
     private static func report(_ bytes: [UInt8], without customers: Set<String>) throws(StoreError) -> [UInt8] {
         guard !customers.isEmpty else { return bytes }
         do {
@@ -76,8 +77,8 @@ extension DatabaseTransaction {
 }
 
 extension JSONValue {
-    /// Returns the value without list elements that contain one of the texts. Nil if the value is one of the texts, or
-    /// an object with such a member.
+    /// Returns the value without list elements that contain one of the texts. Nil if the value itself is one of the
+    /// texts, or an object with a value that is nil by this rule.
     fileprivate func without(_ texts: Set<String>) -> JSONValue? {
         switch self {
         case .string(let text): return texts.contains(text) ? nil : self

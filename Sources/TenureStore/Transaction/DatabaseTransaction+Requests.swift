@@ -14,13 +14,15 @@ extension DatabaseTransaction {
     /// How long requests are stored, in seconds: 30 days. Clients don't repeat older requests.
     private static let requestLifetime: TimeInterval = 30 * 86_400
 
-    /// Compares the request with an earlier request of the same admin key that has the same ID; nil if the ID is new.
+    /// Compares the request with an earlier request of the same admin key that has the same ID. Nil if there is no such
+    /// request, or if the request has no ID.
     func earlierRequest(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> EarlierRequest? {
         guard let (customer, change) = try storedRequest(request) else { return nil }
         return customer == member.publicID && change == request.change.canonicalText ? .same : .another
     }
 
-    /// Returns the columns `customer` and `change` of the stored request with the same ID; nil if the ID is new.
+    /// Returns the columns `customer` and `change` of the stored request with the same admin key and ID; nil if there
+    /// is no such request.
     private func storedRequest(_ request: RequestedChange) throws(StoreError) -> (customer: String, change: String)? {
         guard let id = request.request else { return nil }
         return try session.row(
@@ -29,7 +31,7 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in (try row.text(0), try row.text(1)) }
     }
 
-    /// The counts that the same erasure request returned before; nil if the request's ID is new.
+    /// The counts that the same request for an erasure returned before; nil if there was no such request.
     func countsOfEarlierErasure(
         by request: RequestedChange, of name: CustomerName
     ) throws(StoreError) -> [String: Int]? {
@@ -52,7 +54,7 @@ extension DatabaseTransaction {
         try remember(request, on: digest, as: "\(request.change.name) \(counts.json)")
     }
 
-    /// Stores the request, so that a repeated one changes nothing.
+    /// Stores a request that has an ID, so that a repeated request changes nothing.
     func remember(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) {
         try remember(request, on: member.publicID, as: request.change.canonicalText)
     }

@@ -1,10 +1,11 @@
 import TenureCore
 
-/// Derives the facts of two customers after they were split.
+/// Computes the facts of two customers again after they were split.
 ///
-/// The row of a merged customer has the facts of all members together, and doesn't say which fact came from whom. So
-/// the facts of each side are derived again from what its members stored: signed artifacts, promises, and
-/// grants and revocations by support.
+/// A merged customer has several rows in `customers`, its *members*. One of these rows has the facts of all members
+/// together, and doesn't say which fact came from whom. So the facts of each customer are computed again from what its
+/// members stored: signed artifacts and notifications, promises (`StoredPromise`), and grants and revocations by
+/// support.
 extension DatabaseTransaction {
     /// One of the customers after a split, with the facts from its own rows.
     private struct Part {
@@ -14,10 +15,12 @@ extension DatabaseTransaction {
         var facts = CustomerFacts()
     }
 
-    /// Derives and writes the facts of the customers with these row IDs. The service soon compares their entitlements
-    /// with the last webhook message about each of them.
+    /// Computes and writes the facts of the customers with these row IDs. Returns these customers in the same order.
+    /// The service soon compares their entitlements with what webhooks last reported about each of them.
     ///
-    /// - Parameter former: the customer before the split.
+    /// - Parameters:
+    ///   - former: the customer before the split.
+    ///   - rederivation: verifies signed artifacts and notifications again.
     func restore(
         _ ids: [Int64], of former: Customer, using rederivation: Rederivation
     ) throws(StoreError) -> [Customer] {
@@ -47,7 +50,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The facts of one member: from signed entries, promises, and support.
+    /// The facts of one member: first what its signed artifacts and notifications prove, then its promises and its
+    /// grants and revocations by support.
     private func facts(of member: Int64, using rederivation: Rederivation) throws(StoreError) -> [CustomerFacts] {
         // Most signatures were verified before the transaction. Entries that were stored since then are verified here.
         var proven =
@@ -70,15 +74,16 @@ extension DatabaseTransaction {
 
     /// Distributes the facts that no stored artifact proves.
     ///
-    /// A member stores at most 5,000 artifacts. What later artifacts proved is only in the facts of the merged
-    /// customer. Each of these facts goes to the side with the identity that it names, such as a purchase's transaction
-    /// ID. If neither side has that identity, it goes to the side of the first member with 5,000 artifacts.
+    /// The database stores at most 5,000 artifacts of a member. What further artifacts proved is only in the facts of
+    /// the merged customer. Each of these facts goes to the customer with an identity that the fact names, such as a
+    /// purchase's transaction ID. If neither customer has such an identity, the fact goes to the customer of the first
+    /// member with 5,000 artifacts.
     private func distribute(_ former: Customer, among parts: inout [Part]) throws(StoreError) {
         var fullMember: Int64?
         for member in parts.flatMap(\.members).sorted() where fullMember == nil {
             if try artifactCount(of: member) >= Self.maximumArtifactsPerMember { fullMember = member }
         }
-        // Without such a member, every fact has an artifact.
+        // Without such a member, a stored artifact proves every fact.
         guard let fullMember, let fallback = parts.firstIndex(where: { $0.members.contains(fullMember) }) else {
             return
         }

@@ -8,7 +8,7 @@ package struct SharedKeyIDs: Sendable, Hashable {
     package var root: String?
     /// A digest of the secret of access tokens.
     package var secret: String
-    /// Where the keys are: a machine and a folder.
+    /// The machine and the folder of the process that stored these IDs, such as `server-1:/var/lib/tenure/keys`.
     package var place: String
 
     package init(signingKey: String, createdAt: Int64, root: String?, secret: String, place: String) {
@@ -19,12 +19,12 @@ package struct SharedKeyIDs: Sendable, Hashable {
         self.place = place
     }
 
-    /// The key that transactions lock to store them.
+    /// The key that a transaction locks to read and replace the stored IDs.
     package static let lock = LockKey.progress("keys")
 }
 
 extension DatabaseTransaction {
-    /// The names of the rows in `progress` that store `SharedKeyIDs`.
+    /// The names of the rows that store `SharedKeyIDs` in `progress`, a table of names and values.
     private enum SharedKeyName: String, CaseIterable {
         case signingKey = "keys signing"
         case createdAt = "keys created"
@@ -36,8 +36,6 @@ extension DatabaseTransaction {
     }
 
     /// Returns what is stored about the shared keys; nil until a service has stored it.
-    ///
-    /// `progress` is a table of names and values.
     package func sharedKeyIDs() throws(StoreError) -> SharedKeyIDs? {
         var values: [SharedKeyName: String] = [:]
         for row in try session.rows("SELECT name, value FROM progress WHERE name IN (\(SharedKeyName.all))") {
@@ -49,7 +47,8 @@ extension DatabaseTransaction {
             secret: secret, place: values[.place] ?? "")
     }
 
-    /// Stores the IDs of the keys and the digest of the secret; nil removes all rows.
+    /// Stores the IDs of the keys and the digest of the secret. Nil removes what is stored, so that the next service
+    /// stores its keys.
     package func setSharedKeyIDs(_ keys: SharedKeyIDs?) throws(StoreError) {
         try setStoredValue(named: SharedKeyName.signingKey.rawValue, to: keys?.signingKey)
         try setStoredValue(named: SharedKeyName.createdAt.rawValue, to: keys.map { "\($0.createdAt)" })

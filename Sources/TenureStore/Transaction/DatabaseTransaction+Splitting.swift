@@ -3,17 +3,18 @@ import TenureCore
 
 /// Splits merged customers into two.
 ///
-/// A merge leaves both rows of `customers`, and `merged_into` of one names the other. So the members of a customer are
-/// a tree, and a split makes two trees of it.
+/// A merge keeps both rows of `customers`, and sets `merged_into` of one row to the other. So the rows (members) of a
+/// merged customer form a tree, and a split makes two trees of it.
 extension DatabaseTransaction {
-    /// Undoes the merge of a member. The member, and those that were merged into it, become a separate customer again.
+    /// Undoes the merge of a member. The member, and the members that were merged into it, become a separate customer
+    /// again.
     ///
-    /// For example, 3 was merged into 2, and 2 into 1. Splitting off 2 leaves the customer 1, and the customer 2 with
-    /// the members 2 and 3. The facts of both are derived from their own rows.
+    /// For example, 3 was merged into 2, and 2 into 1. After 2 is split off, the customer 1 has one member, and the
+    /// customer 2 has the members 2 and 3. The facts of both are computed from their own rows.
     ///
     /// - Parameters:
-    ///   - isPermanent: whether later signed data doesn't merge the two customers again.
-    ///   - detail: the reason, for the events of both customers.
+    ///   - isPermanent: whether the customers stay separate if later signed data names both.
+    ///   - detail: the reason for the split, for the events of both customers.
     func splitOff(
         _ member: CustomerMember, isPermanent: Bool, actor: String?, detail: [String: String],
         using rederivation: Rederivation
@@ -31,7 +32,8 @@ extension DatabaseTransaction {
     }
 
     /// Splits a customer into two: the taken members, and the rest. If a taken member was merged with a member of the
-    /// rest, that merge ends. Returns the row ID of each side's survivor, or nil if all members were taken.
+    /// rest, that merge ends. Returns the row ID of each customer's survivor (the row with the facts); nil if all
+    /// members are taken.
     ///
     /// For example, 2 and 4 were merged into 1, and 3 into 2. After 1 and 3 are taken, 3 is merged into 1, and 4 into
     /// 2. The result is 2 for the rest, and 1 for the taken members.
@@ -48,9 +50,10 @@ extension DatabaseTransaction {
         func depth(_ id: Int64) -> Int {
             sequence(first: id) { parents[$0] }.prefix(Self.maximumMembers + 1).reduce(0) { count, _ in count + 1 }
         }
-        // Makes the members of one side a separate customer. Merges across the sides end.
+        // Makes these members a separate customer, and ends their merges with other members. Returns the survivor.
         func rewire(_ side: [Int64]) throws(StoreError) -> Int64 {
-            // No other member of this side is above it in its chain. So merging the others into it makes no cycle.
+            // The survivor isn't merged, directly or indirectly, into another member of this side. So merging the other
+            // members into it makes no circle.
             let survivor = side.min { (depth($0), $0) < (depth($1), $1) } ?? side[0]
             for id in side {
                 guard let parent = parents[id], id == survivor || !side.contains(parent) else { continue }
@@ -86,8 +89,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The detail of the last event that merged this member: the reason, and the user's ID if the app's server linked
-    /// both customers to one user.
+    /// The detail of the last event about a merge of this member into another. It contains the reason, and the user's
+    /// ID if the app's server linked both customers to one user. Empty if there is no such event.
     func mergeDetail(of member: CustomerMember, among group: [Int64]) throws(StoreError) -> [String: String] {
         var latest: StoredEvent?
         for other in group {

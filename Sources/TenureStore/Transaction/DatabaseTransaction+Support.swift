@@ -1,10 +1,11 @@
 import Foundation
 import TenureCore
 
-/// Stores and reads grants and revocations by support.
+/// Stores and reads grants and revocations by support. They belong to a *member*: a row of `customers`, of which a
+/// merged customer has several.
 extension DatabaseTransaction {
-    /// Stores a grant or revocation, unless it equals the entitlement's latest one. Returns the customer with it; nil if
-    /// the customer doesn't exist.
+    /// Stores a grant or revocation, unless it equals the entitlement's latest grant or revocation. Returns the
+    /// customer after that; nil if the customer doesn't exist.
     func record(_ grant: SupportGrant, for id: Int64, reason: String?, actor: String?) throws(StoreError) -> Customer? {
         guard let known = try customer(id, forUpdate: true) else { return nil }
         guard let (facts, grant) = known.facts.adding(grant) else { return known }
@@ -21,10 +22,11 @@ extension DatabaseTransaction {
         return try update(known, to: facts)
     }
 
-    func supportGrants(of customer: Int64) throws(StoreError) -> [StoredSupportGrant] {
+    /// The grants and revocations of a member, in the order in which they were made.
+    func supportGrants(of member: Int64) throws(StoreError) -> [StoredSupportGrant] {
         try session.rows(
             "SELECT entitlement, kind, at, until, reason, actor FROM support_grants WHERE customer = $1 ORDER BY id",
-            [.integer(customer)]
+            [.integer(member)]
         ).map { row throws(StoreError) in
             StoredSupportGrant(
                 grant: SupportGrant(
@@ -36,8 +38,9 @@ extension DatabaseTransaction {
 }
 
 extension CustomerFacts {
-    /// Returns the facts with the grant or revocation added, and the grant with the date that is stored: rounded to
-    /// milliseconds, and later than the entitlement's latest grant. Returns nil if it equals that latest grant.
+    /// Returns the facts with the grant or revocation added, and the grant or revocation with the date that is stored:
+    /// rounded to milliseconds, and later than the entitlement's latest grant or revocation. Returns nil if the latest
+    /// grant or revocation is the same.
     func adding(_ grant: SupportGrant) -> (facts: CustomerFacts, grant: SupportGrant)? {
         // Rounded as in the database, so that `tenure database rebuild` gives the same value.
         var grant = SupportGrant(

@@ -1,6 +1,7 @@
-/// Finds the current customer of each member.
+/// Finds the current customer of each member (row of `customers`): the member itself, or the customer into which it was
+/// merged.
 extension DatabaseTransaction {
-    /// Returns the members that the identities name, without reading facts.
+    /// Returns the members that the identities name, and their current customers. Doesn't read facts.
     func resolve(_ identities: [Identity], in realm: Realm) throws(StoreError) -> NamedMembers {
         let members = try members(by: identities, in: realm)
         let survivors = try Survivors(of: Set(members.values), in: self)
@@ -10,12 +11,14 @@ extension DatabaseTransaction {
             includesErased: survivors.includesErased)
     }
 
-    /// Returns the current customer of each member.
+    /// Returns the row ID of each member's current customer, by the member's row ID. Members of erased customers are
+    /// left out.
     func survivors(of members: Set<Int64>) throws(StoreError) -> [Int64: Int64] {
         try Survivors(of: members, in: self).currentByMember
     }
 
-    /// Returns the current customer of each member; nothing if the facts of all of them fit into `size` bytes.
+    /// Returns the same as `survivors(of:)` if the facts of all these customers together have more than `size` bytes.
+    /// Otherwise empty.
     func survivors(of members: Set<Int64>, largerThan size: Int) throws(StoreError) -> [Int64: Int64] {
         let survivors = try Survivors(of: members, in: self)
         return survivors.factsSize > size ? survivors.currentByMember : [:]
@@ -24,7 +27,7 @@ extension DatabaseTransaction {
 
 /// The current customer of each member. Each customer is read once, many with one statement.
 private struct Survivors {
-    /// The current customer by member, without erased customers.
+    /// The row ID of the current customer, by the row ID of the member. Members of erased customers are left out.
     private(set) var currentByMember: [Int64: Int64] = [:]
     /// The size of the facts of all these customers, in bytes.
     private(set) var factsSize = 0
@@ -35,8 +38,8 @@ private struct Survivors {
     private static let selectMany = "\(columns) FROM customers WHERE id IN \(DatabaseTable.batchPlaceholders)"
     private static let columns = "SELECT id, merged_into, length(facts)"
 
-    /// Follows the merges of all members at once: each round reads the customers into which those of the last round
-    /// were merged.
+    /// Follows the merges of all members at once. Each round reads the rows into which the rows of the last round were
+    /// merged.
     init(of members: Set<Int64>, in transaction: DatabaseTransaction) throws(StoreError) {
         var parents: [Int64: Int64] = [:]
         var read: Set<Int64> = []
@@ -67,7 +70,7 @@ private struct Survivors {
         for member in members { currentByMember[member] = try survivor(of: member, parents) }
     }
 
-    /// Returns the end of a member's chain of merges. Nil if that customer doesn't exist or was erased.
+    /// Follows the merges of one member to the current customer. Nil if that customer doesn't exist or was erased.
     private func survivor(of member: Int64, _ parents: [Int64: Int64]) throws(StoreError) -> Int64? {
         var survivor = member
         for _ in 0...DatabaseTransaction.maximumMembers {

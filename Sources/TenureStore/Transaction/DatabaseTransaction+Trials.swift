@@ -3,9 +3,12 @@ import TenureCore
 
 /// Counts the sessions of trials.
 extension DatabaseTransaction {
-    /// Locks and returns the customer, and what they used of a trial. Returns nil for unbound and unknown customers.
+    /// Locks and returns the customer, and what they used of an entitlement's trial. Returns nil if the customer
+    /// doesn't exist or is unbound (`DatabaseTransaction`).
     ///
-    /// The lock makes a concurrent request wait, so that it sees the session that this one begins.
+    /// The lock makes a concurrent request wait, so that it counts the session that this request begins.
+    ///
+    /// - Parameter name: the ID of the requested session, which may have begun already.
     package func trialUse(
         of entitlement: String, by id: Int64, session name: String
     ) throws(StoreError) -> (customer: Customer, use: TrialUse)? {
@@ -13,7 +16,8 @@ extension DatabaseTransaction {
         return (customer, try use(of: entitlement, by: customer.id, session: name))
     }
 
-    /// Begins a session. Its row belongs to the member that was looked up, who keeps it if a merge is undone.
+    /// Begins a session. It belongs to the member (row of `customers`) by which the customer was looked up, so that
+    /// this member keeps the session if a merge is undone.
     package func beginTrialSession(
         _ name: String, of entitlement: String, for member: Int64
     ) throws(StoreError) {
@@ -22,7 +26,7 @@ extension DatabaseTransaction {
             [.integer(member), .text(entitlement), .text(name), milliseconds])
     }
 
-    /// The first and latest session of each entitlement, over all members of the customer.
+    /// The dates of the first and latest session of each entitlement, by its name, over all members of the customer.
     package func begunSessions(of customer: Int64) throws(StoreError) -> [String: BegunSessions] {
         var begun: [String: BegunSessions] = [:]
         for member in try group(of: customer) {

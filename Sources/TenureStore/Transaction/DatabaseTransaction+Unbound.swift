@@ -1,10 +1,11 @@
 import TenureCore
 
-/// Unbound customers: artifacts without proof that they belong to the sender, linked to the customers whom they name.
+/// Unbound customers: artifacts without proof that they belong to the sender, linked to the members (rows of
+/// `customers`) whom they name.
 extension DatabaseTransaction {
-    /// The maximum number of unbound customers with one acquisition and the same kind of leading artifact. Honest
-    /// devices need far fewer. Each different list of artifacts creates an unbound customer, and a client can send any
-    /// number of lists.
+    /// The maximum number of unbound customers with the same kind of leading artifact (`Identity.Lead`) and the same
+    /// named identity. Honest devices need far fewer. Each different list of artifacts creates an unbound customer, and
+    /// a client can send any number of lists.
     static let maximumUnbound = 20
 
     /// Whether the customer is unbound: artifacts without proof that they belong to the sender.
@@ -14,15 +15,15 @@ extension DatabaseTransaction {
             [.integer(id), SQLValue(Identity.Kind.unbound.rawValue)]) != nil
     }
 
-    /// The oldest unbound customer, if it must be removed to make room for `unbound`; nil if there is room, or if
-    /// `unbound` exists already.
+    /// The row ID of the unbound customer that must be removed to make room for `unbound`: the oldest one with the same
+    /// `valuePrefix`. Nil if there is room, or if `unbound` exists already.
     func oldestUnbound(of unbound: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         guard try member(by: unbound, in: realm) == nil else { return nil }
         let unboundCustomers = try unboundCustomers(withPrefix: unbound.valuePrefix, in: realm)
         return unboundCustomers.count < Self.maximumUnbound ? nil : unboundCustomers.first
     }
 
-    /// How many links one piece writes.
+    /// How many links one transaction writes.
     static let linksPerPiece = 64
 
     /// Creates an unbound customer with this identity, and returns its row ID.
@@ -34,7 +35,8 @@ extension DatabaseTransaction {
         return customer.id
     }
 
-    /// Returns the members that exist, and locks them, so that no member is erased before a link is written.
+    /// Locks these members, so that none of them is erased before this transaction ends. Returns the members that exist
+    /// and aren't being erased.
     func lockExisting(_ members: some Collection<Int64>) throws(StoreError) -> [Int64] {
         try rows(
             """
@@ -45,7 +47,7 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in try row.integer(0) }
     }
 
-    /// Links an unbound customer to members that its artifacts name. Other links stay.
+    /// Links an unbound customer to members that its artifacts name. Keeps its other links.
     func link(_ unbound: Int64, to members: some Collection<Int64>) throws(StoreError) {
         for member in try lockExisting(members) {
             try session.execute(
@@ -112,7 +114,7 @@ extension DatabaseTransaction {
         return Set(try rows.map { row throws(StoreError) in try row.integer(0) }).sorted()
     }
 
-    /// Unbound customers with the same leading artifact, the oldest first.
+    /// The row IDs of the unbound customers with this `Identity.valuePrefix`, the oldest first.
     private func unboundCustomers(withPrefix prefix: Substring, in realm: Realm) throws(StoreError) -> [Int64] {
         try session.integers(
             // Selects a range of the index: values that begin with `prefix` and a space, which `!` follows in ASCII.

@@ -1,14 +1,15 @@
-/// A publication in effect that still has promises to end or to restore.
+/// A publication in effect that still has promises (`StoredPromise`) to end or to restore. `Store.finishPublication`
+/// does that after the policy was published.
 struct UnfinishedPublication: Sendable, Hashable {
-    /// The number of the publication.
+    /// The ID of the publication.
     let publication: Int64
-    /// For a rollback, the number of the publication to which it returned: the promises that later publications ended
-    /// are restored. A publication that restores nothing has its own number here.
+    /// For a rollback, the ID of the publication to which it returned: the promises that later publications ended are
+    /// restored. For a publication that restores nothing, its own ID.
     let restoringAfter: Int64
     /// The value in `promises.ending` of the promises that the publication ends; 0 if it ends none.
     let mark: Int64
 
-    /// The name of the row in `progress`. Its value is the three numbers.
+    /// The name of the row that stores it in the table `progress`, as three numbers.
     static let name = "publication"
     fileprivate var text: String { "\(publication) \(restoringAfter) \(mark)" }
 
@@ -33,8 +34,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Stores that a publication still has promises to end or to restore. Returns how many promises it ends, and how
-    /// many it restores.
+    /// Stores that a publication still has promises to end or to restore, if there are any. Returns how many promises
+    /// it ends, and how many it restores.
     func begin(_ unfinished: UnfinishedPublication) throws(StoreError) -> (ended: Int, restored: Int) {
         let ended = try session.row("SELECT count(*) FROM promises WHERE ending = $1", [.integer(unfinished.mark)])
         let restored = try session.row(
@@ -57,10 +58,11 @@ extension DatabaseTransaction {
         return try sizes(of: Set(try survivors(of: Set(members)).values).sorted())
     }
 
-    /// Returns the customer with the promises that remain after an unfinished publication. If the transaction locked
-    /// the customer, it also ends and restores the stored promises, and adds events to the timeline.
+    /// Returns the customer with the promises that they have once the publication is finished. So each decision sees
+    /// the whole publication, even before `Store.finishPublication` reaches the customer.
     ///
-    /// So each decision sees the whole publication, even before `Store.finishPublication` reaches the customer.
+    /// - Parameter isLocked: whether the transaction has locked the customer. If so, this also ends and restores the
+    ///   stored promises, and adds events to the timeline.
     func applying(
         _ unfinished: UnfinishedPublication, to customer: Customer, isLocked: Bool
     ) throws(StoreError) -> Customer {
@@ -107,8 +109,8 @@ extension DatabaseTransaction {
         try append(kind, to: customer, actor: publication.actor, detail: detail)
     }
 
-    /// Removes the note that the publication is unfinished, if it has no promises left to end or to restore. Returns
-    /// whether the publication is finished.
+    /// Stores that the publication is finished, if it has no promises left to end or to restore. Returns whether it is
+    /// finished.
     func end(_ unfinished: UnfinishedPublication) throws(StoreError) -> Bool {
         guard try unfinishedPublication() == unfinished else { return true }
         guard try customers(awaiting: unfinished).isEmpty else { return false }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Large updates write artifacts in pieces. All artifacts count when the last piece is written.
+/// Large updates (`LargeUpdate`) write their artifacts in several transactions. The artifacts count once the last
+/// transaction has ended: until then, no operation uses them.
 ///
 /// In the table `unfinished_updates`, `started_at` is 0 for an update that can't be finished anymore: another update
 /// has taken one of its artifacts, or its artifacts are to be removed.
@@ -8,21 +9,22 @@ extension DatabaseTransaction {
     /// The seconds after which an unfinished update is abandoned, and its artifacts are removed.
     static let maximumUpdateDuration: TimeInterval = 86_400
 
-    /// Stores that a large update has begun, so that its artifacts don't count yet.
+    /// Stores that a large update of a member (row of `customers`) has begun, so that its artifacts don't count yet.
+    /// `updateID` is a random number that identifies the update.
     func begin(_ updateID: Int64, of member: Int64) throws(StoreError) {
         try session.execute(
             "INSERT INTO unfinished_updates (customer, update_id, started_at) VALUES ($1, $2, $3)",
             [.integer(member), .integer(updateID), milliseconds])
     }
 
-    /// Whether the update can still be finished: it isn't abandoned, and no other update took its artifacts.
+    /// Whether the update can still be finished: it wasn't abandoned, and no other update took one of its artifacts.
     func isUnderWay(_ updateID: Int64, of member: Int64) throws(StoreError) -> Bool {
         try session.row(
             "SELECT 1 FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at > 0",
             [.integer(member), .integer(updateID)]) != nil
     }
 
-    /// Finishes an update, so that its artifacts count. Returns false if another update took some of them.
+    /// Finishes an update, so that its artifacts count. Returns false if `isUnderWay` is false; otherwise true.
     func finish(_ updateID: Int64, of member: Int64) throws(StoreError) -> Bool {
         try session.execute(
             "DELETE FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at > 0",
@@ -43,13 +45,14 @@ extension DatabaseTransaction {
             [.integer(member), .integer(other)])
     }
 
-    /// Returns the members with artifacts that don't count: artifacts of an update that hasn't finished, or of a
-    /// customer that is being erased, which are still to be removed.
+    /// Returns the members with artifacts that don't count: those of an update that isn't finished, and those of a
+    /// customer that is being erased.
     func membersOfUnfinishedUpdates() throws(StoreError) -> [Int64] {
         try session.integers("SELECT DISTINCT customer FROM unfinished_updates")
     }
 
-    /// Returns some of the erased customers and of the updates that will never be finished; nil if nothing is left.
+    /// Returns some of the erased customers with rows to remove, and of the updates that will never be finished; nil if
+    /// nothing is left.
     func leftovers() throws(StoreError) -> Leftovers? {
         let updates = try session.rows(
             "SELECT customer, update_id FROM unfinished_updates WHERE started_at < $1 LIMIT \(Self.leftoversPerRead)",
@@ -64,10 +67,10 @@ extension DatabaseTransaction {
 
     private static let leftoversPerRead = 32
 
-    /// Removes some rows of an update that will never be finished, or of an erased customer. Returns true if there are
-    /// no more rows.
+    /// Removes some rows of an update that will never be finished, or of an erased customer. Returns true if no more
+    /// rows are left.
     func remove(_ update: Leftovers.Update) throws(StoreError) -> Bool {
-        // The customer is locked, so that no further piece is written in the meantime.
+        // The customer is locked, so that the update writes nothing more in the meantime.
         _ = try member(.rowID(update.member))
         let isListed = try session.row(
             "SELECT 1 FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at < $3",
@@ -93,12 +96,13 @@ extension DatabaseTransaction {
 struct Leftovers: Sendable {
     /// An update that will never be finished, or the erasure of a member.
     struct Update: Sendable {
+        /// The row ID of the member.
         let member: Int64
-        /// `erasureUpdateID` for an erased customer.
+        /// The ID of the update; `erasureUpdateID` for the erasure of the member.
         let id: Int64
     }
 
     let updates: [Update]
-    /// The rehearsals with examples that name erased customers, with the public IDs of these customers.
+    /// The public IDs of erased customers whom examples in rehearsals name, by the ID of the rehearsal.
     let rehearsals: [String: Set<String>]
 }

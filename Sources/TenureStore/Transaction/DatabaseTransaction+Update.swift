@@ -4,17 +4,19 @@ import TenureCore
 package struct FoundCustomer {
     /// The customer; nil if the identities name no customer yet.
     package let customer: Customer?
+    /// What each of the identities names.
     let namedMembers: NamedMembers
     /// Identities that name no customer yet.
     let unknownIdentities: [Identity]
-    /// Original transaction IDs in the update that identify another customer, who wasn't merged with this customer.
+    /// Original transaction IDs in the update that name another customer, who wasn't merged with this customer.
     let purchasesOfOthers: [String]
 }
 
 extension DatabaseTransaction {
-    /// Finds and locks the customer whom a plan's identities name. Customers whom they name together become one.
+    /// Finds and locks the customer whom a plan's identities name. If they name several customers, these customers are
+    /// merged into one, unless something shows that they are different people.
     ///
-    /// Returns nil if one transaction is too small for the customer's data, or if one of the customers is being erased.
+    /// Returns nil if the customer's data is too large for one transaction, or if one of the customers is being erased.
     package func findCustomer(_ plan: CustomerUpdatePlan) throws(StoreError) -> FoundCustomer? {
         let named = try resolve(plan.identities, in: plan.realm)
         guard named.factsSize <= Self.maximumFactsBytesPerTransaction, !named.includesErased else { return nil }
@@ -37,7 +39,7 @@ extension DatabaseTransaction {
         let identities = found.namedMembers.identities
         let customer = try write(update, of: former, in: found.namedMembers.realm)
         let all = Set(identities)
-        // If the customer was erased in the meantime, the identities have to be stored again.
+        // For a new customer, all identities are stored: they may have named a customer who was erased in the meantime.
         try insert(
             (former == nil ? identities : found.unknownIdentities) + update.identities.filter { !all.contains($0) },
             ofMember: customer.member, in: customer.realm)
@@ -52,7 +54,9 @@ extension DatabaseTransaction {
         return customer
     }
 
-    /// Writes the customer's facts.
+    /// Writes the customer's facts, or creates the customer with these facts if `former` is nil.
+    ///
+    /// - Parameter encoded: the same facts, if they were encoded before the transaction.
     func write(
         _ update: CustomerUpdate, of former: Customer?, in realm: Realm, encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
@@ -71,7 +75,7 @@ extension DatabaseTransaction {
         try insert(artifacts ?? update.artifacts, of: customer, isNew: former == nil)
         try checkPolicy(of: update, former: former)
         for promise in update.promises {
-            // A new customer has one member.
+            // A new customer has one member (row of `customers`); a merged customer has several.
             let member = former == nil ? customer.member : try member(of: customer, having: promise.acquisition)
             try insert(promise, of: customer.with(member: member))
         }
@@ -89,7 +93,7 @@ extension DatabaseTransaction {
         for message in update.entitlementChange.messages + update.messages { try queue(message, about: customer) }
     }
 
-    /// Returns the member that the acquisition's IDs name, or else the member that the update named.
+    /// Returns the row ID of the member that the acquisition's IDs name, or else of the member that the update named.
     private func member(of customer: Customer, having acquisition: AcquisitionKey) throws(StoreError) -> Int64 {
         let identities = [
             acquisition.appTransactionID.map { Identity(.appTransactionID, $0) },
@@ -100,20 +104,20 @@ extension DatabaseTransaction {
         return named.knownIdentities.first { $0.survivor == customer.id }?.member ?? customer.member
     }
 
-    /// Returns all customers whom the identities name, the strongest first, and the identities that name no customer
-    /// yet.
+    /// Returns all customers whom the identities name, in the order of the identities' kinds, and the identities that
+    /// name no customer yet.
     ///
-    /// Identities are looked up in the order of their kinds. An app transaction ID is always right about its customer.
-    /// A customer whom only other identities name is skipped in two cases: their proofs contradict `acquisition`, or
-    /// they and the update have different app transaction IDs.
+    /// An app transaction ID is always right about its customer. A customer whom only other identities name is skipped
+    /// in two cases: their proofs contradict `acquisition`, or they and the update have different app transaction IDs.
     ///
     /// - Parameters:
+    ///   - acquisition: what the update proves about how the customer got the app; nil if it proves nothing.
     ///   - forUpdate: whether to lock the customers. A transaction that only reads can't lock them.
-    ///   - limit: the largest number of customers to return.
+    ///   - limit: the maximum number of customers to return.
     func find(
         _ named: NamedMembers, proving acquisition: ProvenAcquisition?, forUpdate: Bool = true, limit: Int = .max
     ) throws(StoreError) -> (known: [Customer], unknown: [Identity]) {
-        // The identities are sorted by kind, and this kind comes first.
+        // The identities are sorted by kind, and app transaction IDs come first.
         let namesAppTransaction = named.identities.first?.kind == .appTransactionID
         var met: Set<Int64> = []
         var known: [Customer] = []
@@ -137,8 +141,8 @@ extension DatabaseTransaction {
 
     /// Whether a member of this customer has an app transaction ID.
     private func hasAppTransactionID(_ id: Int64) throws(StoreError) -> Bool {
-        // Usually, the customer's own row has one. Then the queries for all members, which need temporary tables in
-        // SQLite, aren't necessary.
+        // Usually, the customer's own row has such an ID. This saves the queries for all members, for which SQLite
+        // needs temporary tables.
         if try session.row(Self.selectAppTransactionID, [.integer(id)]) != nil { return true }
         return try hasAppTransactionID(among: try group(of: id))
     }
@@ -159,7 +163,8 @@ extension DatabaseTransaction {
 }
 
 extension CustomerFacts {
-    /// The identities of renewals that `known` doesn't have. No other identity names a renewal.
+    /// The identities of the renewals (later transactions of a subscription) in these facts that `known` doesn't have.
+    /// No other identity names a renewal.
     func renewals(beyond known: CustomerFacts?) -> [Identity] {
         let renewals = purchases.filter { $0.transactionID != $0.originalTransactionID }
         guard !renewals.isEmpty else { return [] }

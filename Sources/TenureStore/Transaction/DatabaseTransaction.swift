@@ -9,22 +9,24 @@ import TenureCore
 ///   several members, and `merged_into` of one row names another. A *group* is the row IDs of all members of one
 ///   customer.
 /// - **Survivor:** the member that isn't merged into another member. The survivor's row has the facts of all members.
-/// - **Unbound customer:** artifacts that came without proof that they belong to the sender, stored as a customer.
-/// - **Hidden customer:** a customer that is being erased, merged into itself. No operation finds it anymore.
+/// - **Unbound customer:** artifacts that came without proof that they belong to the sender, stored as a customer. It
+///   is linked to the customers that these artifacts name.
+/// - **Hidden customer:** a customer that is being erased. It is merged into itself, and no operation finds it.
 /// - **Piece:** one of the short transactions into which a large operation is divided, so that other writers don't wait
 ///   long.
 package struct DatabaseTransaction {
     package let session: any DatabaseSession
+    /// The time for all rows that this transaction writes.
     package let now: Date
-    /// Facts that were read before this transaction, by customer. If the row still has the same bytes, the facts aren't
-    /// decoded again.
+    /// Facts that were read before this transaction, by the customer's row ID. If the row still has the same bytes, the
+    /// facts aren't decoded again.
     var knownFacts: [Int64: EncodedFacts] = [:]
     /// The customer's facts after a change, encoded before this transaction.
     var preparedFacts: EncodedFacts?
     /// Results about customers with many purchases, computed outside transactions. If a result is missing, the
     /// transaction ends without a change, and runs again after the result was computed.
     var largeFacts: LargeFacts?
-    /// How many rows of each table an erasure hid in earlier transactions.
+    /// What earlier transactions of an erasure hid: the counts that `hide(_:)` returned.
     var hiddenBefore: [String: Int] = [:]
 
     package init(_ session: any DatabaseSession, at now: Date = Date()) {

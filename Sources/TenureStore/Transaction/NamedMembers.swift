@@ -1,7 +1,8 @@
-/// The members to whom the identities in an update belong.
+/// What the identities in an update name: members (rows of `customers`), and the customers to whom they belong.
 struct NamedMembers: Sendable {
     /// The identities, ordered by kind: the most reliable one first.
     let identities: [Identity]
+    /// The realm of the members: the App Store environment or test authority that signed their artifacts.
     let realm: Realm
     /// The size of the facts of all customers that the identities name, in bytes.
     let factsSize: Int
@@ -11,8 +12,8 @@ struct NamedMembers: Sendable {
     private let survivors: [Int64: Int64]
 
     /// - Parameters:
-    ///   - members: the members that the identities name.
-    ///   - survivors: the current customer of each member.
+    ///   - members: the row ID of the member that each identity names. Identities that name no member are left out.
+    ///   - survivors: the row ID of each member's current customer, by the member's row ID.
     init(
         _ identities: [Identity], in realm: Realm, members: [Identity: Int64], survivors: [Int64: Int64],
         factsSize: Int, includesErased: Bool
@@ -25,7 +26,7 @@ struct NamedMembers: Sendable {
         self.includesErased = includesErased
     }
 
-    /// The identities that name a member, with that member and its current customer.
+    /// The identities that name a member, with the row IDs of that member and of its current customer.
     var knownIdentities: [(identity: Identity, member: Int64, survivor: Int64)] {
         identities.compactMap { identity in
             guard let member = members[identity], let survivor = survivors[member] else { return nil }
@@ -36,8 +37,8 @@ struct NamedMembers: Sendable {
     /// The identities that name no member.
     var unknownIdentities: [Identity] { identities.filter { members[$0] == nil } }
 
-    /// The original transaction IDs that belong to customers other than `customers`. The service stores them as
-    /// purchases that are shared with another customer.
+    /// The original transaction IDs that name other customers than `customers` (row IDs). They are stored as purchases
+    /// that are shared with another customer (`Identity.Kind.sharedPurchase`).
     func purchases(ofOthersThan customers: [Int64]) -> [String] {
         knownIdentities.filter { $0.identity.kind == .originalTransactionID && !customers.contains($0.survivor) }
             .map(\.identity.value)

@@ -15,9 +15,11 @@ package struct Artifact: Sendable, Hashable {
     }
 
     package let kind: Kind
+    /// The artifact as received: a compact JWS, or a receipt.
     package let bytes: [UInt8]
-    /// The hash of the signed part. Artifacts that differ only in unsigned bytes count as one.
+    /// The hash of the signed part. Two artifacts that differ only in unsigned bytes count as the same artifact.
     package let sha256: [UInt8]
+    /// When the App Store signed the artifact; nil if the artifact doesn't say.
     package let signedDate: Date?
 
     package init(_ kind: Kind, bytes: [UInt8], sha256: [UInt8], signedDate: Date?) {
@@ -27,15 +29,15 @@ package struct Artifact: Sendable, Hashable {
         self.signedDate = signedDate
     }
 
-    /// Splits off the header, which has 4.5 KB of certificates. Most artifacts have the same header, so the database
-    /// stores it only once.
+    /// The header of a JWS (nil for a receipt), and the remaining bytes. A header has 4.5 KB of certificates. Most
+    /// artifacts have the same header, so the database stores each header only once.
     var parts: (header: ArraySlice<UInt8>?, rest: ArraySlice<UInt8>) {
         kind.isJWS ? bytes.partsOfJWS : (nil, bytes[...])
     }
 }
 
 extension [UInt8] {
-    /// The header of a compact JWS, and what follows it from the dot on.
+    /// The header of a compact JWS (nil if the bytes contain no dot), and the remaining bytes, from the dot on.
     var partsOfJWS: (header: ArraySlice<UInt8>?, rest: ArraySlice<UInt8>) {
         // A header has 4.5 KB: `memchr` searches it thirty times as fast as a loop does.
         let dot = withUnsafeBytes { bytes in

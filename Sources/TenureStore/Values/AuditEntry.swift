@@ -6,15 +6,17 @@ package import Foundation
 package struct AuditEntry: Sendable, Hashable {
     /// The row ID of the entry; 0 before it is written.
     package let id: Int64
+    /// When the change was made or refused.
     package let at: Date
-    /// The name of the admin key in the request: `adminKey` for the configured key. `command` for a command on the
-    /// database.
+    /// Who made the change: the name of the admin key in the request, `adminKey` for the key in the configuration, or
+    /// `command` for a `tenure` command on the database.
     package let actor: String
     /// What was done, such as `grant` or `createKey`.
     package let action: String
-    /// The public ID of the customer.
+    /// The public ID of the customer whom the entry is about; nil if it isn't about one, or if the request had no valid
+    /// public ID.
     package let customer: String?
-    /// Further fields. `reason` is the given reason; `refused` is the reason why nothing was changed.
+    /// Further fields by name. `reason` is the reason that the request gave; `refused` is why nothing was changed.
     package let detail: [String: String]
 
     package init(

@@ -1,19 +1,21 @@
 package import Foundation
 package import TenureCore
 
-/// A customer of one realm, as the database stores them.
+/// A customer of one realm (an environment of the App Store, or a test authority), as the database stores them.
 package struct Customer: Sendable, Hashable {
     /// The row's ID. No response contains it.
     package let id: Int64
     package let realm: Realm
     /// An opaque ID, which clients and support staff see; see `PublicID`.
     package let publicID: String
+    /// When the service first stored the customer.
     package let createdAt: Date
     package let facts: CustomerFacts
-    /// The entitlements that webhooks last reported. Nil if none were reported, and in the result of a look-up.
+    /// The entitlements that webhooks last reported. Nil if webhooks never reported any, and in the result of
+    /// `Database.lookUp`.
     package let sentEntitlements: SentEntitlements?
-    /// The row ID of the member by which the customer was looked up. Differs from `id` if that member was merged into
-    /// this customer.
+    /// The row ID of the *member* (row of `customers`) by which the customer was looked up. It differs from `id` if
+    /// that row was merged into this customer.
     package let member: Int64
     /// Whether all purchases of a merged customer's other accounts are known: of every account except that of `member`.
     var otherAccountsAreComplete = true
@@ -43,5 +45,6 @@ package struct Customer: Sendable, Hashable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
+    /// The customer's facts, without promises, in the form from which entitlements are decided.
     package var evidence: Evidence { facts.evidence(in: realm.environment) }
 }

@@ -7,13 +7,14 @@ package enum CustomerChange: Sendable, Hashable {
     /// Grants an entitlement until a date, or permanently if `until` is nil.
     case grant(entitlement: String, until: Date?)
     case revoke(entitlement: String)
-    /// Links the customer to a user of the app.
+    /// Links the customer to a user of the app, by the ID that the app's own server uses.
     case link(user: String, Transfer)
     case unlink(user: String)
     /// Merges `other`, a public ID, into the customer.
     case merge(other: String)
     /// Undoes a merge. `other`, a public ID, becomes a separate customer again.
     case unmerge(other: String)
+    /// Removes everything that is stored about the customer, except the audit trail.
     case erase
 
     /// The name in the audit trail.
@@ -50,11 +51,12 @@ package enum CustomerChange: Sendable, Hashable {
     }
 }
 
-/// What happens when an acquisition that is linked to one user is linked to another.
+/// What happens if a customer who is linked to one user of the app is linked to another user. An *acquisition* is one
+/// Apple Account getting the app.
 package enum Transfer: String, Sendable, Hashable, CaseIterable {
     /// The acquisition stays with the first user, and the link is rejected.
     case never
-    /// The acquisition and its promises move to the newest user.
+    /// The acquisition and its promises (`StoredPromise`) move to the newest user.
     case newest
     /// The customers of both users become one customer, with everything that either of them has.
     case share
@@ -65,9 +67,12 @@ package struct RequestedChange: Sendable, Hashable {
     package let change: CustomerChange
     /// The name of the admin key in the request.
     package let actor: String
+    /// The reason that the request gave; nil if it gave none.
     let reason: String?
+    /// The time of the request.
     package let at: Date
-    /// An ID that the caller chose, so that a repeated request changes nothing.
+    /// The request's `Idempotency-Key`: an ID that the caller chose, so that a repeated request changes nothing. Nil if
+    /// the caller chose none.
     package let request: String?
 
     package init(_ change: CustomerChange, actor: String, reason: String? = nil, at: Date, request: String? = nil) {
@@ -83,7 +88,8 @@ package struct RequestedChange: Sendable, Hashable {
 package enum ChangeOutcome: Sendable, Hashable {
     /// The customer after the change. `isNew` is false if nothing changed.
     case done(Customer, isNew: Bool)
-    /// How many rows of each table were deleted.
+    /// The customer was erased. The values are the number of erased customers (`customers`) and of their rows, by the
+    /// names in `DatabaseTransaction.hide(_:)`.
     case erased([String: Int])
     case refused(Refusal)
 
@@ -96,11 +102,15 @@ package enum ChangeOutcome: Sendable, Hashable {
         case otherEnvironment
         /// The customer is unbound: their artifacts came without proof that they belong to the sender.
         case unboundProof
+        /// The customer is linked to another user, and `Transfer.never` was requested.
         case linkedToAnotherUser
         /// Support separated the two customers, so only support can merge them again.
         case separated
+        /// The customer isn't linked to the user from whom it should be unlinked.
         case notLinked
+        /// There is no merge to undo: the other customer isn't merged into this customer.
         case notMerged
+        /// The two customers to merge are one customer already.
         case alreadyMerged
         /// The merged customer would contain more accounts than one person has.
         case tooManyMerged

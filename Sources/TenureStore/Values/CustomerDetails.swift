@@ -16,7 +16,7 @@ package struct CustomerDetails: Sendable {
         package init(rawValue: Int) { self.rawValue = rawValue }
     }
 
-    /// One of the accounts of a merged customer, as it was created.
+    /// The customer itself, or a customer that was merged into it, as it was created.
     package struct Member: Sendable, Hashable {
         package let publicID: String
         package let createdAt: Date
@@ -26,8 +26,11 @@ package struct CustomerDetails: Sendable {
     package struct SignedEntry: Sendable, Hashable {
         /// The kind of artifact, or the type of notification.
         package let kind: String
+        /// The subtype of the notification; nil for artifacts, and for notifications without a subtype.
         package let subtype: String?
+        /// When the App Store signed it; nil if it doesn't say.
         package let signedAt: Date?
+        /// When the service received it.
         package let receivedAt: Date
         /// The bytes as received; nil if they weren't requested.
         package let bytes: [UInt8]?
@@ -39,13 +42,14 @@ package struct CustomerDetails: Sendable {
         package let device: String
         package let firstSeen: Date
         package let lastSeen: Date
-        /// How many entitlement tokens the device got.
+        /// How many entitlement tokens (signed statements of the entitlements) the device got.
         package let entitlementTokens: Int64
     }
 
     /// A trial session that the customer began.
     package struct TrialSession: Sendable, Hashable {
         package let entitlement: String
+        /// The ID of the session, which the app chose.
         package let session: String
         package let beganAt: Date
     }
@@ -63,7 +67,8 @@ package struct CustomerDetails: Sendable {
     package var events: [StoredEvent] = []
     package var devices: [Device] = []
     package var trialSessions: [TrialSession] = []
-    /// One page of unbound customers.
+    /// One page of the unbound customers: artifacts of this customer that came without proof that they belong to the
+    /// sender. Empty unless `Parts.unbound` was requested.
     package var unbound: [CustomerDetails] = []
     /// The row ID after which the next page of unbound customers begins; nil on the last page.
     package var nextUnbound: Int64?

@@ -1,13 +1,14 @@
 import Foundation
 package import TenureCore
 
-/// Limits the facts in a response about an unbound customer. The sender may not be the customer whom the artifacts
-/// name. So the response is based on the sent artifacts and the promises for their acquisitions, minus the refunds,
-/// expirations and revocations that are known about the named customers.
+/// Limits the facts in a response about an unbound customer: artifacts that came without proof that they belong to the
+/// sender. The sender may not be the customer whom the artifacts name. So the response is based on the sent artifacts,
+/// and on the promises for the acquisitions that the artifacts prove (an *acquisition* is one Apple Account getting the
+/// app). Refunds, expirations and revocations that are known about the named customers apply.
 extension CustomerFacts {
     /// Returns these facts of an unbound customer, limited by the facts of the customers that its artifacts name.
     ///
-    /// Refunds, expirations and support revocations apply. Of the customers' rights, only the promises for the same
+    /// Refunds, expirations and revocations by support apply. From the named customers, only the promises for the same
     /// acquisitions are added: no grants, other purchases or other artifacts.
     package func limited(by customers: [CustomerFacts], in environment: AppStoreEnvironment) -> CustomerFacts {
         let acquisitions = Evidence(environment: environment, app: proofs).acquisitions
@@ -37,8 +38,8 @@ extension CustomerFacts {
         return limited
     }
 
-    /// The proofs of one acquisition: those with its IDs, and those that are grouped with an acquisition that matches
-    /// it.
+    /// Returns the proofs of one acquisition: those with its IDs or date, and those of an acquisition in `evidence`
+    /// that matches it.
     private func knownProofs(of key: AcquisitionKey, in evidence: Evidence) -> [AppProof] {
         let related = evidence.acquisitions.map(\.key).filter { $0.matches(key) }
         return proofs.filter { proof in
@@ -47,8 +48,8 @@ extension CustomerFacts {
         }
     }
 
-    /// A proof with the end of the license, if a stored receipt has it that was signed later than the sent receipts.
-    /// Otherwise empty.
+    /// Returns a proof with the end of a volume-purchase license, if the latest stored receipt has this date and was
+    /// signed later than the sent receipts. Otherwise empty.
     private func expiration(in known: [AppProof], of key: AcquisitionKey) -> [AppProof] {
         guard let latest = known.filter(\.kind.canCarryExpiration).max(by: AppProof.isSignedEarlier),
             let expiration = latest.expirationDate
@@ -83,9 +84,9 @@ extension CustomerFacts {
         }
     }
 
-    /// Limits the grace periods that belong to periods before the latest known one. Otherwise, a sender who omits a
-    /// refunded period would get the grace period before it. If the latest period is paid, the grace period lasts no
-    /// longer than that period.
+    /// Limits the grace periods of subscriptions for which the sender omitted the latest known period. Otherwise, a
+    /// sender who omits a refunded period would get the grace period before it. If the latest period is paid, the grace
+    /// period lasts no longer than that period. If it isn't paid, there is no grace period.
     private func limited(
         _ renewals: [Renewal], to purchases: [Purchase], by known: [Purchase]
     ) -> [Renewal] {
@@ -114,7 +115,7 @@ extension AcquisitionKey {
         appTransactionID.map { .appTransaction($0) } ?? downloadID.map { .download($0) }
     }
 
-    /// The date that groups an artifact without an ID.
+    /// The date by which an artifact without an ID is assigned to an acquisition; nil if there is an ID.
     fileprivate var dateWithoutID: Date? { id == nil ? originalPurchaseDate : nil }
 }
 
@@ -146,7 +147,7 @@ extension [Purchase] {
 }
 
 extension Purchase {
-    /// The purchase with the refund, upgrade or earlier end that a later artifact of the same transaction proves.
+    /// The purchase with the refund, upgrade or earlier end that `known` proves: another state of the same transaction.
     fileprivate func limited(by known: Purchase) -> Purchase {
         let latest = joined(with: known)
         let ends = [expiresDate, latest.expiresDate].compactMap(\.self)

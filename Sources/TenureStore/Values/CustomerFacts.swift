@@ -1,19 +1,23 @@
 import Foundation
 package import TenureCore
 
-/// What a customer's artifacts prove, with promises and support grants: everything that a decision needs.
+/// Everything that a decision about entitlements needs: what a customer's artifacts prove, promises (`StoredPromise`),
+/// and grants and revocations by support.
 ///
 /// Facts are stored with the customer, so that a decision needs one look-up. They can be computed again from the
 /// customer's other rows.
 package struct CustomerFacts: Sendable, Hashable {
+    /// What app transactions and receipts prove about how the customer got the app.
     package private(set) var proofs: [AppProof] = []
     /// The latest state of each transaction, without what renewal info adds.
     package private(set) var purchases: [Purchase] = []
-    /// The latest state of each subscription.
+    /// The latest renewal info of each subscription.
     package private(set) var renewals: [Renewal] = []
-    /// Whether all purchases of the customer are known.
+    /// Whether the service knows all purchases of the customer. If not, a missing purchase may still exist.
     package var purchasesAreComplete = false
+    /// The promises that no publication ended.
     package private(set) var promises: [StoredPromise] = []
+    /// Grants and revocations by support, in the order of their dates.
     package private(set) var support: [SupportGrant] = []
     /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender.
     package var isUnbound = false
@@ -23,7 +27,7 @@ package struct CustomerFacts: Sendable, Hashable {
 
     package init() {}
 
-    /// Adds proofs. Of proofs that differ only in their signing date, some are left out: see `condensed`.
+    /// Adds proofs. If several proofs differ only in their signing dates, `condensed` leaves out the unnecessary ones.
     package mutating func add(_ more: [AppProof]) {
         guard !more.isEmpty else { return }
         Self.counted?(proofs.count + more.count)
@@ -71,7 +75,7 @@ package struct CustomerFacts: Sendable, Hashable {
         renewals = latest.values.sorted { $0.originalTransactionID < $1.originalTransactionID }
     }
 
-    /// Adds promises. If two are equal, the first one stays.
+    /// Adds promises. Of two promises with the same content, only the promise that was made first stays.
     package mutating func add(_ more: [StoredPromise]) {
         guard !more.isEmpty else { return }
         var kept: [StoredPromise] = []
@@ -80,7 +84,7 @@ package struct CustomerFacts: Sendable, Hashable {
         promises = kept
     }
 
-    /// Removes promises that the publication of a policy ended.
+    /// Removes the promises of these entitlements, which the publication of a policy ended.
     mutating func removePromises(of entitlements: Set<String>) {
         promises.removeAll { entitlements.contains($0.entitlement) }
     }
@@ -92,11 +96,11 @@ package struct CustomerFacts: Sendable, Hashable {
         support.sort { ($0.date, $0.entitlement, $0.kind.rawValue) < ($1.date, $1.entitlement, $1.kind.rawValue) }
     }
 
-    /// Adds what is proven about a customer who is merged into this one. `DatabaseTransaction` computes whether all
-    /// purchases of both are known.
+    /// Adds the facts of a customer who is merged into this one. Doesn't change `purchasesAreComplete`, which
+    /// `DatabaseTransaction` computes.
     package mutating func add(_ other: CustomerFacts) { add([other]) }
 
-    /// Adds what is proven about several customers in one pass, which is faster than one after the other.
+    /// Adds the facts of several customers in one pass, which is faster than adding one customer after the other.
     package mutating func add(_ others: [CustomerFacts]) {
         add(others.flatMap(\.proofs))
         add(others.flatMap(\.purchases))
@@ -105,14 +109,15 @@ package struct CustomerFacts: Sendable, Hashable {
         for grant in others.flatMap(\.support) { add(grant) }
     }
 
-    /// Returns the evidence for a decision. A persona replaces the customer's own evidence.
+    /// Returns the evidence for a decision about entitlements. If there is a persona (a test customer), it replaces the
+    /// customer's own evidence.
     package func evidence(in environment: AppStoreEnvironment, as persona: Persona? = nil) -> Evidence {
         Evidence(
             environment: environment, app: proofs, transactions: purchases, renewals: renewals,
             purchasesAreComplete: purchasesAreComplete, support: support, persona: persona)
     }
 
-    /// Creates facts from decoded lists, which are condensed and sorted already.
+    /// Creates facts from lists that are condensed and sorted already, as `add` leaves them.
     init(
         proofs: [AppProof], purchases: [Purchase], renewals: [Renewal], purchasesAreComplete: Bool,
         promises: [StoredPromise], support: [SupportGrant], isUnbound: Bool

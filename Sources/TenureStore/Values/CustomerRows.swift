@@ -11,11 +11,11 @@ package struct CustomerRows: Sendable {
     package let promises: [StoredPromise]
     package let support: [StoredSupportGrant]
     package let events: [StoredEvent]
-    /// Whether events confirm that all purchases of every merged account are known.
+    /// Whether events say that all purchases of each of the customer's accounts are known.
     package let purchasesAreComplete: Bool
     /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender.
     package let isUnbound: Bool
-    /// Whether a member has the maximum number of artifacts. If so, the database stores only the facts that further
-    /// artifacts prove.
+    /// Whether the customer, or one that was merged into it, has the maximum number of artifacts. If so, the database
+    /// stores only the facts that further artifacts prove, and not these artifacts.
     package let isFull: Bool
 }

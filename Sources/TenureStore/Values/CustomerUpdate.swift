@@ -2,26 +2,32 @@ package import TenureCore
 
 /// What one update adds to a customer: new artifacts, and the facts that they prove.
 package struct CustomerUpdate: Sendable {
-    /// All facts after the update.
+    /// All facts of the customer after the update.
     package private(set) var facts: CustomerFacts
+    /// The artifacts to store, unless they are stored already.
     package private(set) var artifacts: [Artifact] = []
+    /// Identities by which later syncs and requests find the customer.
     package private(set) var identities: [Identity] = []
+    /// The promises (rights that later policies can't take) that the update adds.
     package private(set) var promises: [StoredPromise] = []
     /// What webhooks report about the customer's entitlements.
     package var entitlementChange = EntitlementChange.later
     /// Messages to webhooks besides changed entitlements.
     package var messages: [Message] = []
-    /// The version of the policy that decided; nil if none did. Saving throws `policyChanged` if another policy has
-    /// taken effect since, but only if the update stores promises or changes what webhooks report.
+    /// The version of the policy under which the update was decided; nil if it doesn't depend on a policy. Saving
+    /// throws `policyChanged` if another policy has taken effect since, but only if the update stores promises or
+    /// changes what webhooks report.
     package var policyVersion: Int64?
+    /// The device that the artifacts were proven to come from; nil without such a proof.
     private(set) var deviceUse: DeviceUse?
-    /// Whether to add a job that fetches the customer's history. A customer has at most one such job for each member
-    /// (row of `customers`).
+    /// Whether to add a job that fetches the customer's purchases from the App Store. There is at most one such job for
+    /// each member (row of `customers`).
     package var fetchesHistory = false
     /// Whether to add that job if the device is new to this customer.
     package var fetchesHistoryForNewDevice = false
     /// Whether all purchases of the account that the artifacts come from are known.
     private(set) var completesPurchases = false
+    /// Whether all purchases of the customer's other accounts are known.
     private let otherAccountsAreComplete: Bool
 
     /// - Parameter customer: the customer before the update; nil for a new customer.
@@ -54,8 +60,8 @@ package struct CustomerUpdate: Sendable {
         identities += more
     }
 
-    /// Records that all purchases of this account are known. The customer's purchases are complete if those of all
-    /// accounts are.
+    /// Records that all purchases of the account that the artifacts come from are known. The customer's purchases are
+    /// complete if the purchases of all their accounts are known.
     package mutating func completePurchases() {
         completesPurchases = true
         if otherAccountsAreComplete { facts.purchasesAreComplete = true }

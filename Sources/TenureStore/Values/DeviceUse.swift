@@ -2,6 +2,7 @@
 package struct DeviceUse: Sendable, Hashable {
     /// The hash of the device's ID.
     package let device: String
+    /// Whether the response contains an entitlement token: a signed statement of the entitlements for this device.
     let getsEntitlementToken: Bool
     /// The number of devices above which an event is stored. The limit has no other effect.
     let limit: Int

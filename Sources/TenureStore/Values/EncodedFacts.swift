@@ -1,4 +1,4 @@
-/// Facts with their encoded bytes.
+/// Facts with their bytes in `FactsFormat`.
 struct EncodedFacts: Sendable {
     let facts: CustomerFacts
     let bytes: [UInt8]
@@ -9,6 +9,7 @@ struct EncodedFacts: Sendable {
         self.bytes = bytes ?? facts.encoded
     }
 
-    /// Compares the encodings, which is faster than decoding and comparing thousands of purchases.
+    /// Whether these are the bytes of the same facts. Comparing bytes is faster than decoding and comparing thousands
+    /// of purchases.
     func hasSameBytes(as other: [UInt8]) -> Bool { bytes.hasSameBytes(as: other[...]) }
 }

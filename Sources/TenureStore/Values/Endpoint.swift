@@ -1,9 +1,9 @@
 /// A webhook endpoint, and the kinds of messages that it receives.
 package struct Endpoint: Sendable, Hashable {
     let name: String
-    /// The kinds; nil for all, including those that later releases add.
+    /// The kinds of messages; nil for all, including those that later releases add.
     let kinds: Set<Message.Kind>?
-    /// Whether a publication also sends a message about each customer that it affects.
+    /// Whether the endpoint also gets a message about each customer that a published policy affects.
     let eachCustomer: Bool
 
     package init(name: String, kinds: Set<Message.Kind>? = nil, eachCustomer: Bool = true) {
@@ -12,14 +12,15 @@ package struct Endpoint: Sendable, Hashable {
         self.eachCustomer = eachCustomer
     }
 
-    /// The kinds as the column `types` holds them.
+    /// The kinds as the column `types` contains them: separated by spaces, or `*` for all.
     var types: String { kinds.map { $0.map(\.rawValue).sorted().joined(separator: " ") } ?? "*" }
 }
 
 /// The name of a registered endpoint, with its last heartbeat.
 package struct NamedEndpoint: Sendable, Hashable {
     package let name: String
-    /// A value that changes each time a process reports that it serves the endpoint. Nil if no process has.
+    /// A random text that changes each time a process reports that it serves the endpoint. Nil if no process has
+    /// reported that.
     let heartbeat: String?
 }
 

@@ -2,8 +2,9 @@ import TenureCore
 
 /// The binary format of `CustomerFacts`, for its writer and its reader.
 ///
-/// A version comes first, then lists, each after its length. Each entry begins with flags that tell which of its fields
-/// follow, in the order of this file.
+/// A version comes first, then flags, then the lists of proofs, purchases, renewals, promises and support grants, each
+/// after its length. Each entry of a list begins with flags that tell which of its fields follow; the reader and the
+/// writer have the order of the fields.
 ///
 /// | type | encoding |
 /// |---|---|
@@ -13,12 +14,16 @@ import TenureCore
 enum FactsFormat {
     static let version: UInt8 = 1
 
+    /// The flags after the version.
     struct Flags: OptionSet {
         let rawValue: UInt64
 
         static let purchasesAreComplete = Flags(rawValue: 1)
         static let isUnbound = Flags(rawValue: 1 << 1)
     }
+
+    // Each of the following types has the flags of the entries in one list: which fields an entry has, and its Boolean
+    // fields.
 
     struct ProofFlags: OptionSet {
         let rawValue: UInt64
@@ -72,12 +77,12 @@ enum FactsFormat {
         static let until = SupportFlags(rawValue: 1 << 1)
     }
 
-    // Codes of enums. Never reuse a number.
+    // The numbers that encode the cases of enums. Never reuse a number.
     static let proofKinds: [(AppProof.Kind, UInt8)] = [(.appTransaction, 1), (.serverAppTransaction, 2), (.receipt, 3)]
     static let platforms: [(Platform, UInt8)] = [(.iOS, 1), (.macOS, 2), (.tvOS, 3), (.watchOS, 4), (.visionOS, 5)]
     static let productTypes: [(Purchase.ProductType, UInt8)] = [
         (.nonConsumable, 1), (.consumable, 2), (.nonRenewing, 3), (.autoRenewable, 4),
     ]
-    /// The code of an unknown type. The type's name follows.
+    /// The number for a type of product that this release doesn't know. The type's name follows.
     static let unknownProductType: UInt8 = 0
 }

@@ -16,6 +16,7 @@ struct FactsReader {
         self.bytes = bytes
     }
 
+    /// Reads all facts. Throws if bytes are left at the end.
     mutating func facts() throws(Malformed) -> CustomerFacts {
         guard try byte() == FactsFormat.version else { throw malformed }
         let flags = FactsFormat.Flags(rawValue: try number())
@@ -31,6 +32,7 @@ struct FactsReader {
             isUnbound: flags.contains(.isUnbound))
     }
 
+    /// Reads the length of a list, and its entries with the function `entry`.
     private mutating func list<Entry>(
         _ entry: (inout FactsReader) throws(Malformed) -> Entry
     ) throws(Malformed) -> [Entry] {
@@ -132,6 +134,7 @@ struct FactsReader {
         return bytes[position]
     }
 
+    /// Reads a number in base 128, the lowest digit first.
     mutating func number() throws(Malformed) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
@@ -175,6 +178,7 @@ struct FactsReader {
         isPresent ? try date() : nil
     }
 
+    /// Reads a number, and returns the value that has this number in the table.
     private mutating func code<Value>(in table: [(Value, UInt8)]) throws(Malformed) -> Value {
         let code = try byte()
         for (value, known) in table where known == code { return value }

@@ -124,6 +124,7 @@ struct FactsWriter {
 
     // MARK: Parts
 
+    /// Appends a number in base 128, the lowest digit first.
     private mutating func append(number: UInt64) {
         var rest = number
         while rest >= 0x80 {
@@ -133,12 +134,14 @@ struct FactsWriter {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
+    /// Appends a text after its length; nothing for nil.
     private mutating func append(_ text: String?) {
         guard let text else { return }
         append(number: UInt64(text.utf8.count))
         bytes.append(contentsOf: text.utf8)
     }
 
+    /// Appends a date; nothing for nil.
     private mutating func append(_ date: Date?) {
         guard let date else { return }
         withUnsafeBytes(of: date.timeIntervalSinceReferenceDate.bitPattern.littleEndian) {
@@ -146,6 +149,7 @@ struct FactsWriter {
         }
     }
 
+    /// Appends the number that a value has in this table.
     private mutating func append<Value: Equatable>(code value: Value, in table: [(Value, UInt8)]) {
         for (known, code) in table where known == value {
             bytes.append(code)

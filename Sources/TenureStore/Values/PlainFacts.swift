@@ -1,21 +1,24 @@
 package import Foundation
 import TenureCore
 
-/// A reader of plain facts, which nearly every customer has: one proof, non-consumable purchases, and promises.
+/// A reader of *plain* facts, which nearly every customer has: one proof of how they got the app, non-consumable
+/// purchases, and promises (`StoredPromise`), but no subscriptions and no support grants.
 ///
 /// Plain facts that differ only in IDs and in dates that don't matter to the policy lead to the same decisions. They
-/// get equal keys, so a rehearsal over millions of customers decides once for each key.
+/// get equal keys, so a rehearsal (dry run of a policy) over millions of customers decides once for each key.
 package struct PlainFacts {
     private var reader: FactsReader
     /// The memory for the key.
     private let buffer: UnsafeMutableRawBufferPointer
     /// The number of bytes of the key so far.
     private var keySize = 0
+    /// Whether the key doesn't fit into `buffer`.
     private var isTooLarge = false
+    /// The ID of the app transaction in the proof; nil if it has none.
     private var appTransactionID: UnsafeRawBufferPointer?
-    /// The ID that a receipt gives to the download of the app.
+    /// The ID that a receipt gives to the download of the app; nil if the proof has none.
     private var downloadID: UnsafeRawBufferPointer?
-    /// The date of the app's acquisition.
+    /// When the customer first got the app; nil if the proof doesn't say.
     private var purchaseDate: Date?
 
     private init(_ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer) {
@@ -27,9 +30,9 @@ package struct PlainFacts {
     /// fit; the content of `buffer` is then undefined.
     ///
     /// - Parameters:
-    ///   - realm: the customer's realm, which is part of the key.
-    ///   - class: returns a number for the date of purchase. Two dates may have the same number only if no decision
-    ///     depends on their difference.
+    ///   - realm: the code of the customer's `Realm`, which is part of the key.
+    ///   - class: returns a number for the date when the customer first got the app. Two dates may have the same number
+    ///     only if no decision depends on their difference.
     package static func writeKey(
         of bytes: UnsafeRawBufferPointer, in realm: UInt8, to buffer: UnsafeMutableRawBufferPointer,
         class: (Date?) -> UInt64
@@ -40,7 +43,8 @@ package struct PlainFacts {
         return isPlain && !facts.isTooLarge ? facts.keySize : nil
     }
 
-    /// Reads the lists in the order of `FactsFormat`. Returns false if the facts aren't plain.
+    /// Reads the lists in the order of `FactsFormat`, and writes the key. Returns false if the facts aren't plain;
+    /// otherwise true.
     private mutating func writeKey(class: (Date?) -> UInt64) throws(FactsReader.Malformed) -> Bool {
         guard try reader.byte() == FactsFormat.version else { return false }
         write(UInt8(truncatingIfNeeded: try reader.number()))
@@ -60,8 +64,8 @@ package struct PlainFacts {
         .signedDate, .appTransactionID, .downloadID, .platform, .version, .purchaseDate,
     ]
 
-    /// Writes the proof without its IDs and signing date, and with the class of its date of purchase instead of the
-    /// date.
+    /// Writes the proof without its IDs and signing date, and with the number that `class` returns instead of the date.
+    /// Returns false if the proof isn't plain; otherwise true.
     private mutating func writeProof(class: (Date?) -> UInt64) throws(FactsReader.Malformed) -> Bool {
         let flags = FactsFormat.ProofFlags(rawValue: try reader.number())
         guard flags.isSubset(of: Self.plainProof) else { return false }
@@ -91,6 +95,7 @@ package struct PlainFacts {
     private static let nonConsumable = FactsFormat.productTypes.first { $0.0 == .nonConsumable }?.1
 
     /// Writes the purchases without dates: a non-consumable purchase grants the same rights whenever it was made.
+    /// Returns false if one of them isn't plain; otherwise true.
     private mutating func writePurchases() throws(FactsReader.Malformed) -> Bool {
         let count = try reader.number()
         guard count < 64 else { return false }
@@ -110,8 +115,9 @@ package struct PlainFacts {
         return true
     }
 
-    /// Writes a promise, and whether it is for the customer's acquisition. The promise's IDs and date of purchase are
-    /// left out. Returns false if the promise's entitlement has too long a name for a key.
+    /// Writes a promise, without its IDs and date of purchase, and whether it was made for the customer's only
+    /// acquisition of the app. Returns false if the name of the promise's entitlement is too long for a key; otherwise
+    /// true.
     private mutating func writePromise() throws(FactsReader.Malformed) -> Bool {
         let flags = FactsFormat.PromiseFlags(rawValue: try reader.number())
         let entitlement = try reader.utf8()
@@ -129,7 +135,8 @@ package struct PlainFacts {
         return true
     }
 
-    /// The same as `AcquisitionKey.matches`, for the customer's only acquisition.
+    /// Whether a promise with these IDs and date was made for the customer's only acquisition of the app. The rule is
+    /// that of `AcquisitionKey.matches`.
     private func isPromised(
         to appTransactionID: UnsafeRawBufferPointer?, _ downloadID: UnsafeRawBufferPointer?, at date: Date?
     ) -> Bool {

@@ -1,9 +1,10 @@
 package import TenureCore
 
-/// What the artifacts of one sync prove about how a customer got the app.
+/// What the artifacts of one sync prove about the customer's *acquisition* of the app: when and by which Apple Account
+/// it was got.
 package struct ProvenAcquisition: Sendable {
     private let proofs: [AppProof]
-    /// IDs of transactions and subscriptions with an `appTransactionId` in their artifacts.
+    /// Transaction IDs and original transaction IDs in those artifacts of the sync that contain an `appTransactionId`.
     private let accountPurchases: Set<String>
 
     package init(_ proofs: [AppProof], accountPurchases: Set<String>) {
@@ -11,7 +12,7 @@ package struct ProvenAcquisition: Sendable {
         self.accountPurchases = accountPurchases
     }
 
-    /// Returns false if the customer's own proofs prove a different acquisition.
+    /// Whether the sync may be about this customer. False if the customer's own proofs prove a different acquisition.
     func mayBelong(to customer: Customer) -> Bool {
         let environment = customer.realm.environment
         let ours = Evidence(environment: environment, app: proofs).acquisitions
@@ -36,7 +37,7 @@ package struct ProvenAcquisition: Sendable {
 }
 
 extension AcquisitionKey {
-    /// Whether both have enough fields to prove that they are different acquisitions.
+    /// Whether the fields that both keys have prove that they belong to different acquisitions.
     fileprivate func contradicts(_ other: AcquisitionKey) -> Bool {
         guard !matches(other) else { return false }
         if appTransactionID != nil, other.appTransactionID != nil { return true }

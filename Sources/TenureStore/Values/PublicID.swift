@@ -7,19 +7,19 @@ package enum PublicID: String {
     case persona = "per_"
     case rehearsal = "reh_"
 
-    // Sorted by byte value, so that IDs sort like the numbers that they encode.
+    /// The letters and digits of an ID, sorted by byte value, so that IDs sort like the numbers that they encode.
     private static let alphabet = Array("23456789abcdefghijkmnpqrstuvwxyz".utf8)
     /// The number of characters after the prefix.
     private static let size = 24
-    /// How many of these characters encode the instant, five bits each.
+    /// How many of these characters encode the instant in an ID from `ordered`, five bits each.
     private static let instantSize = 9
 
     /// Returns an ID of 120 random bits.
     package func random() -> String { text(beginning: []) }
 
-    /// Returns an ID of 45 bits for the instant in milliseconds, then 75 random bits. An index of such IDs grows at its
-    /// end, while one of random IDs would be written in random places (ADR 30). Instants before 1970 count as 1970.
-    /// After the year 3084, the order begins again.
+    /// Returns an ID of 45 bits for the instant in milliseconds since 1970, then 75 random bits. A database's index of
+    /// such IDs grows at its end, while an index of random IDs is written at random positions (ADR 30). Instants before
+    /// 1970 count as 1970. After the year 3084, the order begins again.
     func ordered(at instant: Date) -> String {
         let milliseconds = UInt64(max(0, instant.millisecondsSince1970))
         return text(

@@ -1,31 +1,34 @@
 package import Foundation
 import TenureCore
 
-/// A policy to publish, with the numbers of customers who may gain or lose something by it.
+/// A request to publish a policy, with the maximum numbers of customers who may gain or lose something by it.
 package struct RequestedPublication: Sendable, Hashable {
     /// The policy as compact JSON, as `tenure policy compile` writes it.
     package let compiled: [UInt8]
     /// The hash that identifies the policy.
     package let sha256: [UInt8]
     let action: StoredPublication.Action
+    /// The time of the request.
     package let at: Date
     /// The name of the admin key in the request; `service` for the first policy of a new database.
     package let actor: String
     /// The author of the policy, as given with the publication.
     let author: String?
+    /// The reason that the request gave; nil if it gave none.
     let reason: String?
-    /// The ID of the rehearsal to which the publication refers.
+    /// The ID of the rehearsal (dry run of the policy) to which the publication refers; nil if it refers to none.
     package let rehearsal: String?
-    /// The publication that was in effect at the rehearsal. If another one is in effect by now, the request is refused.
+    /// The ID of the publication that was in effect at the rehearsal. If another publication is in effect by now, the
+    /// request is refused. 0 for the first policy of a new database.
     let base: Int64
-    /// For a rollback, the number of the publication to which it returns: the promises that later publications ended
-    /// are restored. Nil restores none.
+    /// For a rollback, the ID of the publication to which it returns: the promises that later publications ended are
+    /// restored. Nil for other publications, which restore none.
     package let restoringAfter: Int64?
-    /// How many customers may lose something.
+    /// The maximum number of customers who may lose something.
     let lossAllowance: Int
-    /// How many customers may gain something; nil means any number.
+    /// The maximum number of customers who may gain something; nil for any number.
     let gainAllowance: Int?
-    /// Whether rights that the new policy doesn't give end even if they were promised.
+    /// Whether promises of entitlements that the new policy doesn't grant are ended. If false, customers keep them.
     package let endsPromises: Bool
 
     package init(
@@ -55,7 +58,7 @@ package struct PublicationImpact: Sendable, Hashable {
     package var gains: Bool
     /// Whether the customer loses something. If the publication keeps promises, what was promised isn't lost.
     package var loses: Bool
-    /// Entitlements with promises that end.
+    /// The names of the entitlements with promises (`StoredPromise`) that the publication ends.
     package var ending: Set<String>
 
     package init(gains: Bool = false, loses: Bool = false, ending: Set<String> = []) {
@@ -65,33 +68,33 @@ package struct PublicationImpact: Sendable, Hashable {
     }
 }
 
-/// What a publication does to all customers, as of a position of the database.
+/// What a publication does to all customers, as of a position in the history of the database.
 ///
-/// A rehearsal reads all customers and calls `add` for each. Then `removeImpacts` and `update` replace the impacts on
-/// customers that changed meanwhile, until only few customers have changed. The transaction that publishes does the
-/// same for these few.
+/// A rehearsal (dry run of the policy) reads all customers and calls `add` for each. Then `removeImpacts` and `update`
+/// replace the impacts on customers that changed meanwhile, until only few customers have changed. The transaction that
+/// publishes does the same for these few customers.
 package struct PublicationEvaluation: Sendable {
-    /// The impacts that aren't empty, by customer.
+    /// The impacts by the customer's row ID, for the customers that the publication affects.
     package private(set) var impacts: [Int64: PublicationImpact] = [:]
     /// The value for `promises.ending` of the promises that the publication ends: random, and not 0. See
     /// `DatabaseTransaction+PromiseMarks.swift`.
     let mark = Int64.random(in: 1 ... .max)
-    /// Customers with promises to mark, or with marks to remove, according to the impacts.
+    /// The row IDs of customers with promises to mark, or with marks to remove, according to the impacts.
     var unmarkedCustomers: Set<Int64> = []
     /// Whether marking has begun, so that changed customers may have marks.
     private var isMarking = false
-    /// The state of the database before the first customer was read, or at the last changes.
+    /// The position before the first customer was read, or of the last call of `removeImpacts`.
     package private(set) var position: DatabasePosition
-    /// The customers that the first reading counted, in the order of their row IDs.
+    /// The row IDs of the customers that `add` counted, in ascending order.
     private var customersOfFirstReading: [Int64] = []
-    /// The customers that changed since the first reading, and whether each of them is counted now.
+    /// The row IDs of the customers that changed since the first reading, and whether each of them is counted now.
     private var readAgain: [Int64: Bool] = [:]
 
     package init(at position: DatabasePosition) {
         self.position = position
     }
 
-    /// How many customers there are, without unbound customers.
+    /// How many customers there are, without unbound customers (`DatabaseTransaction`).
     package var customers: Int {
         let difference = readAgain.reduce(0) { count, entry in
             count + (entry.value ? 1 : 0) - (wasRead(entry.key) ? 1 : 0)
@@ -132,7 +135,7 @@ package struct PublicationEvaluation: Sendable {
         if !impact.ending.isEmpty { unmarkedCustomers.insert(id) }
     }
 
-    /// Returns true the first time that there is something to mark.
+    /// Begins to mark promises, if there are promises to mark and marking hasn't begun. Returns whether it begins now.
     mutating func beginMarking() -> Bool {
         guard !isMarking, !unmarkedCustomers.isEmpty else { return false }
         isMarking = true
@@ -147,7 +150,7 @@ package struct PublicationEvaluation: Sendable {
         try transaction.endMarking()
     }
 
-    /// Whether the first reading counted the customer.
+    /// Whether `add` counted the customer with this row ID.
     private func wasRead(_ id: Int64) -> Bool {
         let index = customersOfFirstReading.partitioningIndex { $0 >= id }
         return index < customersOfFirstReading.count && customersOfFirstReading[index] == id
@@ -157,9 +160,9 @@ package struct PublicationEvaluation: Sendable {
 /// A position in the history of the database: later rows have higher row IDs. A position is read while no transaction
 /// writes.
 package struct DatabasePosition: Sendable, Hashable {
-    /// The ID of the last row, by table. Empty tables have none.
+    /// The ID of the last row, by the name of the table. Empty tables are left out.
     let last: [String: Int64]
-    /// Members with artifacts of unfinished updates, which don't count yet.
+    /// The row IDs of the members (rows of `customers`) with artifacts of unfinished updates, which don't count yet.
     let unfinishedMembers: [Int64]
 }
 
@@ -167,8 +170,7 @@ package struct DatabasePosition: Sendable, Hashable {
 package struct ChangedCustomers: Sendable {
     /// The later of the two positions, from which the next comparison begins.
     let position: DatabasePosition
-    /// The row IDs of the customers to evaluate. For merged members, the list has only the customer into whom they were
-    /// merged.
+    /// The row IDs of the customers to evaluate. For a customer that was merged into another, only the other is listed.
     package let customers: [Int64]
     /// The row IDs of customers with impacts that are no longer valid. Some of these customers don't exist anymore.
     package let outdatedCustomers: Set<Int64>
@@ -178,8 +180,8 @@ package struct ChangedCustomers: Sendable {
 package struct CustomerToEvaluate: Sendable, Hashable {
     package let customer: Customer
     /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender. Unbound
-    /// customers aren't counted. Their promises repeat those of the customers whom the artifacts name, and end with
-    /// them.
+    /// customers aren't counted. Their promises repeat the promises of the customers whom the artifacts name, and end
+    /// together with these.
     package let isUnbound: Bool
     /// The promises that a rollback would restore; empty for other publications.
     package let restored: [StoredPromise]
@@ -191,7 +193,7 @@ package struct CustomerToEvaluate: Sendable, Hashable {
     }
 }
 
-/// The result of a publication.
+/// The result of a request to publish a policy.
 package enum PublicationOutcome: Sendable, Hashable {
     case published(StoredPublication)
     /// Another publication took effect since the rehearsal.

@@ -18,6 +18,7 @@ package struct Realm: Sendable, Hashable {
     /// The number of the realm in the database and in access tokens. Never reuse a number.
     package var code: UInt8 { environment.code | (isTest ? Self.testBit : 0) }
 
+    /// Returns nil for a number that no realm has; otherwise the realm with this number.
     package init?(code: UInt8) {
         let environment = AppStoreEnvironment.allCases.first { $0.code == code & ~Self.testBit }
         guard let environment else { return nil }

@@ -10,7 +10,7 @@ package struct SentEntitlements: Sendable, Hashable {
     package struct Right: Sendable, Hashable, Codable {
         /// Milliseconds since 1970; nil if the right is permanent.
         package var until: Int64?
-        /// Whether webhooks reported that the right ends soon; nil if they didn't.
+        /// True if webhooks have reported that the right ends soon; otherwise nil.
         package var isExpiring: Bool?
 
         package init(until: Date?, isExpiring: Bool = false) {
@@ -19,7 +19,7 @@ package struct SentEntitlements: Sendable, Hashable {
         }
     }
 
-    /// The rights by entitlement.
+    /// The granted entitlements, by name.
     package var rights: [String: Right]
 
     package init(rights: [String: Right] = [:]) {

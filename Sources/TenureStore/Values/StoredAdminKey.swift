@@ -20,6 +20,7 @@ package struct StoredAdminKey: Sendable, Hashable {
     package let name: String
     package let scope: Scope
     package let createdAt: Date
+    /// When the key was revoked; nil if it is valid.
     package let revokedAt: Date?
 
     package init(name: String, scope: Scope, createdAt: Date, revokedAt: Date? = nil) {

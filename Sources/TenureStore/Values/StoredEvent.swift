@@ -1,20 +1,24 @@
 package import Foundation
 
-/// A change of a customer that isn't in any artifact.
+/// An event in a customer's timeline: a change that no artifact shows.
 package struct StoredEvent: Sendable, Hashable {
     /// The kinds of events, by the names in the database.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// All of the customer's purchases are known.
+        /// From this event on, the service knows all purchases of the customer's account.
         case purchasesComplete
+        /// Another customer was merged into this customer.
         case merged
+        /// The merge of two customers was undone.
         case unmerged
+        /// The customer was linked to a user of the app.
         case linked
+        /// The link to a user of the app was removed.
         case unlinked
-        /// An acquisition moved to another user, with its promises.
+        /// The customer's acquisition of the app moved to another user of the app, with its promises (`StoredPromise`).
         case transferred
-        /// The customer uses more devices than the limit.
+        /// The customer uses more devices than `DeviceUse.limit`.
         case manyDevices
-        /// A publication ended promises.
+        /// The publication of a policy ended promises (`StoredPromise`).
         case promisesEnded
         /// A rollback restored promises.
         case promisesRestored
@@ -24,6 +28,7 @@ package struct StoredEvent: Sendable, Hashable {
     package let at: Date
     /// The name of the admin key that caused the event; nil for the service itself.
     package let actor: String?
+    /// Further fields by name, such as `reason`, or `customer` with the other customer of a merge.
     package let detail: [String: String]
 
     init(_ kind: Kind, at: Date, actor: String? = nil, detail: [String: String] = [:]) {

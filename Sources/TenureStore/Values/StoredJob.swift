@@ -1,8 +1,9 @@
-/// A job in the database that fetches a customer's history from the App Store. The job outlives the process that
-/// created it.
+/// A job in the database: to fetch a customer's history of purchases from the App Store. The job outlives the process
+/// that created it.
 package struct StoredJob: Sendable, Hashable {
+    /// The row ID of the job.
     package let id: Int64
-    /// The customer. `Customer.member` is the member for which the job was created.
+    /// The customer. `Customer.member` is the member (row of `customers`) for which the job was created.
     package let customer: Customer
     /// The identities of that member; if the App Store accepts none of them, those of all members.
     package let identities: [Identity]

@@ -2,12 +2,14 @@ package import Foundation
 
 /// An App Store Server Notification, byte for byte as received.
 package struct StoredNotification: Sendable, Hashable {
+    /// The environment of the App Store, or the test authority, that signed the notification.
     package let realm: Realm
-    /// `notificationUUID`, the same in every attempt to deliver it.
+    /// `notificationUUID`, the same each time that the App Store sends the notification.
     package let uuid: String
-    /// Apple's name for the type, which may be unknown here. Empty if the notification has no type.
+    /// Apple's name for the type, which this release may not know. Empty if the notification has no type.
     package let type: String
     package let subtype: String?
+    /// When the App Store signed the notification; nil if it doesn't say.
     package let signedDate: Date?
     /// A compact JWS.
     package let bytes: [UInt8]

@@ -11,6 +11,7 @@ package struct StoredPersona: Sendable, Hashable {
     package let createdAt: Date
     /// The persona can't be used from this instant on.
     package let expiresAt: Date
+    /// When the persona was revoked; nil if it wasn't.
     package let revokedAt: Date?
 
     package var name: String { persona.name }

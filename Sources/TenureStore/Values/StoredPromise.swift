@@ -1,13 +1,18 @@
 package import Foundation
 package import TenureCore
 
-/// A promise as the database stores it, with the version of the policy that made the promise.
+/// A *promise*: a right that a policy gave to customers who got the app in a certain era, stored so that later policies
+/// can't take it. A publication ends promises only on request, and a rollback restores them.
 package struct StoredPromise: Sendable, Hashable {
+    /// The name of the entitlement when the promise was made.
     package let entitlement: String
+    /// The acquisition of the app to which the promise was made.
     package let acquisition: AcquisitionKey
+    /// The version of the policy that made the promise.
     package let policyVersion: Int64
-    /// The time when the promise ends; nil if it is permanent. Whole milliseconds, as in all stored times.
+    /// When the promised right ends; nil if it is permanent. Whole milliseconds, as in all stored times.
     package let until: Date?
+    /// When the promise was made.
     package let recordedAt: Date
 
     package init(
@@ -20,7 +25,8 @@ package struct StoredPromise: Sendable, Hashable {
         self.recordedAt = recordedAt.toMillisecond
     }
 
-    /// The order in which promises were made. Promises of the same instant have an arbitrary but fixed order.
+    /// Whether this promise was made before another promise. Promises of the same instant have an arbitrary but fixed
+    /// order.
     func precedes(_ other: StoredPromise) -> Bool {
         if recordedAt != other.recordedAt { return recordedAt < other.recordedAt }
         if policyVersion != other.policyVersion { return policyVersion < other.policyVersion }
@@ -30,7 +36,7 @@ package struct StoredPromise: Sendable, Hashable {
 
     private var description: String { "\(acquisition) \(until?.millisecondsSince1970 ?? .max)" }
 
-    /// Whether `other` already promises everything that this one does.
+    /// Whether `other` already promises everything that this promise does.
     func repeats(_ other: StoredPromise) -> Bool {
         entitlement == other.entitlement && policyVersion == other.policyVersion && until == other.until
             && acquisition.matches(other.acquisition)
@@ -41,6 +47,7 @@ extension Date {
     /// The date rounded to what a column stores: whole milliseconds since 1970.
     package var toMillisecond: Date { Date(millisecondsSince1970: millisecondsSince1970) }
 
+    /// The date as a column stores it.
     package var millisecondsSince1970: Int64 {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded()
         // Limits dates to a range in which a Double counts milliseconds exactly.

@@ -6,14 +6,15 @@ package struct StoredPublication: Sendable, Hashable {
     package enum Action: String, Sendable, Hashable, CaseIterable {
         /// The first policy of a new database.
         case start
+        /// A person or a build machine published the policy.
         case publish
         /// An older version is in effect again.
         case rollback
     }
 
-    /// The number of the publication, from 1.
+    /// The ID of the publication: a number that grows with each publication.
     package let id: Int64
-    /// The version of the policy.
+    /// The number of the policy's version. A rollback has the number of an older version again.
     package let version: Int64
     package let action: Action
     package let at: Date
@@ -21,39 +22,43 @@ package struct StoredPublication: Sendable, Hashable {
     package let actor: String
     /// The author of the policy, as given with the publication.
     package var author: String?
+    /// The reason that the request gave; nil if it gave none.
     package var reason: String?
-    /// The ID of the rehearsal to which the publication refers.
+    /// The ID of the rehearsal (dry run of the policy) to which the publication refers; nil if it refers to none.
     package var rehearsal: String?
     package var counts = Counts()
 
     /// The numbers of affected customers and promises.
     package struct Counts: Sendable, Hashable {
-        /// All evaluated customers.
+        /// All production customers, without unbound customers (`DatabaseTransaction`).
         package var customers = 0
+        /// Customers who gained something.
         package var gaining = 0
+        /// Customers who lost something.
         package var losing = 0
-        /// Promises that the publication ended.
+        /// Promises (`StoredPromise`) that the publication ended.
         package var ended = 0
-        /// Promises that an earlier publication ended, and that count again now.
+        /// Promises that an earlier publication ended, and that count again since this publication.
         package var restored = 0
     }
 }
 
-/// The result of a rehearsal over all customers.
+/// The result of a rehearsal: a dry run of a policy over all customers.
 package struct StoredRehearsal: Sendable, Hashable {
+    /// The public ID of the rehearsal (`reh_…`).
     package let id: String
-    /// The publication that was in effect at the rehearsal.
+    /// The ID of the publication that was in effect at the rehearsal.
     package let base: Int64
     /// The hash of the rehearsed policy.
     package let sha256: [UInt8]
     package let at: Date
     /// The name of the admin key in the request.
     package let actor: String
-    /// Customers who would gain something.
+    /// The number of customers who would gain something.
     package let gaining: Int
-    /// Customers who would lose something.
+    /// The number of customers who would lose something if the publication ended promises.
     package let losing: Int
-    /// Customers who would lose something even if all promises are kept.
+    /// The number of customers who would lose something even if the publication kept all promises.
     package let losingWithPromises: Int
     /// The report in JSON.
     package let report: [UInt8]

@@ -1,6 +1,8 @@
-/// An unbound customer, and the customers that its artifacts name.
+/// An unbound customer, and the customers that its artifacts name. An unbound customer is a list of artifacts that came
+/// without proof that they belong to the sender.
 package struct UnboundCustomer: Sendable {
     package let unbound: Customer
+    /// The customers that the artifacts name.
     package let customers: [Customer]
 
     package init(unbound: Customer, customers: [Customer]) {

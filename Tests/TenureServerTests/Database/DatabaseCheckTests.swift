@@ -43,7 +43,7 @@ import Testing
         Damage(
             "DELETE FROM support_grants WHERE id = 1",
             finding: "differ from the facts that the artifacts prove (grants and revocations)", .rebuild),
-        Damage("UPDATE customers SET realm = 77 WHERE id = 1", finding: "no realm has the number 77", .rebuild),
+        Damage("UPDATE customers SET realm = 77 WHERE id = 1", finding: "a row has the unknown realm 77", .rebuild),
         Damage(
             "UPDATE customers SET merged_into = 1 WHERE id = 3", "UPDATE customers SET merged_into = 3 WHERE id = 1",
             finding: "merged in a circle", .inspect),
@@ -59,7 +59,7 @@ import Testing
         Damage(
             "UPDATE artifacts SET sha256 = x'00' WHERE id = 1", finding: "was changed after it was stored", .restore),
         Damage("UPDATE artifacts SET header = NULL WHERE id = 1", finding: "no header", .restore),
-        Damage("UPDATE artifacts SET kind = 9 WHERE id = 1", finding: "no kind of artifact", .restore),
+        Damage("UPDATE artifacts SET kind = 9 WHERE id = 1", finding: "unknown kind of artifact 9", .restore),
         Damage(
             "UPDATE identities SET realm = 1 WHERE kind = 1 AND customer = 1", finding: "is from another environment",
             .inspect),
@@ -114,7 +114,7 @@ import Testing
             }
             try await execute("DELETE FROM policies WHERE version = 1", in: store)
             let findings = try await DatabaseTestBed.findings(store)
-            let words = "\(count) rows of `promises` refer to row 1 of `policies`, which doesn't exist"
+            let words = "`promises` refers to row 1 of `policies`, which doesn't exist (affected rows: \(count))"
             #expect(count > 3)
             #expect(findings.contains { $0.problem == words && $0.remedy == .restore }, "\(findings)")
         }
