@@ -108,7 +108,9 @@ import Testing
             }, removeFinished: { _ in },
             postponeFailed: { job, until in postponed.withLock { $0[job] = .some(until) } },
             time: TestTime(random: 0.5).time, logger: log.logger(.info))
-        #expect(await [runner.step(), runner.step(), runner.step(), runner.step()] == [true, true, false, false])
+        #expect(
+            await [runner.performNextJob(), runner.performNextJob(), runner.performNextJob(), runner.performNextJob()]
+                == [true, true, false, false])
         // Three quarters of four minutes after the third try.
         let untils: [String: Date?] = ["unreachable": Calculator.now.addingTimeInterval(180), "wrong": nil]
         #expect(postponed.withLock { $0 } == untils)
