@@ -38,7 +38,7 @@ import X509
         metrics.endedDownload()
         for bytes in [7, 5] { metrics.sentDownload(bytes: bytes) }
         for rejection in [DownloadRejection.total, .customer, .total] { metrics.rejectedDownload(rejection) }
-        metrics.setCertificateEnd( Date(timeIntervalSince1970: 1_800_000_000))
+        metrics.setCertificateEnd(Date(timeIntervalSince1970: 1_800_000_000))
 
         let lines = await lines(metrics)
         let duration = "tenure_request_duration_seconds"
