@@ -83,7 +83,7 @@ import Testing
         #expect(batch.count == 32)
         #expect(batch[0] == 7)
         #expect(batch.dropFirst().allSatisfy { $0 == 8 })
-        #expect(DatabaseTransaction.places(3, from: 4) == "$4, $5, $6")
+        #expect(DatabaseTransaction.placeholders(3, from: 4) == "$4, $5, $6")
     }
 
     @Test(arguments: [(20, nil), (21, .busy)] as [(Int, StoreError?)])
