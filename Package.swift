@@ -22,7 +22,7 @@ let isFuzzing = Context.environment["TENURE_FUZZING"] != nil
 if isFuzzing {
     settings.append(.unsafeFlags(["-sanitize=fuzzer"]))
 }
-/// Set by `Scripts/bench`.
+/// Set by `Scripts/bench`, and by `make test`, which only compiles the benchmarks.
 let isBenchmarking = Context.environment["TENURE_BENCHMARKS"] != nil
 
 let package = Package(

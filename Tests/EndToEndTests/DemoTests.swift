@@ -29,7 +29,7 @@ import Testing
         #expect(customers(first).count == 8)
         // A line for each customer with `everything`. The customer with only a receipt gets no link.
         let packs = first.output.matches(of: #/  may download: grand-piano\n/#).count
-        let unbound = first.output.matches(of: #/  may download: nothing, since this receipt /#).count
+        let unbound = first.output.matches(of: #/  may download: nothing, because the receipt /#).count
         #expect(packs == 4 && unbound == 1)
         #expect(packs + unbound == first.output.matches(of: #/  everything granted: /#).count)
         let second = try await runDemo(folder)

@@ -47,7 +47,7 @@ extension AppStore {
 
         /// iPhone and iPad. `AppTransaction.originalAppVersion` is then a build number.
         public static let iOS = Platform(rawValue: "iOS")
-        /// The Mac, also for Mac Catalyst. `AppTransaction.originalAppVersion` is then a marketing version.
+        /// The Mac, including Mac Catalyst. `AppTransaction.originalAppVersion` is then a marketing version.
         public static let macOS = Platform(rawValue: "macOS")
         /// Apple TV.
         public static let tvOS = Platform(rawValue: "tvOS")

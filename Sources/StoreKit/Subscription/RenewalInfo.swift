@@ -23,7 +23,7 @@ extension Product.SubscriptionInfo {
         public let expirationReason: ExpirationReason?
         /// Whether the price increases at the next renewal, and whether the customer has agreed.
         public let priceIncreaseStatus: PriceIncreaseStatus
-        /// Whether the App Store still tries to charge a failed renewal. True also in the grace period.
+        /// Whether the App Store still tries to charge a failed renewal. True in the grace period, too.
         public let isInBillingRetry: Bool
         /// The date until which the customer keeps access although the renewal couldn't be charged. Nil without such a
         /// grace period.

@@ -38,7 +38,7 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
             """)
     var dropOldest = false
 
-    @Argument(help: "The file that `tenure signing-key root sign` or `root revoke` printed.")
+    @Argument(help: "A file with what `tenure signing-key root sign` or `root revoke` printed.")
     var statement: String
 
     func run() async throws {

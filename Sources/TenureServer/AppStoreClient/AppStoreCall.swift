@@ -95,10 +95,12 @@ enum AppStoreCustomerID: Sendable, Hashable {
     /// Chooses the most reliable of a customer's identities (the IDs by which the database finds the customer): the app
     /// transaction ID, or else the original transaction ID that sorts first. Nil if the customer has neither.
     init?(_ identities: some Sequence<Identity>) {
-        let strongest = identities.lazy.filter { $0.kind == .appTransactionID || $0.kind == .originalTransactionID }
+        let mostReliable = identities.lazy
+            .filter { $0.kind == .appTransactionID || $0.kind == .originalTransactionID }
             .min { ($0.kind, $0.value) < ($1.kind, $1.value) }
-        guard let strongest else { return nil }
-        self = strongest.kind == .appTransactionID ? .appTransaction(strongest.value) : .transaction(strongest.value)
+        guard let mostReliable else { return nil }
+        let value = mostReliable.value
+        self = mostReliable.kind == .appTransactionID ? .appTransaction(value) : .transaction(value)
     }
 
     /// The ID, for the path of a request.

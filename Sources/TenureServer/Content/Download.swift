@@ -5,7 +5,7 @@ import NIOCore
 /// Sends a part of a file, no faster than the client reads it.
 ///
 /// A response writer accepts chunks before the connection has sent the first chunk. So the download waits after each
-/// chunk until the connection has room again. So a slow client takes the memory of only one chunk.
+/// chunk until the connection has room again. A slow client then takes the memory of only one chunk.
 struct Download: Sendable {
     let file: ContentFile
     let range: Range<Int64>

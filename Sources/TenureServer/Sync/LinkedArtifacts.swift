@@ -165,18 +165,18 @@ struct LinkedArtifacts: Sendable {
     var acquisition: ProvenAcquisition { ProvenAcquisition(proofs, accountPurchases: accountPurchases) }
 
     /// The identity of the unbound customer for exactly these artifacts: it contains a hash of all artifacts, the kind
-    /// of the leading artifact, and the best identity in them.
+    /// of the leading artifact, and the most reliable identity in them.
     func unboundIdentity(of verified: VerifiedArtifacts) -> Identity {
         let lead: Identity.Lead =
             verified.appTransaction != nil ? .app : verified.receipt != nil ? .receipt : .transactions
-        let strongest = identities.min { $0.kind < $1.kind }
+        let mostReliable = identities.min { $0.kind < $1.kind }
         var hash = SHA256()
         for digest in artifacts.map(\.sha256).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             hash.update(data: digest)
         }
         hash.update(data: [isComplete ? 1 : 0])
         return Identity(
-            unboundLedBy: lead, naming: strongest, digest: Base64.urlSafe.text(Array(hash.finalize())))
+            unboundLedBy: lead, naming: mostReliable, digest: Base64.urlSafe.text(Array(hash.finalize())))
     }
 }
 

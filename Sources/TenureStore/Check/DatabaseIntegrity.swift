@@ -1,4 +1,5 @@
-/// Checks a database without verifying signatures: its files or indexes, and the references between its rows.
+/// Checks a database without verifying signatures: an SQLite file, or the constraints and indexes of a PostgreSQL
+/// database, and in both the references between rows.
 struct DatabaseIntegrity {
     let session: any DatabaseSession
     /// Called with each problem.

@@ -25,11 +25,11 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Returns the customer after the update; nil if the update no longer applies, for example because the customer was
     /// erased. Throws `busy` if the customer changed during every attempt.
     func run() async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
-        guard let strongest = plan.identities.min(by: { $0.kind < $1.kind }) else {
+        guard let mostReliable = plan.identities.min(by: { $0.kind < $1.kind }) else {
             throw .defect("an update names no customer")
         }
         // Concurrent large updates of one customer would force each other to start again.
-        return try await store.namedLocks.withLock(LockKey.identity(strongest, plan.realm).text) {
+        return try await store.namedLocks.withLock(LockKey.identity(mostReliable, plan.realm).text) {
             () throws(StoreError) in
             var progress = Progress()
             // Named locks exist within one process only, so an update of another process may interfere.
@@ -142,11 +142,11 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var customer = found
             if found == nil, let newCustomer { customer = try transaction.customer(newCustomer) }
             guard let customer else { return .done(nil) }
-            let strongest = named.knownIdentities.first { $0.survivor == customer.id }
+            let mostReliable = named.knownIdentities.first { $0.survivor == customer.id }
             return .done(
                 Subject(
-                    customer: customer, identity: found == nil ? nil : strongest?.identity,
-                    identitiesOfOthers: named.strongestIdentityOfEach(except: customer.id),
+                    customer: customer, identity: found == nil ? nil : mostReliable?.identity,
+                    identitiesOfOthers: named.mostReliableIdentityOfEach(except: customer.id),
                     unknownIdentities: named.unknownIdentities))
         }
     }

@@ -45,7 +45,7 @@ struct NamedMembers: Sendable {
     }
 
     /// The most reliable identity of each customer that the identities name, except the customer with this row ID.
-    func strongestIdentityOfEach(except customer: Int64) -> [Identity] {
+    func mostReliableIdentityOfEach(except customer: Int64) -> [Identity] {
         var met: Set<Int64> = [customer]
         return knownIdentities.filter { met.insert($0.survivor).inserted }.map(\.identity)
     }

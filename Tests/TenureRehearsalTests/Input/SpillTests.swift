@@ -94,7 +94,7 @@ struct SpillTests {
         #expect(error?.description.hasPrefix("the temporary folder `/nonexistent/tenure-rehearsal-") == true)
     }
 
-    @Test func `names of customers are labeled by their kind, and the strongest name comes first`() {
+    @Test func `names of customers are labeled by their kind, and the most reliable name comes first`() {
         let labels = CustomerNameKind.allCases.map(\.label)
         #expect(labels == ["content", "originalTransactionID", "id", "downloadID", "appTransactionID"])
         let names = CustomerNameKind.allCases.map { CustomerName(kind: $0, environmentIndex: 0, text: "1") }

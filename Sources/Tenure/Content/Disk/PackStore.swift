@@ -63,12 +63,12 @@ struct PackStore: Sendable {
         return Set(folderNames.filter { ContentCatalog.isName($0) }).sorted()
     }
 
-    /// Returns the total size of all files of a pack, also of partly downloaded and older versions.
+    /// Returns the total size of all files of a pack, including those of partly downloaded and older versions.
     func bytesOnDisk(of pack: String) -> Int64 {
         location.folders.reduce(0) { $0 + Disk.size(below: path(of: pack, in: $1)) }
     }
 
-    /// Removes all files of a pack, also of partly downloaded and older versions.
+    /// Removes all files of a pack, including those of partly downloaded and older versions.
     func remove(_ pack: String) {
         for folder in location.folders {
             let path = path(of: pack, in: folder)

@@ -143,7 +143,7 @@ extension ContentLibrary {
         throw Tenure.AssetPackError.canceled(name)
     }
 
-    /// Pauses the download of a pack, also if the system is downloading it in the background.
+    /// Pauses the download of a pack, even if the system is downloading it in the background.
     func pause(_ name: String) async {
         load()
         change(name) { $0.isPaused = true }
