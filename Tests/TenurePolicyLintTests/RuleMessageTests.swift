@@ -44,7 +44,7 @@ import Testing
             ])
         #expect(
             try findings("platform-forgotten", middle).map(\.fix) == [
-                "write under `begins` where `promo` began on macOS, or `new` if the app came to macOS with `promo`"
+                "add `macOS` under `begins` of `promo`, with its first version there, its instant, or both; write `new` if the app came to macOS in that era"
             ])
         #expect(
             try texts("platform-forgotten", promotion(macOSIn: "promo", honors: "paid, promo")) == [
@@ -82,7 +82,7 @@ import Testing
         ]
         let change = Date(timeIntervalSince1970: 1_433_959_200)
         let expected =
-            "warning eras/freemium/begins/iOS: the list's last release on iOS is build 110 (2015-02-16), before `freemium` begins: the build of every later customer isn't in the list and proves nothing"
+            "warning eras/freemium/begins/iOS: the release list's last release on iOS is build 110 (2015-02-16), before `freemium` begins: the build of every later customer isn't in the list and proves nothing"
         #expect(try texts("era-without-release", own, at: change) == [expected])
         #expect(try texts("era-without-release", own, at: change.addingTimeInterval(-1)) == [])
         let listed = own.map {
@@ -105,13 +105,13 @@ import Testing
         let either = "customers who acquired the app in this window may belong to either era"
         #expect(
             try text("-1209601s", "0s")
-                == "the window of `freemium` is 14 days and 1s wide, more than 14 days: \(either)")
+                == "the changeover window of `freemium` is 14 days and 1s wide, more than 14 days: \(either)")
         #expect(
             try text("-24h", "+720h", "inDoubt: undetermined\n")
-                == "the window of `freemium` is 31 days wide, more than 14 days: \(either)")
+                == "the changeover window of `freemium` is 31 days wide, more than 14 days: \(either)")
         #expect(
             try text("-24h", "+720h")
-                == "the window of `freemium` is 31 days wide, more than 14 days: anyone who installed the app until 2015-07-10T18:00:00Z gets `premium` for nothing"
+                == "the changeover window of `freemium` is 31 days wide, more than 14 days: anyone who installed the app until 2015-07-10T18:00:00Z gets `premium` for nothing"
         )
     }
 

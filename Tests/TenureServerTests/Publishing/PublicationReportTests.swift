@@ -89,8 +89,8 @@ import Testing
             #expect(taking.status == .conflict && taking.reason == "takesRights")
             #expect(
                 taking.problem?.detail == """
-                    1 of 3 customers would lose something, or 0 with `keepPromises`; to allow that, send the number as \
-                    `takeFrom` (`--take-from`) and `\(id)` as `rehearsal` (`--rehearsal`)
+                    1 of 3 customers would lose something, or 0 with `keepPromises` (`--keep-promises`); to allow that, \
+                    send this number as `takeFrom` (`--take-from`) and `\(id)` as `rehearsal` (`--rehearsal`)
                     """)
             #expect(
                 try await lastDetail() == [
