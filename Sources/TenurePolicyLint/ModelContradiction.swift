@@ -14,7 +14,7 @@ struct ModelContradiction {
     /// The era with the releases' model to which they belong: the era of their date, or else the nearest era; nil if no
     /// era has that model.
     let intendedEra: Int?
-    /// Whether a date, not the version, causes the contradiction. There are three cases:
+    /// Whether a date, not the version, causes the contradiction. It does in three cases:
     /// 1. The version is possible in every era.
     /// 2. The date is earlier than the era of the version, and an early date takes precedence (rule C1).
     /// 3. The version fits an era with the right model, but the dates in the policy's release list exclude that era.

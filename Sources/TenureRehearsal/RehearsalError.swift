@@ -15,7 +15,7 @@ package enum RehearsalError: Error, Sendable, Hashable {
     /// A signal ended `gzip` before the end of the evidence.
     case gzipKilled(signal: Int32)
     /// The temporary folder at this path isn't writable.
-    case noRoom(String)
+    case unwritableTemporaryFolder(String)
     /// A file in the temporary folder can't be read back.
     case unreadableTemporaryFile(String)
     /// The database of the service can't be read.
@@ -41,7 +41,7 @@ extension RehearsalError: CustomStringConvertible {
             "signal \(signal) ended `gzip`, so only the lines before that were counted; check the free memory, and rehearse again"
         case .unreadableTemporaryFile(let path):
             "the temporary file `\(path)` can't be read back; check the disk, or set TMPDIR to another folder"
-        case .noRoom(let folder):
+        case .unwritableTemporaryFolder(let folder):
             "the temporary folder `\(folder)` can't be written; free space (about 250 bytes for each line), or set TMPDIR to another folder"
         case .database(let error): "\(error)"
         case .brokenPolicy(let version):

@@ -170,7 +170,7 @@ extension Store {
             work.withLock { if counts.isWriting { $0.within += entries } else { $0.outside += entries } }
         }
         counts.reset()
-        let value = try await CustomerFacts.$counted.withValue(count) { try await body(count) }
+        let value = try await CustomerFacts.$entryCounter.withValue(count) { try await body(count) }
         work.withLock { $0.writes = counts.writes }
         return (value, work.withLock { $0 })
     }

@@ -300,7 +300,7 @@ import Testing
         ("a: \u{0}", "policy.yaml:1:4: the control character U+0000 isn't allowed here; remove it"),
         (
             "a: [1, 2",
-            "policy.yaml:1:9: this isn't YAML (did not find expected ',' or ']' while parsing a flow sequence); check the indentation, brackets and quotes before it"
+            "policy.yaml:1:9: this isn't YAML (did not find expected ',' or ']' while parsing a flow sequence); check the indentation, brackets and quotes before this place"
         ),
     ])
     func `invalid YAML is reported in plain words`(_ text: String, _ expected: String) {

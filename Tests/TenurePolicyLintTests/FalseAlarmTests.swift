@@ -359,7 +359,7 @@ import Testing
         #expect(above.map(\.code) == ["changeover-wide"])
         #expect(
             above.first?.message
-                == "the window of `freemium` is 14 days and 1s wide, more than 14 days: anyone who installed the app until 2015-06-23T18:00:01Z gets `premium` for nothing"
+                == "the changeover window of `freemium` is 14 days and 1s wide, more than 14 days: anyone who installed the app until 2015-06-23T18:00:01Z gets `premium` for nothing"
         )
         #expect(try found("-1209601s", "0s").map(\.code) == ["changeover-wide"])
     }

@@ -113,7 +113,7 @@ import Testing
         #expect(found.map(\.place) == ["eras/freemium/changeover/iOS"])
         #expect(
             found.map(\.message) == [
-                "on iOS the window of `freemium` opens at 2015-06-02T23:59:59Z, before the window of `promo` has closed (2015-06-03T00:00:00Z): customers who got the app in between may belong to `paid`, `promo` or `freemium`"
+                "on iOS the changeover window of `freemium` opens at 2015-06-02T23:59:59Z, before that of `promo` has closed (2015-06-03T00:00:00Z): customers who got the app in between may belong to `paid`, `promo` or `freemium`"
             ])
         #expect(found.first?.fix?.hasPrefix("write `changeover: { from: -185h, until: 48h }`") == true)
     }

@@ -105,13 +105,13 @@ import Testing
         let either = "customers who acquired the app in this window may belong to either era"
         #expect(
             try text("-1209601s", "0s")
-                == "the window of `freemium` is 14 days and 1s wide, more than 14 days: \(either)")
+                == "the changeover window of `freemium` is 14 days and 1s wide, more than 14 days: \(either)")
         #expect(
             try text("-24h", "+720h", "inDoubt: undetermined\n")
-                == "the window of `freemium` is 31 days wide, more than 14 days: \(either)")
+                == "the changeover window of `freemium` is 31 days wide, more than 14 days: \(either)")
         #expect(
             try text("-24h", "+720h")
-                == "the window of `freemium` is 31 days wide, more than 14 days: anyone who installed the app until 2015-07-10T18:00:00Z gets `premium` for nothing"
+                == "the changeover window of `freemium` is 31 days wide, more than 14 days: anyone who installed the app until 2015-07-10T18:00:00Z gets `premium` for nothing"
         )
     }
 

@@ -67,7 +67,9 @@ import Testing
         #expect(try report.allowedConnections.get() > 9)
     }
 
-    @Test func `each PostgreSQL database needs one more connection for look-ups, up to eight`() async throws {
+    @Test func `a PostgreSQL server needs one more connection for look-ups than it has databases, at most eight`()
+        async throws
+    {
         let server = try PostgresServer(settings: [
             "max_connections": "50", "superuser_reserved_connections": "7",
         ])

@@ -106,7 +106,7 @@ import Testing
             try admin.run("ALTER TABLE \(schema).audit DISABLE TRIGGER audit_stays")
             let expected = [
                 DatabaseFinding("the constraint `later` isn't valid", .restore),
-                DatabaseFinding("the index `jobs_by_time` isn't valid", .restore),
+                DatabaseFinding("the index `jobs_by_time` isn't valid", .reindex),
                 DatabaseFinding("a trigger that keeps the audit trail append-only is missing", .restore),
             ]
             #expect(try await store.read { try check($0) } == expected)

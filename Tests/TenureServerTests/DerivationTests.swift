@@ -107,7 +107,7 @@ import Testing
             let rows = try #require(try await store.read { try $0.rows(of: 1) })
             let derivation = try Self.derivation()
             let entries = Mutex(0)
-            let first = try await CustomerFacts.$counted.withValue({ count in entries.withLock { $0 += count } }) {
+            let first = try await CustomerFacts.$entryCounter.withValue({ count in entries.withLock { $0 += count } }) {
                 #expect(try derivation.facts(of: rows).purchases.count == transactions)
                 let first = entries.withLock { $0 }
                 let proven = try await derivation.rederivation(of: .publicID(rows.customer.publicID), in: store)

@@ -34,7 +34,7 @@ package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
     package enum Code: String, CaseIterable, Sendable, Hashable {
         /// The request can't be understood, or there is no such customer or app.
         case badRequest
-        /// There is no such product, or the customer never got the app.
+        /// The product or release doesn't exist, or the customer never got the app.
         case unknown
         /// The product was removed from sale.
         case notForSale

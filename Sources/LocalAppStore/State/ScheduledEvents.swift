@@ -3,14 +3,15 @@ import Foundation
 /// Events, such as renewals, that happen by themselves when the local App Store's clock reaches their instant. Events
 /// of one instant happen in the order in which they were scheduled.
 struct ScheduledEvents: Sendable {
-    /// An event. An event of a subscription contains the transaction for which the event was scheduled. The event is
-    /// skipped if the subscription has another current transaction by then, another state, or another end of its
-    /// period.
+    /// An event. An event of a subscription contains the subscription's latest transaction at the time of scheduling.
+    /// The event is skipped if the subscription has since got another transaction, another state, or another end of
+    /// its period.
     enum Event: Sendable, Hashable {
         /// A subscription is charged shortly before its period ends.
         case renewal(subscription: Int, transaction: Int)
         /// A subscription's period ends. If it wasn't renewed before, it is renewed now or ends.
         case periodEnd(subscription: Int, transaction: Int)
+        /// The grace period after a failed charge ends.
         case gracePeriodEnd(subscription: Int, transaction: Int)
         /// The App Store stops trying to charge.
         case billingRetryEnd(subscription: Int, transaction: Int)

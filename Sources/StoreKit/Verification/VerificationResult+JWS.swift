@@ -10,7 +10,7 @@ extension VerificationResult where SignedType == AppTransaction {
     public var payloadData: Data { unsafePayloadValue.signedText.payloadData }
     /// The third segment of the JWS, decoded from Base64: 64 bytes.
     public var signatureData: Data { unsafePayloadValue.signedText.signatureData }
-    /// The signature as a value of CryptoKit; of swift-crypto on Linux.
+    /// The signature as a value of swift-crypto, which takes the place of CryptoKit.
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signedText.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signedText.signedData }
@@ -31,7 +31,7 @@ extension VerificationResult where SignedType == Transaction {
     public var payloadData: Data { unsafePayloadValue.signedText.payloadData }
     /// The third segment of the JWS, decoded from Base64: 64 bytes.
     public var signatureData: Data { unsafePayloadValue.signedText.signatureData }
-    /// The signature as a value of CryptoKit; of swift-crypto on Linux.
+    /// The signature as a value of swift-crypto, which takes the place of CryptoKit.
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signedText.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signedText.signedData }
@@ -52,7 +52,7 @@ extension VerificationResult where SignedType == Product.SubscriptionInfo.Renewa
     public var payloadData: Data { unsafePayloadValue.signedText.payloadData }
     /// The third segment of the JWS, decoded from Base64: 64 bytes.
     public var signatureData: Data { unsafePayloadValue.signedText.signatureData }
-    /// The signature as a value of CryptoKit; of swift-crypto on Linux.
+    /// The signature as a value of swift-crypto, which takes the place of CryptoKit.
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signedText.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signedText.signedData }

@@ -25,7 +25,7 @@ final class DeviceState {
     var facts: Facts
     /// The access token of the service's last response. Nil until the service has sent one since the app started.
     var accessToken: AccessToken?
-    /// The latest time that this device had observed when the current search (see `Engine`) began.
+    /// The latest time that this device had observed when the current search of the App Store began.
     var searchFloor = Date.distantPast
     /// The number of times that new evidence (verified facts from the App Store) was added.
     private(set) var evidenceChanges = 0

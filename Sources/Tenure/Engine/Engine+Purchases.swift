@@ -3,7 +3,7 @@ import TenureCore
 
 /// Records new purchases, and finishes their transactions.
 extension Engine {
-    /// Records each transaction of `Transaction.updates`, and then begins a search (see `Engine`), until its task is
+    /// Records each transaction of `Transaction.updates`, and then begins a search of the App Store, until its task is
     /// canceled.
     func observeTransactions() async {
         load()

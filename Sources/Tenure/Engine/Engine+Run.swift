@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Begins searches (see `Engine`) when the wait is over, or after an event, such as a network that has returned.
+/// Begins searches of the App Store when the wait is over, or after an event, such as a network that has returned.
 extension Engine {
     /// Searches repeatedly, with waits in between, until its task is canceled.
     func run() async {

@@ -9,7 +9,7 @@ final class ServiceSync {
     private let device: DeviceState
     /// The time until which the service asked not to be called. Nil if it didn't ask for a wait.
     private var retryAt: Date?
-    /// Whether the next search (see `Engine`) must ask the service even if the next request isn't due.
+    /// Whether the next search of the App Store must ask the service even if the next request isn't due.
     var isWanted = false
     /// Whether the next search must request the service's list of products even if that isn't due.
     var areProductsWanted = false

@@ -31,7 +31,7 @@ extension Engine {
         case .failed(let error):
             setup.options.log.info("\(error)")
             device.snapshot.note(.policy, .failed("\(error)"))
-            // The next search (see `Engine`) asks again.
+            // The next search of the App Store asks again.
             if error.isRetryable { policyRequestedAt = nil }
         }
     }

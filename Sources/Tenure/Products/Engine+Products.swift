@@ -14,7 +14,7 @@ extension Engine {
         return device.stored.catalog?.catalog ?? device.facts.policy.map { Tenure.ProductCatalog($0) }
     }
 
-    /// Requests the list of products from the service, once a day. After a failure, the next search (see `Engine`)
+    /// Requests the list of products from the service, once a day. After a failure, the next search of the App Store
     /// tries again.
     func refreshProducts() async {
         // Several callers share one request.

@@ -18,6 +18,7 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
     /// Whether the JSON looks like a response of `verifyReceipt`.
     public static func isRecognized(in json: JSONObject) -> Bool {
         guard let status = json["status"], (try? status.integer("status")) != nil else { return false }
+        // An error has at most four fields: `status`, `environment`, `is-retryable` and `exception`.
         return json["receipt"] != nil || json["latest_receipt_info"] != nil || json.members.count <= 4
     }
 

@@ -46,7 +46,7 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
         self == other || (!isPostgres && !other.isPostgres && SQLiteDatabase.areSame(text, other.text))
     }
 
-    /// The name with the schema, or the absolute path, for messages that are read on another machine.
+    /// The name for messages that are read on another machine: the host, database and schema, or the absolute path.
     var fullName: String {
         guard isPostgres else { return URL(fileURLWithPath: text).standardizedFileURL.path }
         return (try? PostgresAddress(text))?.fullName ?? name

@@ -74,7 +74,7 @@ public struct CalendarPeriod: Sendable, Hashable {
 
 /// A day of the proleptic Gregorian calendar, in no time zone.
 public struct CivilDay: Sendable, Hashable, Comparable {
-    /// The year of the Gregorian calendar, 0 to 9999.
+    /// The year of the Gregorian calendar: 0 to 9999 if it was read from text.
     public let year: Int
     /// The month, 1 to 12.
     public let month: Int

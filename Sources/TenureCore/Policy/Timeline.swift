@@ -98,7 +98,8 @@ package final class Timeline: Sendable {
             return inherited
         }
         guard beginnings.contains(where: { $0 != nil }) else { return (all, beginnings, false) }
-        // Eras before `new` are impossible. A later era without a beginning here didn't happen here.
+        // `new`: the app came to the platform in this era, so earlier eras are impossible. A later era without a
+        // beginning here didn't happen here.
         let firstEra = beginnings.lastIndex(of: .new) ?? 0
         for index in 0..<firstEra { beginnings[index] = nil }
         var happened = EraSet(from: firstEra, to: firstEra + 1)

@@ -146,7 +146,8 @@
                 }
                 let description = [problem, context?.text].compactMap { $0 }.joined(separator: " ")
                 return failure(
-                    "this isn't YAML (\(description)); check the indentation, brackets and quotes before it", place)
+                    "this isn't YAML (\(description)); check the indentation, brackets and quotes before this place",
+                    place)
             case .composer(_, let problem, let mark, _):
                 if problem.contains("alias") {
                     return failure(

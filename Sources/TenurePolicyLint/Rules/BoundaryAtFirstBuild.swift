@@ -9,7 +9,7 @@ extension LintRule {
         rationale:
             "Customers are owners if their first build is below the first build of the new era. No build is below 1. Some apps leave the build at 1 in every release, and test environments invent the versions 1 and 1.0.",
         fix:
-            "Write the number of the era's first release. If every release had the same number, leave the number out and write `at`."
+            "Write the build or version of the era's first release. If every release had the same one, leave it out and write `at`."
     ) { subject, report in
         guard let one = AppVersion("1") else { return }
         for change in subject.writtenChanges {

@@ -9,7 +9,8 @@ import TenurePolicyFile
 /// equal numbers.
 extension LintRule {
     static let buildNotAbovePaid = LintRule(
-        "build-not-above-paid", .error, "a release of a later era with a lower number than a release of an earlier era",
+        "build-not-above-paid", .error,
+        "a release of a later era with a lower build or version than a release of an earlier era",
         rationale:
             "If a free build is below a paid build, everyone who installs the free build gets the app for nothing. Their original build never changes.",
         fix:

@@ -35,7 +35,7 @@ extension LintRule {
             let path: [PolicyMistake.Step] = ["eras", .index(index), "changeover"]
             report.add(
                 at: path,
-                "the window of `\(era.name.shortened)` is \(Duration.inDays(changeover.until - changeover.from)) wide, more than 14 days: \(consequence)",
+                "the changeover window of `\(era.name.shortened)` is \(Duration.inDays(changeover.until - changeover.from)) wide, more than 14 days: \(consequence)",
                 fixes: .suggestion("write `{ from: -24h, until: +48h }`", .write(.defaultChangeover, at: path)),
                 "make the window as long as price and build can have disagreed")
         }

@@ -22,7 +22,7 @@ extension LintRule {
             } else if !undated.isEmpty {
                 report.add(
                     at: ["eras", .index(index), "changeover"],
-                    "the beginning on \(undated.sorted().joined(separator: " and ")) has no date, so the window has no effect there: customers who came during the change are judged by the number alone",
+                    "the beginning on \(undated.sorted().joined(separator: " and ")) has no date, so the changeover window has no effect there: customers who came during the change are judged by their version alone",
                     fixes: "add `at` to the era's beginning on each platform")
             }
         }

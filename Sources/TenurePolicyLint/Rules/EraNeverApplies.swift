@@ -36,7 +36,7 @@ extension LintRule {
                     report.add(
                         at: change.path,
                         "\(era) and \(next) begin on \(platformName) with one \(platform.key.rawValue) (\(version)), and no instant separates them: customers who came then may belong to either",
-                        fixes: "add `at` to both eras, or correct one of the numbers")
+                        fixes: "add `at` to both eras, or correct one \(platform.key.rawValue)")
                 }
             }
         }

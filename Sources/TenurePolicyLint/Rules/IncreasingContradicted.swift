@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let increasingContradicted = LintRule(
         "increasing-contradicted", .error,
-        "`buildNumbers: increasing`, or a macOS app, where the release list has a number that fell or was used twice",
+        "`buildNumbers: increasing`, or a macOS app, where the release list has a build or version that fell or was used twice",
         rationale:
             "After five years, a developer may not remember whether build numbers restarted. The release list shows whether they did.",
         fix: "Write `buildNumbers: restarted`, and keep the release list in the policy.",

@@ -11,9 +11,9 @@ import TenurePolicyFile
 /// a warning.
 extension LintRule {
     static let noChangeover = LintRule(
-        "no-changeover", .error, "a dated change that matters and doesn't state its changeover",
+        "no-changeover", .error, "a dated change that gives or takes an entitlement, without `changeover`",
         rationale:
-            "Price, storefronts and binary rarely change together: someone who paid in the hours between may be an owner by the date and a new customer by the build, or the reverse.",
+            "The price, the storefronts and the app's version rarely change together: someone who paid in the hours between may be an owner by the date and a new customer by the build, or the reverse.",
         fix:
             "Write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant."
     ) { subject, report in

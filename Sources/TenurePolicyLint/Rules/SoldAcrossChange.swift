@@ -11,7 +11,7 @@ extension LintRule {
     static let soldAcrossChange = LintRule(
         "sold-across-change", .error, "a release that stayed on sale beyond the beginning of the next era",
         rationale:
-            "Price and binary rarely change together: someone who downloads yesterday's paid build for free looks like an owner.",
+            "The price and the app's version rarely change together: someone who downloads yesterday's paid build for free looks like an owner.",
         fix:
             "Add the release list to the policy (key `releases`), or let the changeover window reach to the next release.",
         needs: .releases

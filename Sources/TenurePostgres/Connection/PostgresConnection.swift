@@ -132,8 +132,8 @@ final class PostgresConnection {
         return name
     }
 
-    /// Deallocates stale statements, but not inside a transaction: the failure that made the statements stale has ended
-    /// the transaction.
+    /// Deallocates stale statements. Inside a transaction, does nothing: the failure that made the statements stale has
+    /// also aborted the transaction, so `DEALLOCATE` would fail.
     func dropStaleStatements() throws(PostgresFailure) {
         guard statementsAreStale, isIdle else { return }
         statements.removeAll()

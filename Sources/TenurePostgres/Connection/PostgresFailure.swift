@@ -35,7 +35,7 @@ struct PostgresFailure: Error {
         case "55P03", "57014": self.init(.busy)
         // The disk is full.
         case "53100": self.init(.full)
-        // Reading the header failed at the start of a transaction: the schema has no Tenure database.
+        // At the start of a transaction, the schema has no table `database`: it isn't a Tenure database.
         case "42P01" where detail.contains("database"): self.init(.otherDatabase(database: database))
         // A table or an index is corrupted.
         case "XX001", "XX002": self.init(.damaged(detail))

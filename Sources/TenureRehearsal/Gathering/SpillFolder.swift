@@ -68,18 +68,18 @@ final class SpillFolder {
     private func write(_ bytes: [UInt8], to bucket: Int) throws(RehearsalError) {
         if !isMade {
             // Only the owner may read the file, because it has customers' purchases.
-            guard mkdir(path, 0o700) == 0 else { throw .noRoom(path) }
+            guard mkdir(path, 0o700) == 0 else { throw .unwritableTemporaryFolder(path) }
             isMade = true
         }
         files.insert(bucket)
         let descriptor = open(file(of: bucket), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .noRoom(path) }
+        guard descriptor >= 0 else { throw .unwritableTemporaryFolder(path) }
         defer { close(descriptor) }
         var rest = bytes[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
-            guard written > 0 else { throw .noRoom(path) }
+            guard written > 0 else { throw .unwritableTemporaryFolder(path) }
             rest = rest.dropFirst(written)
         }
     }

@@ -79,7 +79,8 @@ struct SigningKeySet: Sendable {
         _ chain: [String], of keys: [SigningKeyFile.Key], _ publicKeys: [P256.Signing.PublicKey], from start: Int
     ) throws(Mistake) {
         guard start >= 0, chain.count < SigningKeyBounds.maximumChainLength else {
-            throw Mistake("the chain has \(chain.count) statements, more than the number of keys allows")
+            let maximum = min(keys.count, SigningKeyBounds.maximumChainLength) - 1
+            throw Mistake("the chain has \(chain.count) statements; these keys allow at most \(maximum)")
         }
         for (place, statement) in chain.enumerated() {
             let signer = start + place

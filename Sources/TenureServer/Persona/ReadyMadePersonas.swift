@@ -68,15 +68,16 @@ struct ReadyMadePersonas {
         }
         let (version, date) = (change.versionBefore, change.dateBefore)
         add(
-            .lastPaidBuild, "got the last version of “\(change.era.name)”, just before the change", platform,
+            .lastPaidBuild, "got the last version of the era “\(change.era.name)”, just before the change", platform,
             version: version, date: date)
         let refund = min(date?.addingTimeInterval(14 * 86_400) ?? signed, signed)
         add(
-            .refunded, "got the app in “\(change.era.name)”, and was refunded", platform, version: version,
+            .refunded, "got the app in the era “\(change.era.name)”, and was refunded", platform, version: version,
             date: date, refund: refund)
         guard let date else { return omit([.noOriginalVersion], change) }
         add(
-            .noOriginalVersion, "got the app in “\(change.era.name)”; the App Store names no version and no platform",
+            .noOriginalVersion,
+            "got the app in the era “\(change.era.name)”; the App Store names no version and no platform",
             nil, version: nil, date: date)
     }
 
@@ -122,7 +123,8 @@ struct ReadyMadePersonas {
             return
         }
         add(
-            .macBuyerOnIPhone, "got the app on the Mac in “\(change.era.name)”, and opens it on an iPhone", .macOS,
+            .macBuyerOnIPhone, "got the app on the Mac in the era “\(change.era.name)”, and opens it on an iPhone",
+            .macOS,
             version: change.versionBefore, date: change.dateBefore)
     }
 
@@ -144,7 +146,7 @@ struct ReadyMadePersonas {
             (
                 $0.rawValue,
                 """
-                the policy doesn't say when “\(change.era.name)” ended on \(change.platform.rawValue); add the \
+                the policy doesn't say when the era “\(change.era.name)” ended on \(change.platform.rawValue); add the \
                 first version or the date of the next era to its `begins`
                 """
             )

@@ -176,7 +176,7 @@ struct PolicyPublisher: Sendable {
             try await store.finishPublication(at: now())
         } catch {
             logger.error(
-                "a publication took effect, but not all of its promises are ended and restored yet; trying again",
+                "a publication took effect, but some promises aren't ended or restored yet; trying again",
                 metadata: ["detail": "\(error)"])
         }
     }

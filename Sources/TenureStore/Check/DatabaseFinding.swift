@@ -9,6 +9,7 @@ package struct DatabaseFinding: Sendable, Hashable {
     /// What the operator should do, in the words that the command prints.
     package enum Remedy: String, Sendable, Hashable {
         case restore = "restore the last backup; devices sync newer purchases again"
+        case reindex = "run `REINDEX INDEX` for it with `psql`"
         case rebuild = "run `tenure database rebuild`, which computes the facts again"
         case trust = "pass the service's trust anchors with --trust; if you did, restore the last backup"
         case inspect =

@@ -40,7 +40,7 @@ struct DatabaseIntegrity {
                 SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
                 WHERE NOT indisvalid AND relnamespace = current_schema()::regnamespace
                 """)
-            for row in indexes { report(DatabaseFinding("the index `\(try row.text(0))` isn't valid", .restore)) }
+            for row in indexes { report(DatabaseFinding("the index `\(try row.text(0))` isn't valid", .reindex)) }
         }
     }
 

@@ -16,7 +16,7 @@ package struct CustomerDetails: Sendable {
         package init(rawValue: Int) { self.rawValue = rawValue }
     }
 
-    /// The customer itself, or a customer that was merged into it, as it was created.
+    /// The original ID and creation date of the customer itself, or of a customer that was merged into it.
     package struct Member: Sendable, Hashable {
         package let publicID: String
         package let createdAt: Date

@@ -23,14 +23,14 @@ package struct CustomerFacts: Sendable, Hashable {
     package var isUnbound = false
 
     /// For tests: called with the number of entries that an addition processes, or that decoding large facts reads.
-    @TaskLocal package static var counted: (@Sendable (Int) -> Void)?
+    @TaskLocal package static var entryCounter: (@Sendable (Int) -> Void)?
 
     package init() {}
 
     /// Adds proofs. If several proofs differ only in their signing dates, `condensed` leaves out the unnecessary ones.
     package mutating func add(_ more: [AppProof]) {
         guard !more.isEmpty else { return }
-        Self.counted?(proofs.count + more.count)
+        Self.entryCounter?(proofs.count + more.count)
         // `condensed` also sorts, so that equal facts have equal bytes. The artifacts of omitted proofs stay in the
         // database.
         proofs = condensed(proofs + more)
@@ -39,7 +39,7 @@ package struct CustomerFacts: Sendable, Hashable {
     /// Adds purchases. Two states of one transaction are joined.
     package mutating func add(_ more: [Purchase]) {
         guard !more.isEmpty else { return }
-        Self.counted?(purchases.count + more.count)
+        Self.entryCounter?(purchases.count + more.count)
         var latest: [String: Purchase] = [:]
         for purchase in more {
             latest[purchase.transactionID] = latest[purchase.transactionID].map(purchase.joined) ?? purchase
@@ -66,7 +66,7 @@ package struct CustomerFacts: Sendable, Hashable {
     /// Adds renewals. Of two states of one subscription, the later one stays.
     package mutating func add(_ more: [Renewal]) {
         guard !more.isEmpty else { return }
-        Self.counted?(renewals.count + more.count)
+        Self.entryCounter?(renewals.count + more.count)
         var latest: [String: Renewal] = [:]
         for renewal in renewals + more {
             if let known = latest[renewal.originalTransactionID], !renewal.supersedes(known) { continue }

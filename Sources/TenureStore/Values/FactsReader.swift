@@ -192,7 +192,7 @@ extension CustomerFacts {
         var reader = FactsReader(bytes)
         do {
             self = try reader.facts()
-            if entryCount > DatabaseTransaction.maximumEntriesInOnePiece { Self.counted?(entryCount) }
+            if entryCount > DatabaseTransaction.maximumEntriesInOnePiece { Self.entryCounter?(entryCount) }
         } catch {
             throw StoreError.damaged("the stored facts of a customer are invalid at byte \(error.offset)")
         }

@@ -49,7 +49,7 @@ struct ComparisonTests {
         #expect(try changes(of: buyer(build: "110"), promises: [promise], keeping: [])["everything"] == .loses)
     }
 
-    @Test func `a rehearsal counts no loss of a right that only a promise gave before`() throws {
+    @Test func `losses if promises end count only rights that the former policy gives without a promise`() throws {
         let promise = Promise(
             entitlement: "everything",
             acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),

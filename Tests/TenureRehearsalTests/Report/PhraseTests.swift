@@ -81,7 +81,7 @@ struct PhraseTests {
                 "signal 9 ended `gzip`, so only the lines before that were counted; check the free memory, and rehearse again"
             ),
             (
-                .noRoom("/tmp/a"),
+                .unwritableTemporaryFolder("/tmp/a"),
                 "the temporary folder `/tmp/a` can't be written; free space (about 250 bytes for each line), or set TMPDIR to another folder"
             ),
             (

@@ -23,7 +23,7 @@ import Testing
                 got("1", "2014-06-10T18:00:00Z")
             ),
             (
-                "last-paid-build", "got the last version of “paid”, just before the change",
+                "last-paid-build", "got the last version of the era “paid”, just before the change",
                 got("119", "2015-06-08T18:00:00Z")
             ),
             (
@@ -40,7 +40,7 @@ import Testing
                 got("120", "2015-06-13T19:00:00Z")
             ),
             (
-                "refunded", "got the app in “paid”, and was refunded",
+                "refunded", "got the app in the era “paid”, and was refunded",
                 [
                     "originalPlatform": "iOS", "originalAppVersion": "119",
                     "originalPurchaseDate": "2015-06-08T18:00:00Z", "revocationDate": "2015-06-22T18:00:00Z",
@@ -54,11 +54,11 @@ import Testing
                 ]
             ),
             (
-                "no-original-version", "got the app in “paid”; the App Store names no version and no platform",
+                "no-original-version", "got the app in the era “paid”; the App Store names no version and no platform",
                 ["originalPurchaseDate": "2015-06-08T18:00:00Z"]
             ),
             (
-                "mac-buyer-on-iphone", "got the app on the Mac in “paid”, and opens it on an iPhone",
+                "mac-buyer-on-iphone", "got the app on the Mac in the era “paid”, and opens it on an iPhone",
                 [
                     "originalPlatform": "macOS", "originalAppVersion": "1.9",
                     "originalPurchaseDate": "2015-06-10T18:00:00Z",
@@ -95,12 +95,13 @@ import Testing
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
         let some = ReadyMadePersonas(undated, on: .macOS, signed: Calculator.now).omittedPersonas
         let noDate = """
-            the policy doesn't say when “paid” ended on macOS; add the first version or the date of the next era to its \
-            `begins`
+            the policy doesn't say when the era “paid” ended on macOS; add the first version or the date of the next \
+            era to its `begins`
             """
         let expected: [[String]] = [
             ["in-the-changeover", "the policy has no date or no `changeover` for the change on macOS"],
-            ["pre-order", noDate], ["no-original-version", noDate],
+            ["pre-order", noDate],
+            ["no-original-version", noDate],
             [
                 "mac-buyer-on-iphone",
                 "this persona needs a policy that says when an era ended on macOS, and another `platform` than macOS",

@@ -109,7 +109,7 @@ import Testing
     }
 
     // `ended` makes callers wait for the running search, because it may find a renewal.
-    @Test func `an ended right counts as ended once callers have stopped waiting for the first search`() {
+    @Test func `a right that ends during the first search counts as ended once callers stop waiting for the search`() {
         let state = state(snapshot(granted, searches: 0))
         state.beginSearch()
         turn(to: 100)

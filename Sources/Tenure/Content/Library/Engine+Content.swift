@@ -50,7 +50,7 @@ extension Engine {
         guard mustSearch else { return }
         Task {
             await waitForRunningSearch()
-            // A list with purchases, or an empty list that was checked, needs no other search (see `Engine`).
+            // A list with purchases, or an empty list that was checked, needs no other search of the App Store.
             if device.snapshot.transactions == nil { await search() }
         }
     }
