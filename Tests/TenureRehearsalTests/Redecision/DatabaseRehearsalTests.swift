@@ -118,9 +118,12 @@ struct DatabaseRehearsalTests {
         try await store.close()
     }
 
-    /// Customers of iOS have all hundred examples of losses, before the first customer of macOS is counted.
+    /// Customers of iOS have all hundred examples of losses, before the first customer of macOS is counted. The last
+    /// customers keep their right.
     @Test(arguments: [8192, 100] as [Int64])
-    func `a rare cause of losses gets ten examples among many losses with another cause`(pageSize: Int64) async throws {
+    func `a rare cause of losses and a rare outcome get ten examples each, among many losses with another cause`(
+        pageSize: Int64
+    ) async throws {
         func policy(freeFrom build: String, onMac version: String) throws -> Policy {
             try Policy(
                 app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
@@ -141,13 +144,14 @@ struct DatabaseRehearsalTests {
             at: Population.now)
         let folder = try ScratchFolder()
         let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))
-        let updates: [(plan: CustomerUpdatePlan, update: CustomerUpdate)] = (0..<612).map { number in
+        let updates: [(plan: CustomerUpdatePlan, update: CustomerUpdate)] = (0..<624).map { number in
             var facts = CustomerFacts()
             facts.purchasesAreComplete = true
-            let isRare = number >= 600
+            let isOnMac = (600..<612).contains(number)
             facts.add([
                 Population.appTransaction(
-                    "\(number)", on: isRare ? .macOS : .iOS, version: isRare ? "1.9" : "110")
+                    "\(number)", on: isOnMac ? .macOS : .iOS,
+                    version: isOnMac ? "1.9" : number < 600 ? "110" : "37")
             ])
             let plan = CustomerUpdatePlan(
                 naming: [Identity(.artifact, "\(number)")], in: Realm(.production), at: Population.now)
@@ -163,6 +167,7 @@ struct DatabaseRehearsalTests {
         #expect(tally == expected)
         let everything = try #require(tally.byEntitlement.first)
         #expect(everything.examples[.change(.loses)]?.all.count == 100)
+        #expect(everything.examples[.outcome(.granted)]?.all.count == 10 && everything.counts.granted == 12)
         let losses = everything.losses.sorted { $0.value.count < $1.value.count }
         #expect(losses.map(\.key.platform) == [.macOS, .iOS])
         #expect(losses.map(\.value.count) == [12, 600])
