@@ -105,17 +105,19 @@ import Testing
 
     @Test(arguments: [
         "platform: iOS", #"build: "37""#, #"version: "1.4""#, "at: 2014-01-10", "from: 2014-01-10", "price: 4.99",
-        "type: nonConsumable", "price: 9.99", "discount: freeTrial", "period: P1W",
+        "type: nonConsumable", "price: 9.99", "discount: freeTrial", "period: P1W", "begins: 2014-01-01",
+        "customers: { Ada: {} }", "bundleID: com.example.calculator", "appleID: 828838134",
     ])
-    func `a release, price, product or offer of a scenario without one of its keys is a mistake`(field: String) throws {
+    func `a scenario, app, release, price, product or offer without one of its keys is a mistake`(field: String) throws
+    {
         func text(without field: String?) -> String {
             func mapping(_ fields: String...) -> String {
                 "{ " + fields.filter { $0 != field }.joined(separator: ", ") + " }"
             }
             let offer = mapping("discount: freeTrial", "period: P1W")
-            return """
+            let lines = """
                 scenario: Missing
-                begins: 2014-03-01
+                begins: 2014-01-01
                 app:
                   bundleID: com.example.calculator
                   appleID: 828838134
@@ -125,7 +127,8 @@ import Testing
                     com.example.calculator.key: \(mapping("type: nonConsumable", "price: 9.99"))
                     com.example.calculator.plan: { type: autoRenewable, price: 1.99, introductory: \(offer) }
                 customers: { Ada: {} }
-                """
+                """.split(separator: "\n")
+            return lines.filter { $0.trimmingCharacters(in: .whitespaces) != field }.joined(separator: "\n")
         }
         let app = try #require(try read(text(without: nil)).header.apps.first)
         #expect(app.releases.count == 1 && app.prices.count == 1 && app.products.count == 2)
