@@ -89,6 +89,29 @@ import Testing
         #expect(none.status == 1 && none.errors.contains("the apps are calculator"), "\(none.errors)")
     }
 
+    @Test func `commands that use a service's database are refused if the configuration has mistakes`() async throws {
+        let testBed = try await Self.served()
+        let file = try testBed.folder.write("databse: shop.sqlite\nport: 70000\n", to: "tenure.yaml")
+        let copy = testBed.folder.url("copy.sqlite").path
+        let commands = [
+            ["database", "dump"], ["admin-key", "list"], ["webhook", "log"], ["database", "backup", copy],
+        ]
+        for command in commands {
+            for database in [[], ["--database", testBed.database]] {
+                let result = try await Command.run(
+                    command + database + ["--config", file], environment: ["TENURE_LOG_LEVEL": "loud"])
+                #expect(result.status == 1 && result.output.isEmpty, "\(command): \(result.errors)")
+                for (place, words) in [
+                    ("\(file):1:1: ", "`databse`"), ("\(file):2:7: ", "`70000`"), ("$TENURE_LOG_LEVEL: ", "`loud`"),
+                ] {
+                    let lines = result.errors.split(separator: "\n").filter { $0.contains(place) }
+                    #expect(lines.count == 1 && lines.first?.contains(words) == true, "\(result.errors)")
+                }
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: copy))
+    }
+
     @Test func `commands don't print a database URL with an unknown scheme`() async throws {
         let testBed = try await Self.served()
         let url = "mysql://db.example.com/shop?user=root&password=p4ss/word"

@@ -83,6 +83,35 @@ import Testing
         }
     }
 
+    @Test func `a revocation warns about one or more keys that apps have pinned, once for each key`() async throws {
+        /// The line with these keys.
+        func warning(_ keys: String) -> String {
+            """
+            warning: apps that pinned only these keys, and no offline root, reject new entitlement tokens: \(keys); \
+            release an update of those apps with a key from `tenure signing-key list`
+
+            """
+        }
+        func rotated() async throws -> String {
+            try #require(try await run("rotate").status == 0)
+            let key = try #require(try await listed().last { $0.contains("  created DATE  ") })
+            return String(key.prefix(43))
+        }
+        let first = String(try await listed()[0].prefix(43))
+        // The key in use is the only key of the chain.
+        let only = try await run("revoke", first)
+        #expect(only.output == "revoked `\(first)`\n" && only.errors == warning(first))
+        // A key before the key in use.
+        let (second, third) = (String(try await listed()[1].prefix(43)), try await rotated())
+        let older = try await run("revoke", second)
+        #expect(older.output == "revoked `\(second)`\n" && older.errors == warning(second))
+        let fourth = try await rotated()
+        #expect(try await run("revoke", fourth).errors == warning("\(third), \(fourth)"))
+        // Apps that pinned the third key need an update already.
+        let outside = try await run("revoke", third)
+        #expect(outside.status == 0 && outside.output == "revoked `\(third)`\n" && outside.errors.isEmpty)
+    }
+
     @Test func `the seventeenth key of a chain needs --drop-oldest, which lets apps with the oldest key reject tokens`()
         async throws
     {

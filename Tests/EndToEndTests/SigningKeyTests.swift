@@ -166,6 +166,7 @@ import Testing
         let list = try offline.write(try await root("revoke", file, stolen).output, to: "revocations.jwt")
         let revoked = try await run("install", list, in: testBed.folder)
         #expect(revoked.status == 0 && revoked.output == "revoked: \(stolen)\n", "\(revoked.errors)")
+        #expect(revoked.errors.contains("reject new entitlement tokens: \(stolen); release an update"))
         #expect(try await run("install", list, in: testBed.folder).errors.contains("--counter 2"))
         let keys = try await self.listed(in: testBed.folder)
         #expect(keys[0].words.contains("revoked"))

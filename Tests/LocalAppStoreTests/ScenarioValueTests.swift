@@ -103,6 +103,42 @@ import Testing
         #expect(try read(text).header.apps.first?.gracePeriodDays == days)
     }
 
+    @Test(arguments: [
+        "platform: iOS", #"build: "37""#, #"version: "1.4""#, "at: 2014-01-10", "from: 2014-01-10", "price: 4.99",
+        "type: nonConsumable", "price: 9.99", "discount: freeTrial", "period: P1W", "begins: 2014-01-01",
+        "customers: { Ada: {} }", "bundleID: com.example.calculator", "appleID: 828838134",
+    ])
+    func `a scenario, app, release, price, product or offer without one of its keys is a mistake`(field: String) throws
+    {
+        func text(without field: String?) -> String {
+            func mapping(_ fields: String...) -> String {
+                "{ " + fields.filter { $0 != field }.joined(separator: ", ") + " }"
+            }
+            let offer = mapping("discount: freeTrial", "period: P1W")
+            let lines = """
+                scenario: Missing
+                begins: 2014-01-01
+                app:
+                  bundleID: com.example.calculator
+                  appleID: 828838134
+                  releases: [\(mapping("platform: iOS", #"build: "37""#, #"version: "1.4""#, "at: 2014-01-10"))]
+                  prices: [\(mapping("from: 2014-01-10", "price: 4.99"))]
+                  products:
+                    com.example.calculator.key: \(mapping("type: nonConsumable", "price: 9.99"))
+                    com.example.calculator.plan: { type: autoRenewable, price: 1.99, introductory: \(offer) }
+                customers: { Ada: {} }
+                """.split(separator: "\n")
+            return lines.filter { $0.trimmingCharacters(in: .whitespaces) != field }.joined(separator: "\n")
+        }
+        let app = try #require(try read(text(without: nil)).header.apps.first)
+        #expect(app.releases.count == 1 && app.prices.count == 1 && app.products.count == 2)
+        let error = #expect(throws: PolicyFileError.self) { try read(text(without: field)) }
+        let key = field.prefix { $0 != ":" }
+        let mistakes = error?.mistakes.map(\.description) ?? []
+        #expect(mistakes.count == 1, "\(mistakes)")
+        #expect(mistakes.first?.hasSuffix("`\(key)` is missing; write `\(field)`") == true, "\(mistakes)")
+    }
+
     @Test func `an expectation that isn't met says what the service decided, or what it doesn't know`() async throws {
         let scenario = try read(
             """

@@ -55,6 +55,20 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         _ = try SignedCatalog.verify(text.utf8, keys: [other, pin], bundleID: bundleID)
     }
 
+    @Test func `the message about an old or foreign content catalog has both counters or both apps in their places`() {
+        #expect(
+            ContentError.older(counter: 3, known: 7).description
+                == "the content catalog has the counter 3, which is lower than the known counter 7; publish again with a higher counter"
+        )
+        #expect(
+            ContentError.sameCounter(7).description
+                == "another content catalog already has the counter 7; publish again with a higher counter")
+        #expect(
+            ContentError.wrongApp(found: "com.example.a", wanted: "com.example.b").description
+                == "the content catalog is for the app `com.example.a`, but this app is `com.example.b`; publish each app's content to its own folder"
+        )
+    }
+
     @Test func `a signed content catalog is rejected as a policy, and a signed policy as a content catalog`() throws {
         let catalog = try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key)
         #expect(throws: SignedPolicyError.self) {

@@ -21,6 +21,18 @@ import Testing
         #expect(try kind.setting("quantity", to: "", in: payload)["quantity"] == nil)
     }
 
+    @Test func `setting or removing an inner field keeps the other fields of its object`() throws {
+        let kind = JWSKind.notification
+        var payload = JSONObject()
+        for (name, text) in [
+            ("notificationUUID", "u"), ("data.bundleId", "com.example.notes"), ("data.status", "1"),
+            ("data.bundleVersion", "310"), ("data.status", "3"), ("data.bundleVersion", ""),
+        ] { payload = try kind.setting(name, to: text, in: payload) }
+        let data = try #require(payload["data"])
+        #expect(payload["notificationUUID"] == .string("u"))
+        #expect(String(decoding: data.bytes, as: UTF8.self) == #"{"bundleId":"com.example.notes","status":3}"#)
+    }
+
     @Test(arguments: [
         ("color", "red", "there is no field `color`"), ("quantity", "many", "`quantity` must be an integer"),
         ("purchaseDate", "yesterday", "`purchaseDate` must be a date"),

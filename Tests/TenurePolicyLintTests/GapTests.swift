@@ -45,6 +45,24 @@ import Testing
         #expect(try !isOver(mac: "2016-06-12T18:00:00Z"))
     }
 
+    @Test func `a platform with its own build in a later era still inherits the earlier boundary of iOS`() throws {
+        let club = """
+            }
+              - name: club
+                model: free
+                begins:
+                  iOS: { build: "200", at: 2023-06-10T18:00:00Z }
+                  visionOS: { build: "2000", at: 2024-02-02T08:00:00Z }
+            buildNumbers
+            """
+        let list =
+            Self.list + "iOS,3.0,200,2023-06-10T18:00:00Z,free\nvisionOS,3.1,2000,2024-02-02T08:00:00Z,free\n"
+        let found = try findings([("}\nbuildNumbers", club)], list: list).filter { $0.code == "inherits-from-ios" }
+        #expect(found.map(\.place) == ["eras/freemium/begins/iOS"])
+        #expect(
+            found.map(\.message) == ["customers who first got the app on visionOS are judged by iOS's build 120"])
+    }
+
     // MARK: Releases that the policy's own list lacks
 
     private static let own = [("buildNumbers: increasing", "releases: own.csv")]

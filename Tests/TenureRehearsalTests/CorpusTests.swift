@@ -72,6 +72,18 @@ struct CorpusTests {
         #expect(try Corpora.lines(1500, seed: 10).truth != one)
     }
 
+    @Test func `each block of a generated corpus has its own order of lines, which depends on the seed`() throws {
+        /// The places of the blank lines in each block of a thousand lines.
+        func blankLines(_ seed: UInt64) throws -> [[Int]] {
+            let lines = try Corpora.lines(2000, seed: seed).lines
+            let blank = lines.map { line in line.allSatisfy { " \t\r".utf8.contains($0) } }
+            return [0, 1000].map { start in (0..<1000).filter { blank[start + $0] } }
+        }
+        let (one, other) = (try blankLines(1), try blankLines(2))
+        #expect(one.map(\.count) == [3, 3] && other.map(\.count) == [3, 3])
+        #expect(Set(one + other).count == 4, "\(one), then \(other)")
+    }
+
     @Test func `rejected evidence lines are reported with their numbers, in the order of the file`() async throws {
         let (lines, _) = try Corpora.lines(1200, seed: 3)
         let (_, badLines) = try await Corpora.rehearse(lines)

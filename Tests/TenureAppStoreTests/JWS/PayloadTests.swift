@@ -161,6 +161,39 @@ import Testing
         #expect(rejection { try offers([.string("summer"), .integer(1)]) }?.code == .malformed)
     }
 
+    @Test func `a subscription that is billed in installments has its commitment under Apple's names`() throws {
+        let paid = try minter.mint(
+            .transaction,
+            setting: [
+                "commitmentInfo": try JSONValue(
+                    parsing: Array(
+                        """
+                        {"billingPeriodNumber":2,"totalBillingPeriods":12,"commitmentExpiresDate":1900000000000,\
+                        "commitmentPrice":99990}
+                        """.utf8))
+            ])
+        let commitment = try #require(try verifier.verifyTransaction(paid, now: nil).payload.commitmentInfo)
+        let end = Date(timeIntervalSince1970: 1_900_000_000)
+        #expect(commitment.billingPeriodNumber == 2 && commitment.totalBillingPeriods == 12)
+        #expect(commitment.commitmentExpiresDate == end && commitment.commitmentPrice == 99_990)
+
+        let renewal = try minter.mint(
+            .renewalInfo,
+            setting: [
+                "commitmentInfo": try JSONValue(
+                    parsing: Array(
+                        """
+                        {"commitmentAutoRenewProductId":"p","commitmentAutoRenewStatus":1,\
+                        "commitmentRenewalBillingPlanType":"MONTHLY","commitmentRenewalDate":1900000000000,\
+                        "commitmentRenewalPrice":88880}
+                        """.utf8))
+            ])
+        let next = try #require(try verifier.verifyRenewalInfo(renewal, now: nil).payload.commitmentInfo)
+        #expect(next.commitmentAutoRenewProductID == "p" && next.commitmentAutoRenewStatus == .known(.on))
+        #expect(next.commitmentRenewalBillingPlanType?.rawValue == "MONTHLY")
+        #expect(next.commitmentRenewalDate == end && next.commitmentRenewalPrice == 88_880)
+    }
+
     @Test func `unknown values and fields of JWS payloads are kept`() throws {
         let jws = try minter.mint(
             .transaction,

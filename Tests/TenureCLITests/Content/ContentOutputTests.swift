@@ -130,6 +130,24 @@ import Testing
         #expect(unpublished.status == 1)
     }
 
+    @Test func `tenure content publish refuses a folder with the catalog of another app, and names both apps`()
+        async throws
+    {
+        let testBed = try await ContentTestBed()
+        #expect(try await testBed.publish().status == 0)
+        let path = testBed.published + "/catalog.jws"
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let content = ContentTestBed.content.replacing("app: com.example.calculator", with: "app: com.example.notes")
+        try testBed.folder.write(content, to: "content.yaml")
+        let refused = try await testBed.publish()
+        #expect(refused.status == 1 && refused.output.isEmpty)
+        let found = "the content catalog is for the app `com.example.calculator`"
+        let fix = "but this app is `com.example.notes`; publish each app's content to its own folder"
+        let message = "the existing catalog `\(path)` can't be used (\(found), \(fix)); "
+        #expect(refused.errors.contains(message), "\(refused.errors)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
     @Test func `tenure content embed prints each pack with its size, and the file that it wrote`() async throws {
         let testBed = try await ContentTestBed()
         let out = testBed.folder.url("embedded").path

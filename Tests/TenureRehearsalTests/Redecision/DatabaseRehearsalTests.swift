@@ -118,6 +118,63 @@ struct DatabaseRehearsalTests {
         try await store.close()
     }
 
+    /// Customers of iOS have all hundred examples of losses, before the first customer of macOS is counted. The last
+    /// customers keep their right.
+    @Test(arguments: [8192, 100] as [Int64])
+    func `a rare cause of losses and a rare outcome get ten examples each, among many losses with another cause`(
+        pageSize: Int64
+    ) async throws {
+        func policy(freeFrom build: String, onMac version: String) throws -> Policy {
+            try Policy(
+                app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
+                eras: [
+                    Era(name: "paid", model: .paid),
+                    Era(
+                        name: "free", model: .free,
+                        begins: [
+                            .iOS: .at(version: AppVersion(build), date: nil),
+                            .macOS: .at(version: AppVersion(version), date: nil),
+                        ]),
+                ],
+                buildNumbers: .increasing,
+                entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
+        }
+        let comparison = Comparison(
+            of: try policy(freeFrom: "100", onMac: "1.5"), against: try policy(freeFrom: "120", onMac: "2.0"),
+            at: Population.now)
+        let folder = try ScratchFolder()
+        let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))
+        let updates: [(plan: CustomerUpdatePlan, update: CustomerUpdate)] = (0..<624).map { number in
+            var facts = CustomerFacts()
+            facts.purchasesAreComplete = true
+            let isOnMac = (600..<612).contains(number)
+            facts.add([
+                Population.appTransaction(
+                    "\(number)", on: isOnMac ? .macOS : .iOS,
+                    version: isOnMac ? "1.9" : number < 600 ? "110" : "37")
+            ])
+            let plan = CustomerUpdatePlan(
+                naming: [Identity(.artifact, "\(number)")], in: Realm(.production), at: Population.now)
+            return (plan, CustomerUpdate(facts: facts))
+        }
+        var expected = Tally(for: comparison)
+        for customer in try await store.save(updates) {
+            comparison.count(customer.evidence, id: customer.publicID, in: &expected)
+        }
+        var rehearsal = DatabaseRehearsal(comparison, environments: [.production], includesTestAuthorities: false)
+        rehearsal.pageSize = pageSize
+        let tally = try await rehearsal.run(over: store).tally
+        #expect(tally == expected)
+        let everything = try #require(tally.byEntitlement.first)
+        #expect(everything.examples[.change(.loses)]?.all.count == 100)
+        #expect(everything.examples[.outcome(.granted)]?.all.count == 10 && everything.counts.granted == 12)
+        let losses = everything.losses.sorted { $0.value.count < $1.value.count }
+        #expect(losses.map(\.key.platform) == [.macOS, .iOS])
+        #expect(losses.map(\.value.count) == [12, 600])
+        #expect(losses.map(\.value.examples.all.count) == [10, 10])
+        try await store.close()
+    }
+
     @Test func `a rehearsal stores no more kinds of customers than its limit, and counts all other customers`() throws {
         let comparison = try Corpora.comparison()
         let customers = Population.customers(3, seed: 1)

@@ -11,14 +11,19 @@ struct PageSectionTests {
     private static let owner = Answer(.granted, reason: .eraHonored)
     private static let product = Answer(.granted, reason: .product)
 
+    /// - Parameter promised: The entitlements that neither policy has and all customers were promised.
     private func page(
-        _ changes: [(name: String, now: Answer)] = [("a", Self.owner)], skipped: Int = 0, findings: [LintFinding] = []
+        _ changes: [(name: String, now: Answer)] = [("a", Self.owner)], promised: [String] = [], skipped: Int = 0,
+        findings: [LintFinding] = []
     ) throws -> String {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
             at: Population.now)
         var tally = Tally(entitlements: changes.map(\.name))
-        let effects = changes.map { Effect(entitlement: $0.name, now: $0.now, before: Self.owner) }
+        let promise = Answer(.granted, reason: .promise)
+        let effects =
+            changes.map { Effect(entitlement: $0.name, now: $0.now, before: Self.owner) }
+            + promised.map { Effect(entitlement: $0, now: .notInPolicy, before: promise) }
         for platform in Platform.allCases.map(Optional.some) + [nil] {
             let proof = AppProof(
                 kind: .appTransaction, signedDate: Population.now, id: .appTransaction("1"), originalPlatform: platform,
@@ -58,6 +63,19 @@ struct PageSectionTests {
         #expect(try collapsed([("a", same), ("b", same), ("c", shorter)]) == ["b"])
         // A changed reason isn't a change of the outcome.
         #expect(try collapsed([("a", same), ("b", same), ("c", Self.product)]) == ["c"])
+    }
+
+    @Test func `a rehearsal page has a section for each entitlement that only promises hold, after the others`() throws
+    {
+        let page = try page([("b", Self.owner)], promised: ["old", "a"])
+        let titles = page.components(separatedBy: "<h2>").dropFirst().map { $0.components(separatedBy: "</h2>")[0] }
+        #expect(titles.filter { ["a", "b", "old"].contains($0) } == ["b", "a", "old"])
+        for name in ["a", "old"] {
+            let text = try section(name, of: page)
+            #expect(text.contains("<i class=\"loses\"></i>loses it <b>6</b> ("), "\(text)")
+            #expect(text.contains("denied: the policy doesn&#39;t have the entitlement"), "\(text)")
+            #expect(!text.contains("<div class=\"panels\">"))
+        }
     }
 
     @Test func `a rehearsal page shows six findings that need attention, and collapses the others`() throws {

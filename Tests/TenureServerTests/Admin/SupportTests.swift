@@ -234,6 +234,26 @@ import Testing
         }
     }
 
+    @Test func `a support request's ID can't be used again for a grant with another end, and the first grant stays`()
+        async throws
+    {
+        try await withAdminClient { admin, _ in
+            let customer = try await admin.newcomer()
+            func grant(until: String) async throws -> AdminClient.Answer {
+                let body = ["entitlement": "everything", "reason": "r", "until": until]
+                return try await admin.post(try customer.path("/grants"), body, request: "one")
+            }
+            #expect(try await grant(until: "2027-01-01T00:00:00Z").status == .ok)
+            let reused = try await grant(until: "2028-01-01T00:00:00Z")
+            #expect(reused.problem?.code == .conflict && reused.problem?.reason == "requestReused", "\(reused.text)")
+            #expect(try await grant(until: "2027-01-01T00:00:00Z").status == .ok)
+            let seen = try await admin.client.customer(try customer.token)
+            #expect(seen.entitlements["everything"]?.until == Date(rfc3339: "2027-01-01T00:00:00Z"))
+            let shown = try await admin.get(try customer.path()).json
+            #expect((shown["support"] as? [Any])?.count == 1)
+        }
+    }
+
     @Test func `the pages of the audit trail contain each line once, for one customer and for all customers`()
         async throws
     {

@@ -117,6 +117,36 @@ import Testing
         }
     }
 
+    @Test func `metrics include an app that can't start, with its refused requests and the size of its database`()
+        async throws
+    {
+        try await withFolder { folder in
+            let calculator = try configured("calculator", bundleID: "com.example.calculator", in: folder)
+            var notes = try configured("notes", bundleID: Self.notes, in: folder)
+            notes.openStore = { _ in throw ServiceError.failed("the database can't be opened") }
+            try Data("unused".utf8).write(to: URL(fileURLWithPath: notes.configuration.databasePath))
+            let application = try await buildApplication(
+                AppsConfiguration([calculator, notes]), logger: Calculator.logger)
+            try await application.test(.live) { http in
+                let client = Client(http: http)
+                for _ in 0..<2 {
+                    let problem = try client.problem(try await client.get("/apps/notes/v1/products"))
+                    #expect(problem.code == .busy && problem.reason == "appNotRunning")
+                }
+                _ = try await client.get("/apps/calculator/v1/products")
+                let metrics = String(buffer: try await client.get("/metrics").body)
+                for line in [
+                    #"tenure_requests_total{app="notes",method="GET",route="none",status="503"} 2"#,
+                    #"tenure_requests_total{app="calculator",method="GET",route="/v1/products",status="200"} 1"#,
+                    #"tenure_requests_in_flight{app="notes"} 0"#,
+                    #"tenure_database_bytes{app="notes",file="database"} 6"#,
+                ] {
+                    #expect(metrics.contains(line + "\n"), "\(line) in \(metrics)")
+                }
+            }
+        }
+    }
+
     @Test func `an access token of one app gives no access to another app of the same service`() async throws {
         try await withApps { calculator, notes, bare in
             let answer = try await calculator.sync(try owner())

@@ -53,6 +53,27 @@ import Testing
         }
     }
 
+    @Test func `the token of a persona has the app, the persona's name and settings, and its dates in seconds`()
+        async throws
+    {
+        try await withAdminClient { admin, _ in
+            let token = try await admin.persona(more: ["expires": "2026-11-22T12:00:00Z"])
+            let jws = try OpenedJWS(token)
+            try jws.verify(under: Data(buffer: try await admin.client.get("/.well-known/jwks.json").body))
+            #expect(jws.header["typ"] as? String == "tenure-persona+jwt")
+            #expect(Set(jws.claims.keys) == ["iss", "jti", "sub", "bundleID", "iat", "exp", "set"])
+            #expect(jws.claims["iss"] as? String == "tenure")
+            #expect(jws.claims["sub"] as? String == "early-buyer")
+            #expect(jws.claims["bundleID"] as? String == "com.example.calculator")
+            #expect(jws.claims["iat"] as? Int == 1_795_176_000)
+            #expect(jws.claims["exp"] as? Int == 1_795_176_000 + 2 * 86_400)
+            let settings = [
+                "originalPlatform": "iOS", "originalAppVersion": "37", "originalPurchaseDate": "2014-05-01T00:00:00Z",
+            ]
+            #expect(jws.claims["set"] as? [String: String] == settings)
+        }
+    }
+
     @Test func `a refused persona isn't counted as a rejected artifact of the sync`() async throws {
         try await withService({ $0.metrics = .open }) { client in
             let admin = AdminClient(client: client, key: nil)

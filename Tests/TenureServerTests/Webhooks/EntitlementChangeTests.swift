@@ -278,6 +278,37 @@ import Testing
         }
     }
 
+    /// Before there was a webhook, the customer's decision was undetermined, because their purchases weren't known.
+    @Test(arguments: [false, true])
+    func `webhooks send a purchase, if the decision was undetermined before the first webhook was configured`(
+        comparesFirst: Bool
+    ) async throws {
+        try await withFolder { folder in
+            let newcomer = try Calculator.minter().newcomer(Self.id)
+            let unknown = try await withService(in: folder) {
+                try await $0.sync(SyncRequest(appTransaction: newcomer))
+            }
+            #expect(unknown.entitlements["everything"]?.outcome == .undetermined)
+            let purchase = try Calculator.minter().transaction(
+                "1", of: Self.id,
+                ["productId": .string(Calculator.everything), "type": .string("Non-Consumable")])
+            try await withWebhooks(in: folder, [Self.closedPort]) { client, hooks in
+                if comparesFirst {
+                    while try await hooks.entitlementChanges.pass() {}
+                    #expect(try await hooks.types() == [])
+                }
+                let bought = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: [purchase]))
+                #expect(bought.id == unknown.id)
+                #expect(bought.entitlements["everything"]?.outcome == .granted)
+                while try await hooks.entitlementChanges.pass() {}
+                let messages = try await hooks.outbox().map(\.message)
+                #expect(messages.map(\.type) == ["entitlement.granted"])
+                let data = String(decoding: messages.first?.data ?? [], as: UTF8.self)
+                #expect(data.contains(#""until":null"#), "\(data)")
+            }
+        }
+    }
+
     @Test func `webhooks send nothing about an unbound customer`() async throws {
         try await withWebhooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(
