@@ -39,8 +39,8 @@ import Testing
         #expect(found.map(\.place) == ["releases/iOS/build 111", "releases/iOS/builds 109 and 110"])
         #expect(
             found.map(\.message) == [
-                "the policy's list lacks build 111 on iOS, so it proves nothing: customers who got it lose `premium`",
-                "the policy's list lacks builds 109 and 110 on iOS, so they prove nothing: customers who got them lose `premium` wherever the purchase date isn't known",
+                "the policy's release list lacks build 111 on iOS, so it proves nothing: customers who got it lose `premium`",
+                "the policy's release list lacks builds 109 and 110 on iOS, so they prove nothing: customers who got them lose `premium` wherever the purchase date isn't known",
             ])
         #expect(
             found.map(\.fix) == [
@@ -84,9 +84,9 @@ import Testing
         #expect(found.severity == .warning)
         #expect(
             found.message
-                == "`freemium` begins on iOS with build 120, which no release in the list has (below it 110, above it 125)"
+                == "`freemium` begins on iOS with build 120, which isn't in the release list (below it 110, above it 125)"
         )
-        #expect(found.fix?.hasPrefix("write `build: \"130\"`, or add the missing release to the list") == true)
+        #expect(found.fix?.hasPrefix("write `build: \"130\"`, or add the missing release to the release list") == true)
     }
 
     /// The window of the promotion closes on June 3, 186 hours before the change to `freemium`.
@@ -113,7 +113,7 @@ import Testing
         #expect(found.map(\.place) == ["eras/freemium/changeover/iOS"])
         #expect(
             found.map(\.message) == [
-                "on iOS the window of `freemium` opens at 2015-06-02T23:59:59Z, before that of `promo` has closed (2015-06-03T00:00:00Z): customers in between may belong to `paid`, `promo` or `freemium`"
+                "on iOS the window of `freemium` opens at 2015-06-02T23:59:59Z, before the window of `promo` has closed (2015-06-03T00:00:00Z): customers who got the app in between may belong to `paid`, `promo` or `freemium`"
             ])
         #expect(found.first?.fix?.hasPrefix("write `changeover: { from: -185h, until: 48h }`") == true)
     }

@@ -44,7 +44,7 @@ import Testing
             ])
         #expect(
             try findings("platform-forgotten", middle).map(\.fix) == [
-                "write under `begins` where `promo` began on macOS, or `new` if the app came to macOS with `promo`"
+                "add `macOS` under `begins` of `promo`, with its first version there, its instant, or both; write `new` if the app came to macOS in that era"
             ])
         #expect(
             try texts("platform-forgotten", promotion(macOSIn: "promo", honors: "paid, promo")) == [
@@ -82,7 +82,7 @@ import Testing
         ]
         let change = Date(timeIntervalSince1970: 1_433_959_200)
         let expected =
-            "warning eras/freemium/begins/iOS: the list's last release on iOS is build 110 (2015-02-16), before `freemium` begins: the build of every later customer isn't in the list and proves nothing"
+            "warning eras/freemium/begins/iOS: the release list's last release on iOS is build 110 (2015-02-16), before `freemium` begins: the build of every later customer isn't in the list and proves nothing"
         #expect(try texts("era-without-release", own, at: change) == [expected])
         #expect(try texts("era-without-release", own, at: change.addingTimeInterval(-1)) == [])
         let listed = own.map {
