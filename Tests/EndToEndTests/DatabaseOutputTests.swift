@@ -37,7 +37,7 @@ import Testing
             "\(backup.errors)")
         let restored = "restored 1 customer and 2 artifacts to \(database)"
         let first = try await testBed.databaseCommand("restore", copy)
-        #expect(first.output == "\(restored); the replaced database is `\(database).replaced`\n", "\(first.errors)")
+        #expect(first.output == "\(restored); the previous database is now `\(database).replaced`\n", "\(first.errors)")
         // A missing database has nothing to keep.
         try FileManager.default.removeItem(atPath: database)
         let second = try await testBed.databaseCommand("restore", copy)
@@ -93,13 +93,16 @@ import Testing
         (
             ["backup", "copy"],
             """
-            use PostgreSQL's tools: `pg_dump --format=custom --file=copy "$DATABASE_URL"`, and `pg_restore` to restore it; \
-            or `tenure database migrate --to copy` for a copy in SQLite
+            this command copies only SQLite databases; use `pg_dump --format=custom --file=copy "$DATABASE_URL"`, and \
+            restore the backup with `pg_restore`
             """
         ),
         (
             ["restore", "copy"],
-            "use PostgreSQL's tools: `pg_restore` for a backup by `pg_dump`; or `tenure database migrate --to`"
+            """
+            this command restores only SQLite databases; restore a backup by `pg_dump` with `pg_restore`, or move a copy \
+            of an SQLite backup into an empty database with `tenure database migrate --to`
+            """
         ),
         (
             ["vacuum"],
@@ -174,7 +177,7 @@ import Testing
             evt_1  2026-01-01T00:00:00Z  entitlement.granted  cus_1
               app: delivered 2026-01-01T00:01:00Z
                 2026-01-01T00:01:00Z  200
-              shop: given up
+              shop: abandoned
                 2026-01-01T00:01:00Z  500  the endpoint answered 500
                 2026-01-01T00:02:00Z  the endpoint refused the connection
 

@@ -97,8 +97,8 @@ import Testing
         func advice(_ losing: Int, _ id: String) -> String {
             """
             refused: nothing was changed
-              \(losing - 1) were promised what they lose: with `--keep-promises` they keep it, \
-            and 1 others lose something (--take-from 1 --rehearsal \(id))
+              \(losing - 1) lose something that was promised to them: with `--keep-promises` they keep it; \
+            for the other losses, also pass `--take-from 1 --rehearsal \(id)`
               to publish anyway, repeat the command with `--take-from \(losing) --give-to 5 --rehearsal \(id)`
 
             """
