@@ -53,7 +53,7 @@ import Testing
                 ],
                 [
                     "renewalInfos[0]", "noTransaction",
-                    "no verified transaction has this renewal info's subscription; send that transaction too",
+                    "no verified transaction has this renewal info's subscription; send one of its transactions too",
                 ],
                 ["renewalInfos[1]", "unrelated", otherAccount],
             ]
@@ -69,7 +69,9 @@ import Testing
             #expect(none.detail == "the request has no artifact; send `appTransaction`, `receipt` or `transactions`")
             let invalid = try await client.refused(SyncRequest(transactions: ["x"]))
             #expect(invalid.code == .nothingVerified && invalid.problems.map(\.artifact) == ["transactions[0]"])
-            #expect(invalid.detail == "no artifact that names a customer is valid; see `problems`")
+            #expect(
+                invalid.detail
+                    == "no artifact that identifies a customer is valid; `problems` in this response says why")
         }
     }
 }

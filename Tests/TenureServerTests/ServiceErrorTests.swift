@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `the error of a service that doesn't start` {
     private static let texts: [(error: ServiceError, text: String)] = [
-        (.invalidPort(70_000), "`70000` isn't a valid port; use one from 1 to 65535, or 0 for any free one"),
+        (.invalidPort(70_000), "`70000` isn't a valid port; use a port from 1 to 65535, or 0 for any free port"),
         (
             .portInUse(host: "::1", port: 80),
             """
@@ -18,7 +18,7 @@ import Testing
         ),
         (
             .noEnvironment,
-            "no App Store environment is configured; add at least one of production, sandbox and xcode"
+            "no App Store environment is configured; set `environments` to production, sandbox, xcode, or several of them"
         ),
         (
             .productionNeedsAppleID,

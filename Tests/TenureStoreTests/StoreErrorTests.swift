@@ -88,7 +88,9 @@ import Testing
         expect(
             .targetInUse(path: "b"),
             "`b` is a database that another process has open; stop the process, or choose another name")
-        expect(.log(path: "b"), "the database of the log `b-wal` is missing; move the log away, or choose another name")
+        expect(
+            .log(path: "b"),
+            "`b-wal` is the write-ahead log of a missing database; move the log away, or choose another name")
         expect(
             .cannotWrite(path: "b", detail: "why"),
             "`b` can't be written (why); check that the folder exists and that you may write to it")

@@ -152,8 +152,8 @@ import Testing
                 [
                     "linkedToAnotherUser",
                     """
-                    the Apple Account that got the app is linked to another user, and `transfer` is `never`; unlink \
-                    that user first, or ask support
+                    the Apple Account that got the app is linked to another user, and the setting `transfer` is \
+                    `never`; unlink that user first, or ask support
                     """,
                 ],
                 [

@@ -20,7 +20,7 @@ import Testing
             AppConfiguration.mistake(in: [try app(longest + "a", "/tmp/one.sqlite")])
                 == .apps(
                     """
-                    the name `\(longest)a` can't be part of a path; use up to 64 lowercase letters, digits, `-`, `_`
+                    the name `\(longest)a` can't be part of a path; use up to 64 lowercase letters, digits, `-` or `_`
                     """))
         #expect(AppConfiguration.mistake(in: [try app("a-b_9", "/tmp/one.sqlite")]) == nil)
     }
@@ -100,6 +100,7 @@ import Testing
         #expect(both.unprefixedApp == "two" && both.mistake == nil)
         both.defaultApp = "three"
         #expect(both.mistake == .apps("`default` names the unknown app `three`; use one of one, two"))
-        #expect(throws: ServiceError.apps("there is no app; add one below `apps`")) { try AppsConfiguration([]) }
+        let empty = ServiceError.apps("no app is configured; add an app below `apps`")
+        #expect(throws: empty) { try AppsConfiguration([]) }
     }
 }

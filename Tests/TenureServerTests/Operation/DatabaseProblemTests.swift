@@ -12,7 +12,7 @@ import Testing
         ),
         (
             .moved(database: "d", to: "db2/shop"), "databaseMoved", 60,
-            "the database was moved to `db2/shop`; restart the service with that database"
+            "the database was moved to `db2/shop`; set `database` to that, and restart the service"
         ),
         (
             .otherApp(database: "d", found: "com.example.secret", expected: "e"), "wrongDatabase", 30,
@@ -35,13 +35,16 @@ import Testing
             "the database doesn't answer; try again"
         ),
         (.busy, "databaseBusy", 1, "the database is busy with other transactions; try again"),
-        (.full, "databaseFull", 5, "the database has no room on its disk; try again"),
-        (.readOnly(database: "d", detail: "x"), "databaseReadOnly", 5, "the database is read-only; try again"),
+        (.full, "databaseFull", 5, "the disk of the database is full; free some space on it"),
+        (
+            .readOnly(database: "d", detail: "x"), "databaseReadOnly", 5,
+            "the database is read-only; the service's log says why"
+        ),
         (
             .unusable(database: "d", detail: "x"), "databaseUnusable", 5,
-            "the database doesn't let the service use it; try again"
+            "the database can't be used; the service's log says why"
         ),
-        (.policyChanged, nil, 1, "the database just got another policy; try again"),
+        (.policyChanged, nil, 1, "another policy was just published; try again"),
     ]
 
     @Test func `a database failure that may pass is status 503 with its reason and the time to wait`() throws {

@@ -40,7 +40,7 @@ import Testing
                 got("120", "2015-06-13T19:00:00Z")
             ),
             (
-                "refunded", "got the app in “paid”, and their money back",
+                "refunded", "got the app in “paid”, and was refunded",
                 [
                     "originalPlatform": "iOS", "originalAppVersion": "119",
                     "originalPurchaseDate": "2015-06-08T18:00:00Z", "revocationDate": "2015-06-22T18:00:00Z",
@@ -83,7 +83,7 @@ import Testing
             entitlements: [Entitlement(name: "everything", products: [.init(id: Calculator.everything)])])
         let none = ReadyMadePersonas(free, on: .iOS, signed: Calculator.now).omittedPersonas
         #expect(none.map(\.name) == ReadyMadePersonas.Name.allCases.map(\.rawValue))
-        let unchanged = "the policy has no change on iOS; name a platform on which an era ended"
+        let unchanged = "the policy has no change of eras on iOS; set `platform` to a platform with one"
         #expect(Set(none.map(\.why)) == [unchanged])
 
         let undated = try Policy(
@@ -95,14 +95,16 @@ import Testing
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
         let some = ReadyMadePersonas(undated, on: .macOS, signed: Calculator.now).omittedPersonas
         let noDate = """
-            the policy doesn't say when “paid” ended on macOS; add the first version or the date of the next era there
+            the policy doesn't say when “paid” ended on macOS; add the first version or the date of the next era to its \
+            `begins`
             """
         let expected: [[String]] = [
-            ["in-the-changeover", "the policy has no changeover window on macOS"], ["pre-order", noDate],
+            ["in-the-changeover", "the policy has no date or no `changeover` for the change on macOS"],
+            ["pre-order", noDate],
             ["no-original-version", noDate],
             [
                 "mac-buyer-on-iphone",
-                "this persona needs a policy that says when an era ended on the Mac, and another platform than macOS",
+                "this persona needs a policy that says when an era ended on macOS, and another `platform` than macOS",
             ],
         ]
         #expect(some.map { [$0.name, $0.why] } == expected)

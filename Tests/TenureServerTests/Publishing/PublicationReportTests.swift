@@ -89,8 +89,8 @@ import Testing
             #expect(taking.status == .conflict && taking.reason == "takesRights")
             #expect(
                 taking.problem?.detail == """
-                    1 of 3 customers would lose something, or 0 with `keepPromises`; to allow that, send the number as \
-                    `takeFrom` (`--take-from`) and `\(id)` as `rehearsal` (`--rehearsal`)
+                    1 of 3 customers would lose something, or 0 with `keepPromises` (`--keep-promises`); to allow that, \
+                    send this number as `takeFrom` (`--take-from`) and `\(id)` as `rehearsal` (`--rehearsal`)
                     """)
             #expect(
                 try await lastDetail() == [
@@ -101,8 +101,8 @@ import Testing
             #expect(fewer.status == .conflict && fewer.reason == "otherNumber")
             #expect(
                 fewer.problem?.detail == """
-                    the rehearsal `\(id)` found 1 customers who lose something, more than 0; to allow that, send 1 as \
-                    `takeFrom` (`--take-from`)
+                    in the rehearsal `\(id)`, the number of customers who lose something is 1, more than 0; to allow \
+                    that, send 1 as `takeFrom` (`--take-from`)
                     """)
             let giving = try await admin.publish(try .generous())
             let other = try #require(giving.problem?.rehearsal)
@@ -120,8 +120,8 @@ import Testing
             let none = try await admin.publish(try .generous(), ["giveTo": 0, "rehearsal": other])
             #expect(
                 none.problem?.detail == """
-                    the rehearsal `\(other)` found 1 customers who gain something, more than 0; to allow that, send 1 \
-                    as `giveTo` (`--give-to`)
+                    in the rehearsal `\(other)`, the number of customers who gain something is 1, more than 0; to allow \
+                    that, send 1 as `giveTo` (`--give-to`)
                     """)
         }
     }

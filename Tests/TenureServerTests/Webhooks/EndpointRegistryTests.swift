@@ -25,7 +25,7 @@ import Testing
             #expect(entry?["level"] == "warning" && entry?["endpoint"] == "app")
             #expect(
                 entry?["message"]
-                    == "no process is configured for this webhook anymore; its waiting messages are abandoned")
+                    == "no process has this webhook in its configuration anymore; its waiting messages are abandoned")
             // The messages about the first policy, and about the customer's right.
             #expect(entry?["waiting"] == "2")
             let deliveries = try await hooks.outbox().flatMap(\.deliveries)
