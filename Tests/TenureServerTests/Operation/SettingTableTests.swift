@@ -117,7 +117,7 @@ import Testing
         for text in ["\(range.lowerBound - 1)", "\(range.upperBound + 1)", "", "x", "1.5"] {
             #expect(
                 kind.objection(to: text)
-                    == "must be a number from \(range.lowerBound) to \(range.upperBound); found `\(text)`")
+                    == "must be a whole number from \(range.lowerBound) to \(range.upperBound); found `\(text)`")
         }
     }
 
