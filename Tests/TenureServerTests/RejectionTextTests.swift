@@ -49,7 +49,7 @@ import Testing
                 ],
                 [
                     "transactions[2]", "wrongEnvironment",
-                    "the artifact is from Sandbox, and the others are from Production; send the artifact separately",
+                    "the artifact is from Sandbox, but other artifacts are from Production; send the artifact separately",
                 ],
                 [
                     "renewalInfos[0]", "noTransaction",
