@@ -53,9 +53,10 @@ import Testing
                     "at": now, "kind": "grant", "entitlement": "everything", "until": "2027-01-01T00:00:00Z",
                     "reason": "r", "actor": "adminKey",
                 ],
+                // A later action of support gets a later time, so that it overrides the action before.
                 [
-                    "at": now, "kind": "revocation", "entitlement": "everything", "reason": "s",
-                    "actor": "adminKey",
+                    "at": "2026-11-20T12:00:00.001Z", "kind": "revocation", "entitlement": "everything",
+                    "reason": "s", "actor": "adminKey",
                 ],
             ]
             #expect(shown == expected)

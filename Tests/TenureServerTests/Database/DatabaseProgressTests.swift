@@ -15,7 +15,7 @@ import Testing
                     try session.row("SELECT count(*) FROM customers WHERE merged_into IS NULL")?.integer(0) ?? 0
                 )
             }
-            #expect(total > living && living > 15)
+            #expect(living > 15)
             let trust = try DatabaseTestBed.trust()
             let whole = (1...total).map { [$0, total] }
 
