@@ -44,7 +44,7 @@ import Testing
             ])
         #expect(
             try findings("platform-forgotten", middle).map(\.fix) == [
-                "add `macOS` under `begins` of `promo`, with its first version there, its instant, or both; write `new` if the app came to macOS in that era"
+                "add `macOS` under `begins` of `promo`, with its first version there, its instant, or both; its value is `new` if the app came to macOS in that era"
             ])
         #expect(
             try texts("platform-forgotten", promotion(macOSIn: "promo", honors: "paid, promo")) == [

@@ -49,7 +49,7 @@ extension LintRule {
                 at: path,
                 "`for` (\(length.inWords)) counts from the beginning of \(subject.name(index + 1)), which has no `at`\(places.isEmpty ? ":" : " on \(places): there") \(outcome) for everybody who got the app in `\(honor.era)`",
                 fixes:
-                    "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or write `until` instead of `for`"
+                    "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or end the honor with `until` instead of `for`"
             )
         }
     }

@@ -27,7 +27,7 @@ extension LintRule {
                 at: ["eras", .index(index), "begins", "iOS"],
                 "customers who first got the app on \(names) are judged by iOS's build \(version)",
                 fixes:
-                    "if builds differ there, add \(names) under `begins` of `\(era.name.shortened)`; write `new` if the app came there in that era"
+                    "if builds differ there, add \(names) under `begins` of `\(era.name.shortened)`; its value is `new` if the app came there in that era"
             )
             return
         }

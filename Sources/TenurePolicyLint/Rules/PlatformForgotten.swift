@@ -44,7 +44,7 @@ extension LintRule {
                         ? .suggestion(
                             "write `\(name): new`: the first release there came after \(subject.name(index)) had begun",
                             .write(.plain("new"), at: path + ["begins", .key(name)])) : nil,
-                    "add `\(name)` under `begins` of \(subject.name(index)), with its first \(platform.key.rawValue) there, its instant, or both; write `new` if the app came to \(name) in that era"
+                    "add `\(name)` under `begins` of \(subject.name(index)), with its first \(platform.key.rawValue) there, its instant, or both; its value is `new` if the app came to \(name) in that era"
                 )
             }
         }
