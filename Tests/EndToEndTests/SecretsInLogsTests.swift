@@ -139,7 +139,7 @@ import Testing
             "GET", "/v1/admin/audit?customer=\(Self.bearer)", port: port, bearer: SoakTestBed.adminKey)
         #expect(failed == 500)
         service.signal(SIGHUP)
-        #expect(try await service.says("no TLS certificate"))
+        #expect(try await service.says("neither a TLS certificate nor a bucket is configured"))
         #expect(await service.end(by: SIGTERM) == 0)
         #expect(service.errors.contains("Starting service") && service.errors.contains("request refused"))
         // A log line with all properties of the service has kilobytes.

@@ -235,7 +235,9 @@ import Testing
         #expect(names.sorted() == ["99999999998.jws", "99999999999.jws"])
         try testBed.folder.write("nonsense", to: "published/catalog.jws")
         let refused = try await testBed.publish()
-        #expect(refused.status == 1 && refused.errors.contains("or replace the catalog with `--replace`"), "\(refused.errors)")
+        #expect(
+            refused.status == 1 && refused.errors.contains("or replace the catalog with `--replace`"),
+            "\(refused.errors)")
         #expect(try await testBed.publish("--replace").status == 0)
         #expect(try testBed.catalog().counter == 100_000_000_000)
     }

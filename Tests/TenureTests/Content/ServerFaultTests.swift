@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (ContentServer.Fault.ignoreRange, "byte ranges"),
+        (ContentServer.Fault.ignoreRange, "HTTP range requests"),
         (.status(302, headers: ["Location: /elsewhere"]), "redirects"),
     ])
     func `a server without ranges, or with redirects, is logged once`(
