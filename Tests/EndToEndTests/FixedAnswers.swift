@@ -1,6 +1,8 @@
+import CommandRunner
 import Foundation
 import TenureCore
 import TestTransport
+import Testing
 
 /// A server on a free loopback port. It reads one request from each connection, sends the next of its responses, and
 /// hangs up.
@@ -27,6 +29,17 @@ struct FixedAnswers {
                 _ = bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) }
             }
         }
+    }
+
+    /// Runs a command that sends its requests to this server, with an admin key.
+    func run(_ arguments: [String], keyFile: String) async throws -> Command.Result {
+        try await Command.run(arguments + ["--service", "http://127.0.0.1:\(port)", "--key-file", keyFile])
+    }
+
+    /// Returns the JSON object in a received request.
+    static func body(of request: String) throws -> [String: Any] {
+        let end = try #require(request.range(of: "\r\n\r\n")).upperBound
+        return try #require(try JSONSerialization.jsonObject(with: Data(request[end...].utf8)) as? [String: Any])
     }
 
     /// A response with JSON.

@@ -16,8 +16,7 @@ import Testing
     }
 
     private func run(_ command: [String], at server: FixedAnswers) async throws -> Command.Result {
-        try await Command.run(
-            ["policy"] + command + ["--service", "http://127.0.0.1:\(server.port)", "--key-file", key])
+        try await server.run(["policy"] + command, keyFile: key)
     }
 
     /// The response to a rehearsal in which four customers lose something, three of them a promise, and five gain.
@@ -33,12 +32,6 @@ import Testing
     private func refusal(_ reason: String) -> String {
         FixedAnswers.json(
             #"{"code":"conflict","detail":"no","reason":"\#(reason)","rehearsal":"reh_2"}"#, status: "409 Conflict")
-    }
-
-    private func body(_ request: String) throws -> [String: Any] {
-        let end = try #require(request.range(of: "\r\n\r\n")).upperBound
-        let json = try JSONSerialization.jsonObject(with: Data(request[end...].utf8))
-        return try #require(json as? [String: Any])
     }
 
     private static func example(_ number: Int, _ facts: String, before: String, now: String) -> String {
@@ -87,7 +80,7 @@ import Testing
         #expect(server.requests.count == 1)
         #expect(server.requests.first?.hasPrefix("POST /v1/admin/policies/rehearsals HTTP/1.1\r\n") == true)
         let compiled = try await Command.run("policy", "compile", policy).output.trimmingCharacters(in: .newlines)
-        #expect(try body(try #require(server.requests.first))["policy"] as? String == compiled)
+        #expect(try FixedAnswers.body(of: try #require(server.requests.first))["policy"] as? String == compiled)
     }
 
     @Test(arguments: ["takesRights", "takesMore", "givesRights", "givesMore"])
@@ -132,7 +125,7 @@ import Testing
         let rollback = try await run(["rollback", "--to", "2", "--reason", "r"], at: back)
         #expect(rollback.status == 2)
         #expect(rollback.errors.hasSuffix("repeat the command with `--take-from 4 --rehearsal reh_1`\n"))
-        #expect(try back.requests.prefix(2).map { try body($0)["version"] as? Int } == [2, 2])
+        #expect(try back.requests.prefix(2).map { try FixedAnswers.body(of: $0)["version"] as? Int } == [2, 2])
         #expect(back.requests[1].hasPrefix("POST /v1/admin/policies/rollback HTTP/1.1\r\n"))
         // Other refusals have their own exit codes.
         for (reason, status, words) in [
@@ -169,7 +162,7 @@ import Testing
         #expect(try await run(publish, at: server).output == "version 5 is in effect (publication 8)\n")
         #expect(server.requests.count == 2)
         #expect(server.requests[0].hasPrefix("POST /v1/admin/policies HTTP/1.1\r\n"))
-        let sent = try body(server.requests[0])
+        let sent = try FixedAnswers.body(of: server.requests[0])
         #expect(sent["reason"] as? String == "r" && sent["author"] as? String == "ada")
         #expect(sent["takeFrom"] as? Int == 12 && sent["giveTo"] as? Int == 0)
         #expect(sent["rehearsal"] as? String == "reh_x" && sent["keepPromises"] == nil)

@@ -14,8 +14,7 @@ import Testing
     }
 
     private func run(_ arguments: [String], at server: FixedAnswers) async throws -> Command.Result {
-        try await Command.run(
-            arguments + ["--service", "http://127.0.0.1:\(server.port)", "--key-file", key])
+        try await server.run(arguments, keyFile: key)
     }
 
     @Test func `a request has the path, the key and the JSON, also if the service's URL ends with a slash`()
@@ -35,9 +34,8 @@ import Testing
         let secret = try folder.text("key").trimmingCharacters(in: .newlines)
         #expect(requests.allSatisfy { $0.contains("Authorization: Bearer \(secret)\r\n") })
         #expect(requests[2].contains("Content-Type: application/json\r\n"))
-        let body = try #require(requests[2].range(of: "\r\n\r\n").map { requests[2][$0.upperBound...] })
-        let fields = try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
-        #expect(fields?["expires"] as? String == "2026-12-31T00:00:00Z" && fields?["replace"] as? Bool == true)
+        let fields = try FixedAnswers.body(of: requests[2])
+        #expect(fields["expires"] as? String == "2026-12-31T00:00:00Z" && fields["replace"] as? Bool == true)
     }
 
     @Test func `a command says whether the server isn't a service, or is a service of another release`() async throws {
