@@ -5,7 +5,7 @@ import TenureStore
 extension StoreClause {
     /// Which webhook messages are queued, replayed and removed, and in which order customers are compared.
     static let deliveryQueue: [StoreClause] = [
-        StoreClause("of the customers that are due, those that became due first are compared first") { store in
+        StoreClause("customers are compared in the order in which they became due") { store in
             try await store.listen(Endpoint(name: "all"))
             var ids: [Int64] = []
             for (id, seconds) in [("1", 30.0), ("2", 10), ("3", 20), ("4", 31)] {

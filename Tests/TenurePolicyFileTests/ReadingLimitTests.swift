@@ -24,7 +24,7 @@ import Testing
 
     // MARK: Compiling
 
-    @Test func `a compiled policy has every setting, also those that the file leaves out`() throws {
+    @Test func `a compiled policy has every setting, even if the file leaves it out`() throws {
         let compiled = PolicyFile.compile(try PolicyFile.read(Self.smallest, named: "policy.yaml"))
         let expected: [String] = [
             #"{"app":{"bundleID":"com.example.calculator"},"eras":[{"name":"paid","model":"paid"}],"#,

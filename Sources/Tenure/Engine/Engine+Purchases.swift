@@ -84,8 +84,8 @@ extension Engine {
         await finishDelivered()
     }
 
-    /// Marks the product's existing transactions as delivered by the app, and finishes those that are recorded. Later
-    /// transactions aren't marked, except for later periods of the same subscription.
+    /// Marks the product's existing transactions as delivered by the app, and finishes the recorded transactions among
+    /// them. Later transactions aren't marked, except for later periods of the same subscription.
     func contentArrived(forProduct product: String) async {
         load()
         await waitForRunningSearch()

@@ -155,7 +155,7 @@ struct WorkingState: Sendable {
             moveFailure = "\(error)"
             if case .state(var known) = formerStorage.load(device: device) {
                 known.prepare(for: device, distribution, at: clock)
-                // Use only the private state's evidence for now. Its trial sessions are added when the state is moved.
+                // Use only the private state's evidence. Its trial sessions are added when the state is moved.
                 current.account = current.account.merging(known.account, base: initial.account)
             }
         }

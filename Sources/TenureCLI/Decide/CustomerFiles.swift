@@ -2,7 +2,7 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// The artifacts in the files of one customer: those that could be verified, and those that were rejected.
+/// The verified and the rejected artifacts in the files of one customer.
 struct CustomerFiles {
     /// A file, or a line of a file, with an artifact that was rejected.
     struct RejectedFile: Error {

@@ -61,8 +61,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the errors and warnings of `tenure policy check` about a policy, except those that the policy
-    /// acknowledges.
+    /// Returns the errors and warnings of `tenure policy check` about a policy that the policy doesn't acknowledge.
     private static func unacknowledgedFindings(in policy: Policy) -> [LintFinding] {
         Linter.findings(in: policy, at: Date()).unacknowledged(.warning)
     }

@@ -12,7 +12,7 @@ package struct Comparison: Sendable {
     let old: Policy?
     /// The date for which all decisions are made.
     package let instant: Date
-    /// The names of the new policy's entitlements in its order, then those that only the old policy has.
+    /// The names of the new policy's entitlements in its order, then the names that only the old policy has.
     let entitlements: [String]
     /// The product IDs that entitlements of the new policy list.
     let listedProducts: Set<String>

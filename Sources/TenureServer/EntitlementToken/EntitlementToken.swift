@@ -14,7 +14,7 @@ struct EntitlementToken {
     let appTransactionID: String?
     /// The hash of the device ID, as `UUID.hashed` writes it.
     let device: String
-    /// The decisions about all entitlements. The token contains only those that grant.
+    /// The decisions about all entitlements. The token contains only the granted entitlements.
     let decisions: [Decision]
     /// The persona (test customer) that replaced the customer in the decisions; nil if there is no persona.
     var persona: StoredPersona?

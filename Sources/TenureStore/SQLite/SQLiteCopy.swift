@@ -13,7 +13,7 @@ package struct SQLiteCopy {
 
     /// What a copy contains.
     package struct Contents: Sendable, Hashable {
-        /// The number of customers, including those that were merged into others.
+        /// The number of customers, including merged ones.
         package let customers: Int
         package let artifacts: Int
         /// The size of the file in bytes.

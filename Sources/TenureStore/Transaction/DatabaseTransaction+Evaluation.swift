@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Reads all customers for the publication of a policy, and finds those that changed since they were read.
+/// Reads all customers for the publication of a policy, and finds the customers that changed after they were read.
 ///
 /// A *member* is a row of `customers`; a merged customer has several. A *promise* is a right that is stored so that
 /// later policies keep it (`StoredPromise`).

@@ -1,7 +1,7 @@
 /// A webhook endpoint, and the kinds of messages that it receives.
 package struct Endpoint: Sendable, Hashable {
     let name: String
-    /// The kinds of messages; nil for all, including those that later releases add.
+    /// The kinds of messages; nil for all kinds, including new kinds of later releases.
     let kinds: Set<Message.Kind>?
     /// Whether the endpoint also gets a message about each customer that a published policy affects.
     let eachCustomer: Bool
