@@ -236,19 +236,12 @@ extension AcquisitionKey {
 extension Account {
     /// The facts that the App Store signed, without signing dates. Two copies of an account with the same facts have
     /// the same evidence.
-    struct SignedFacts: Hashable {
-        let environment: AppStoreEnvironment?
-        let proof: AppProof?
-        let purchases: Set<Purchase>
-        let renewals: Set<Renewal>
-    }
+    typealias SignedFacts = (AppStoreEnvironment?, AppProof?, Set<Purchase>, Set<Renewal>)
 
     /// The facts of this copy.
     var signedFacts: SignedFacts {
-        SignedFacts(
-            environment: environment, proof: proofs.last?.withoutSigning,
-            purchases: Set(purchases.map(\.withoutSigning)),
-            renewals: Set(renewals.map(\.withoutSigning)))
+        let (purchases, renewals) = (purchases.map(\.withoutSigning), renewals.map(\.withoutSigning))
+        return (environment, proofs.last?.withoutSigning, Set(purchases), Set(renewals))
     }
 }
 

@@ -98,8 +98,7 @@ struct DeviceTime: Sendable, Hashable, Codable {
         merged.lastClock = max(merged.lastClock, theirs.lastClock)
         merged.firstSeen = min(merged.firstSeen, theirs.firstSeen)
         merged.beginnings.merge(theirs.beginnings, uniquingKeysWith: min)
-        let signings = [newestSigning, stored.newestSigning].compactMap(\.self)
-        merged.newestSigning = signings.max()
+        merged.newestSigning = [newestSigning, stored.newestSigning].compactMap(\.self).max()
         return merged
     }
 

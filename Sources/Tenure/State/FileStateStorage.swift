@@ -6,29 +6,23 @@ import TenureFiles
 /// secret with which the state is sealed (see `SealedState`).
 package struct FileStateStorage: StateStorage {
     package let folder: URL
-    private let state: WholeFile
-    private let secretFile: WholeFile
-    private let lock: InterProcessLock
 
     static let stateName = "state"
     static let secretName = "secret"
     static let lockName = "lock"
     private static let secretSize = 32
 
-    package init(folder: URL) {
-        self.folder = folder
-        let path = folder.path
-        state = WholeFile(path: path + "/" + Self.stateName)
-        secretFile = WholeFile(path: path + "/" + Self.secretName)
-        lock = InterProcessLock(path: path + "/" + Self.lockName)
-    }
+    package init(folder: URL) { self.folder = folder }
+
+    private var state: WholeFile { WholeFile(path: folder.path + "/" + Self.stateName) }
+    private var secretFile: WholeFile { WholeFile(path: folder.path + "/" + Self.secretName) }
 
     package func read() throws -> Data? { try contents(of: state) }
 
     package func update(_ change: (Data?) throws -> Data) throws {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try lock.withLock {
+        try InterProcessLock(path: folder.path + "/" + Self.lockName).withLock {
             let before = try contents(of: state)
             let after = try change(before)
             if after != before { try state.write(after, replacing: true) }
