@@ -47,15 +47,13 @@ extension Engine {
     /// sign-in. Returns how the sign-in ended.
     func restore() async -> Tenure.RestoreResult.SignIn {
         load()
-        do throws(HostLimit) {
-            try setup.host.checkMay(.restore)
-        } catch {
+        let distribution = device.facts.distribution
+        let refusal =
+            setup.host.limit(on: .restore)?.description
+            ?? (distribution.hasPurchases ? nil : distribution.whyStoreKitIsNotCalled)
+        if let refusal {
             await searchAgain()
-            return .notAllowed("\(error)")
-        }
-        guard device.facts.distribution.hasPurchases else {
-            await searchAgain()
-            return .notAllowed(device.facts.distribution.whyStoreKitIsNotCalled)
+            return .notAllowed(refusal)
         }
         // If a sign-in is already open, wait for that sign-in.
         let task = runningSignIn ?? Task { await self.signIn() }
@@ -90,9 +88,7 @@ extension Engine {
         do {
             try await call()
             return .succeeded
-        } catch is SignInCanceled {
-            return .canceled
-        } catch is CancellationError {
+        } catch is SignInCanceled, is CancellationError {
             return .canceled
         } catch {
             return .failed("\(error)")

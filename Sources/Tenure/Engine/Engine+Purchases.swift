@@ -23,11 +23,7 @@ extension Engine {
     /// Throws `purchasesUnavailable` if this process can't make purchases.
     func preparePurchase() throws(Tenure.Error) {
         load()
-        do throws(HostLimit) {
-            try setup.host.checkMay(.buy)
-        } catch {
-            throw .purchasesUnavailable(error.problem)
-        }
+        if let limit = setup.host.limit(on: .buy) { throw .purchasesUnavailable(limit.problem) }
         guard device.facts.distribution.hasPurchases else {
             throw .purchasesUnavailable(device.facts.distribution.whyStoreKitIsNotCalled)
         }

@@ -64,15 +64,12 @@ extension Engine {
     ///
     /// Without a failure, the wait is no longer than the service asked for.
     var wait: Double {
-        if backoff.failures > 0 {
-            return max(backoff.wait(chance: setup.chance()), service.retryWait ?? 0)
-        }
+        if backoff.failures > 0 { return max(backoff.wait(chance: setup.chance()), service.retryWait ?? 0) }
         let now = device.stored.time.now(setup.clock())
         let answers = device.evaluation().answers.values
         let ends = answers.compactMap { $0.outcome == .granted ? $0.until : nil }
         let next = ends.filter { $0 > now }.min().map { $0.timeIntervalSince(now) + 1 }
-        let longest =
-            setup.service != nil && !setup.isListening && lacksEntitlement ? 3600 : Self.maximumWait
+        let longest = setup.service != nil && !setup.isListening && lacksEntitlement ? 3600 : Self.maximumWait
         let wait = next.map { min($0, Self.clockSaveInterval) } ?? longest
         return service.retryWait.map { min($0, wait) } ?? wait
     }

@@ -70,10 +70,7 @@ final class PurchaseFinisher {
     private func mayFinish(_ transaction: AppStoreTransaction, _ ownProducts: Set<String>) -> Bool {
         let purchase = transaction.purchase
         let isDelivered = device.stored.account.deliveredTransactions.contains(purchase.transactionID)
-        switch purchase.type {
-        case .nonConsumable, .nonRenewing, .autoRenewable: break
-        case .consumable, .unknown, nil: return isDelivered
-        }
+        guard purchase.type?.staysListed ?? false else { return isDelivered }
         if isDelivered || deliveredOriginalIDs.contains(purchase.originalTransactionID) { return true }
         guard ownProducts.contains(purchase.productID) else { return false }
         guard case .afterContent(let products) = setup.options.finishing else { return true }

@@ -126,8 +126,8 @@ final class ServiceSync {
         let environments =
             [device.snapshot.appTransaction?.environment].compactMap(\.self)
             + (device.snapshot.transactions ?? []).map(\.environment)
-        guard !environments.isEmpty, environments.allSatisfy({ !$0.isProduction }) else { return nil }
-        return device.facts.persona?.token
+        let isSandbox = !environments.isEmpty && environments.allSatisfy { !$0.isProduction }
+        return isSandbox ? device.facts.persona?.token : nil
     }
 
     /// Stores what a response says. If its entitlement token is rejected, uses only the response's list of revoked
@@ -140,18 +140,17 @@ final class ServiceSync {
                 try verifyAndStoreToken(of: response, inAnswerTo: request)
             } catch {
                 // The response may be from another server, so ignore it.
-                setup.options.log.error(
-                    "the service's response is ignored: its entitlement token \(error.rawValue)")
+                setup.options.log.error("the service's response is ignored: its entitlement token \(error.rawValue)")
                 return device.snapshot.note(.service, .failed("the service's entitlement token \(error.rawValue)"))
             }
             let answers = Dictionary(
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
             ) { first, _ in first }
             device.facts.freshAnswers = answers
+            device.stored.account.serviceAnswers = answers
             device.stored.account.sentEverything =
                 request.transactions != nil && device.snapshot.knowsRenewals
                 && (request.appTransaction != nil || !device.facts.distribution.hasAppTransaction)
-            device.stored.account.serviceAnswers = answers
         }
         device.stored.account.answeredAt = clock
         if let token = response.accessToken {
@@ -168,7 +167,8 @@ final class ServiceSync {
         of response: CustomerResponse, inAnswerTo request: SyncRequest
     ) throws(EntitlementTokenReader.Refusal) {
         guard let text = response.entitlementToken else {
-            if request.canBeBound { throw .missing }
+            // The service can issue a token for this device, and so must send one.
+            if request.appTransaction != nil, request.deviceVerificationID != nil { throw .missing }
             return
         }
         guard let nonce = request.nonce else { throw .replayed }
@@ -222,10 +222,10 @@ final class ServiceSync {
             return
         }
         do throws(ServiceFailure) {
-            switch try await service.products(unlessTagged: readable?.tag) {
-            case .unchanged: device.stored.catalog?.fetchedAt = clock
-            case .changed(let text, let tag):
+            if let (text, tag) = try await service.products(unlessTagged: readable?.tag) {
                 device.stored.catalog = CachedCatalog(text: text, tag: tag, fetchedAt: clock)
+            } else {
+                device.stored.catalog?.fetchedAt = clock
             }
         } catch {
             setup.options.log.info("the service didn't return its products: \(error)")
@@ -237,7 +237,47 @@ final class ServiceSync {
     private static let productsWait: TimeInterval = 82_800
 }
 
+/// Creates the request of a sync from what was read from the App Store.
 extension SyncRequest {
-    /// Whether the service can issue an entitlement token for this device, and so must send one.
-    fileprivate var canBeBound: Bool { appTransaction != nil && deviceVerificationID != nil }
+    /// Creates the request with everything that was read from StoreKit and that the App Store signed. Nil if nothing
+    /// was read.
+    ///
+    /// The request has a receipt only if there is no app transaction, which contains the same facts.
+    init?(_ snapshot: AppStoreSnapshot, from access: any AppStoreAccess) async {
+        self.init(appTransaction: snapshot.appTransaction?.jws)
+        if let listed = snapshot.transactions {
+            transactions = Self.mostRelevant(listed).map(\.jws)
+            renewalInfos = Array(snapshot.renewals.prefix(Self.maximumRenewals)).map(\.jws)
+        }
+        if appTransaction == nil, let bytes = access.receipt, !bytes.isEmpty, bytes.count <= Self.maximumReceiptSize {
+            receipt = bytes.base64EncodedString()
+            // The service needs the device identifier to check the receipt's hash. The identifier isn't sent otherwise.
+            if ReceiptAttributes(bytes)?.hasDeviceHash == true { deviceIdentifier = await access.deviceIdentifier }
+        }
+        guard appTransaction != nil || receipt != nil || transactions?.isEmpty == false else { return nil }
+        deviceVerificationID = access.deviceVerificationID?.uuidString
+    }
+
+    /// Returns the transactions to send. The service accepts 2,000 transactions and 4 MiB in all. If there are more,
+    /// old periods of subscriptions are left out.
+    static func mostRelevant(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
+        let total = transactions.reduce(0) { $0 + $1.jws.utf8.count }
+        guard transactions.count > maximumTransactions || total > maximumTransactionsSize else { return transactions }
+        let ordered = transactions.sorted { left, right in
+            let isLeftPeriod = left.purchase.type == .autoRenewable
+            if isLeftPeriod != (right.purchase.type == .autoRenewable) { return !isLeftPeriod }
+            return (left.purchase.purchaseDate ?? .distantPast) > (right.purchase.purchaseDate ?? .distantPast)
+        }
+        var size = 0
+        return ordered.prefix(maximumTransactions).filter { transaction in
+            size += transaction.jws.utf8.count
+            return size <= maximumTransactionsSize
+        }
+    }
+
+    // Limits of one request. The sizes are in bytes.
+    private static let maximumTransactions = 2000
+    private static let maximumRenewals = 100
+    private static let maximumTransactionsSize = 3 * 1024 * 1024
+    private static let maximumReceiptSize = 512 * 1024
 }

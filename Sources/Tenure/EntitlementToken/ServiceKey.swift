@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import TenureCore
 import TenureJSON
 
@@ -43,9 +43,7 @@ extension Tenure {
             }
         }
 
-        private init(coordinates: Data) {
-            self.coordinates = coordinates
-        }
+        private init(coordinates: Data) { self.coordinates = coordinates }
 
         init(_ key: JSONWebKey) throws(Tenure.Error) {
             guard let coordinates = key.coordinates else { throw .key("it isn't a P-256 key") }
@@ -65,4 +63,14 @@ extension Tenure {
 
 private struct JSONWebKeySet: Decodable {
     let keys: [JSONWebKey]
+}
+
+extension UUID {
+    /// The device ID in entitlement tokens: SHA-256 of the lowercase UUID, in base64url without padding.
+    package var hashed: String { uuidString.lowercased().hashed }
+}
+
+extension String {
+    /// SHA-256 of the UTF-8 bytes, in base64url without padding.
+    var hashed: String { Base64.urlSafe.text(SHA256.hash(data: Data(utf8))) }
 }
