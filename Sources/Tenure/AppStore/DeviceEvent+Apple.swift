@@ -20,7 +20,11 @@ extension DeviceEvent {
         #if canImport(Network)
             let (stream, continuation) = AsyncStream.makeStream(
                 of: DeviceEvent.self, bufferingPolicy: .bufferingNewest(3))
-            let path = NetworkObserver { continuation.yield(.networkReturned) }
+            let wasGone = Locked(false)
+            let network = NetworkObserver { path in
+                let isAvailable = path.status == .satisfied
+                if wasGone.exchange(!isAvailable), isAvailable { continuation.yield(.networkReturned) }
+            }
             let notifications = NotificationObserver()
             // UIKit and AppKit declare the notifications' names in classes that are isolated to the main actor.
             let subscribing = Task { @MainActor in
@@ -28,7 +32,7 @@ extension DeviceEvent {
             }
             continuation.onTermination = { _ in
                 subscribing.cancel()
-                path.stop()
+                network.stop()
                 notifications.stop()
             }
             return stream
@@ -87,18 +91,14 @@ extension DeviceEvent {
         }
     }
 
-    /// Calls its closure each time the network becomes available again.
+    /// Calls its closure with the network's condition, now and after every change.
     ///
     /// Unchecked: `NWPathMonitor` may be used from any thread, but older SDKs don't declare it `Sendable`.
-    private final class NetworkObserver: @unchecked Sendable {
+    final class NetworkObserver: @unchecked Sendable {
         private let monitor = NWPathMonitor()
 
-        init(_ returned: @escaping @Sendable () -> Void) {
-            let wasGone = Locked(false)
-            monitor.pathUpdateHandler = { path in
-                let isAvailable = path.status == .satisfied
-                if wasGone.exchange(!isAvailable), isAvailable { returned() }
-            }
+        init(_ changed: @escaping @Sendable (NWPath) -> Void) {
+            monitor.pathUpdateHandler = changed
             monitor.start(queue: DispatchQueue(label: "tenure.network"))
         }
 

@@ -80,14 +80,7 @@ extension Evaluation {
                 name: Self.right(ofProduct: id),
                 products: [.init(id: id, length: length ?? stored.catalog?.catalog?.length(of: id))])
         }
-        guard
-            // A policy must have an era (a period with one business model), but no entitlement of this policy depends
-            // on it.
-            let products = try? Policy(
-                app: Policy.App(bundleID: "content"), eras: [Era(name: "any", model: .free)],
-                entitlements: entitlements)
-        else { return [:] }
-        return answers(under: products)
+        return Policy(ofPurchases: entitlements).map { answers(under: $0) } ?? [:]
     }
 }
 

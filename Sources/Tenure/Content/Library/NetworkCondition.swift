@@ -16,27 +16,13 @@ struct NetworkCondition: Sendable, Hashable {
         #if canImport(Network)
             let (stream, continuation) = AsyncStream.makeStream(
                 of: NetworkCondition.self, bufferingPolicy: .bufferingNewest(1))
-            let monitor = NWPathMonitor()
-            monitor.pathUpdateHandler = { path in
-                continuation.yield(
-                    NetworkCondition(isExpensive: path.isExpensive, isConstrained: path.isConstrained))
+            let network = NetworkObserver { path in
+                continuation.yield(NetworkCondition(isExpensive: path.isExpensive, isConstrained: path.isConstrained))
             }
-
-            monitor.start(queue: DispatchQueue(label: "tenure.content.network"))
-            let kept = KeptMonitor(monitor)
-            continuation.onTermination = { _ in kept.monitor.cancel() }
+            continuation.onTermination = { _ in network.stop() }
             return stream
         #else
             return AsyncStream { $0.finish() }
         #endif
     }
 }
-
-#if canImport(Network)
-    /// Unchecked: `NWPathMonitor` may be used from any thread, but older SDKs don't declare it `Sendable`.
-    private final class KeptMonitor: @unchecked Sendable {
-        let monitor: NWPathMonitor
-
-        init(_ monitor: NWPathMonitor) { self.monitor = monitor }
-    }
-#endif
