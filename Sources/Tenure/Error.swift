@@ -56,11 +56,13 @@ extension Tenure {
     }
 }
 
-extension Tenure.Error: CustomStringConvertible {
+extension Tenure.Error: LocalizedError, CustomStringConvertible {
     /// The problem and its fix on one line, for a log.
-    public var description: String {
-        "\(problem); \(recovery)"
-    }
+    public var description: String { "\(problem); \(recovery)" }
+    /// The problem in one English sentence.
+    public var errorDescription: String? { problem }
+    /// What the developer can do about the problem.
+    public var recoverySuggestion: String? { recovery }
 
     private var problem: String {
         switch self {
@@ -94,13 +96,6 @@ extension Tenure.Error: CustomStringConvertible {
         case .trialOver: "offer the purchase instead"
         }
     }
-}
-
-extension Tenure.Error: LocalizedError {
-    /// The problem in one English sentence.
-    public var errorDescription: String? { problem }
-    /// What the developer can do about the problem.
-    public var recoverySuggestion: String? { recovery }
 }
 
 extension Tenure.Error.PolicyProblem: CustomStringConvertible {

@@ -37,8 +37,7 @@ extension Tenure {
     /// to 2 seconds. If no sign-in is allowed, it waits until both were asked again.
     @discardableResult
     public func restore() async -> RestoreResult {
-        let signIn = await engine.restore()
-        return RestoreResult(signIn: signIn, customer: state.customer)
+        RestoreResult(signIn: await engine.restore(), customer: state.customer)
     }
 }
 
