@@ -50,9 +50,7 @@
             }
         }
 
-        func connect(
-            ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void
-        ) {
+        func connect(ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void) {
             state.withLock { ($0.ended, $0.delivered) = (ended, delivered) }
             // The closures are stored first: the system calls the delegate as soon as the session exists.
             _ = session

@@ -97,9 +97,7 @@ struct Catalogs: Sendable {
     private mutating func applyCatalog(_ new: SignedCatalog, at index: Int) throws(ContentError) {
         if let known = entries[index].signedCatalog {
             guard new.counter >= known.counter else { throw .older(counter: new.counter, known: known.counter) }
-            guard new.counter > known.counter || new.catalog == known.catalog else {
-                throw .sameCounter(new.counter)
-            }
+            guard new.counter > known.counter || new.catalog == known.catalog else { throw .sameCounter(new.counter) }
         }
         entries[index].signedCatalog = new
     }

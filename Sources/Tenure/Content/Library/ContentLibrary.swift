@@ -142,18 +142,16 @@ actor ContentLibrary {
     private var entries: [Catalogs.Entry] {
         let http = HTTPContent(setup.contentTransport, servers: rangeServers, log: setup.options.log)
         return (setup.options.content?.elements ?? []).map { element in
-            switch element {
-            case .service(let keys):
-                let source = ServiceContent(
-                    engine, http, appVersion: setup.appVersion, folder: store.location.durableFolder)
-                return Catalogs.Entry(source: source, keys: keys.compactMap { PinnedKey($0) })
-            case .webServer(let url, let keys):
-                let source = WebServerContent(url: url, http: http, timeout: setup.options.serviceTimeout)
-                return Catalogs.Entry(source: source, keys: keys.compactMap { PinnedKey($0) })
-            case .embedded(let folder): return Catalogs.Entry(source: BundledContent(folder: folder), keys: [])
-            case .custom(let source, let keys):
-                return Catalogs.Entry(source: source, keys: keys.compactMap { PinnedKey($0) })
-            }
+            let source: any Tenure.ContentSource =
+                switch element.kind {
+                case .service:
+                    ServiceContent(engine, http, appVersion: setup.appVersion, folder: store.location.durableFolder)
+                case .webServer(let url):
+                    WebServerContent(url: url, http: http, timeout: setup.options.serviceTimeout)
+                case .embedded(let folder): BundledContent(folder: folder)
+                case .custom(let source): source
+                }
+            return Catalogs.Entry(source: source, keys: element.keys.compactMap { PinnedKey($0) })
         }
     }
 

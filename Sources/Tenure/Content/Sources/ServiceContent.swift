@@ -39,9 +39,6 @@ final class ServiceContent: LinkedContentSource {
         }
     }
 
-    /// Does nothing, because this source keeps no copy of a pack on the device.
-    func remove(_ pack: String) {}
-
     /// Returns the link of a file. Requests a new link if the server rejected the last link.
     func link(to request: Tenure.ContentRequest) async throws -> URL {
         if request.wasRefused { links.withLock { $0[request.digest] = nil } }
