@@ -133,9 +133,7 @@ struct StoreKitAccess: AppStoreAccess {
 
     // MARK: With a prompt
 
-    func synchronize() async throws {
-        try await Self.prompting { try await AppStore.sync() }
-    }
+    func synchronize() async throws { try await Self.prompting { try await AppStore.sync() } }
 
     func refreshAppTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
         try await Self.prompting { Self.result(try await AppTransaction.refresh()) }

@@ -106,9 +106,7 @@ final class ServiceSync {
             // If the account has changed, the response is about the previous account, so discard it.
             guard accountChangesBefore == device.facts.accountChanges,
                 request.appTransaction == device.snapshot.appTransaction?.jws
-            else {
-                return device.snapshot.note(.service, .failed("another account was signed in during the request"))
-            }
+            else { return device.snapshot.note(.service, .failed("another account was signed in during the request")) }
             applyResponse(response, to: request)
             // If evidence was added during the request, the response doesn't cover it. Ask again soon.
             if evidenceChangesBefore != device.evidenceChanges { device.stored.account.answeredAt = nil }

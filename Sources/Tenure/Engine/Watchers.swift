@@ -40,9 +40,7 @@ final class Watchers<Value: Sendable>: Sendable {
 
     /// Queues a value for every stream.
     func send(_ value: Value) {
-        state.withLock { state in
-            state.queue += state.continuations.values.map { ($0, value) }
-        }
+        state.withLock { state in state.queue += state.continuations.values.map { ($0, value) } }
     }
 
     /// Queues the end of every stream.

@@ -52,18 +52,14 @@ extension Tenure {
         }
 
         /// The key ID in entitlement tokens: the thumbprint of RFC 7638.
-        package var id: String {
-            Base64.urlSafe.text(SHA256.hash(data: JSONWebKey(coordinates: coordinates).bytes))
-        }
+        package var id: String { Base64.urlSafe.text(SHA256.hash(data: JSONWebKey(coordinates: coordinates).bytes)) }
 
         /// The key as a value that verifies signatures. Nil if the point isn't on the curve.
         var verifier: P256.Signing.PublicKey? { try? P256.Signing.PublicKey(rawRepresentation: coordinates) }
     }
 }
 
-private struct JSONWebKeySet: Decodable {
-    let keys: [JSONWebKey]
-}
+private struct JSONWebKeySet: Decodable { let keys: [JSONWebKey] }
 
 extension UUID {
     /// The device ID in entitlement tokens: SHA-256 of the lowercase UUID, in base64url without padding.

@@ -57,9 +57,7 @@ package struct HostProcess: Sendable, Hashable {
     var mayShareKeychain: Bool { kind != .appClip }
 
     /// Returns why this process can't buy or restore purchases. Nil for the app, which can.
-    func limit(on action: HostLimit.Action) -> HostLimit? {
-        kind == .app ? nil : HostLimit(kind: kind, action: action)
-    }
+    func limit(on action: HostLimit.Action) -> HostLimit? { kind == .app ? nil : HostLimit(kind: kind, action: action) }
 }
 
 /// Why another process than the app, such as an extension, can't do what only the app may do.
@@ -141,9 +139,7 @@ extension BundleDescription {
 
     /// Returns the path of the bundle that has the receipt and the provisioning profile: for an extension, the
     /// containing app; otherwise the bundle itself.
-    static func appPath(of path: String) -> String {
-        path.hasSuffix(".appex") ? containingApp(of: path) ?? path : path
-    }
+    static func appPath(of path: String) -> String { path.hasSuffix(".appex") ? containingApp(of: path) ?? path : path }
 
     /// Returns the path of the app that contains an extension: `Example.app` for `Example.app/PlugIns/Widget.appex`.
     /// Nil if no app contains it.

@@ -59,9 +59,7 @@ struct CurrentPolicy: Sendable {
 
     /// The server's `ETag` for the policy in use, to ask whether the server has another. Nil to fetch the whole policy,
     /// because the stored text is lost, or isn't the policy in use.
-    var tag: String? {
-        cachedPolicy?.text == newestSigned?.text ? cachedPolicy?.tag : nil
-    }
+    var tag: String? { cachedPolicy?.text == newestSigned?.text ? cachedPolicy?.tag : nil }
 
     /// Uses the server's policy from now on if it is valid and newer.
     ///

@@ -6,9 +6,7 @@ extension Tenure {
     /// The products and the entitlements that they grant, from the service (`GET /v1/products`, requested once a day)
     /// or else from the policy. Nil if neither is available. If the device has no stored list from the service, waits
     /// until the service responds or the request fails.
-    public var catalog: Tenure.ProductCatalog? {
-        get async { await engine.knownCatalog() }
-    }
+    public var catalog: Tenure.ProductCatalog? { get async { await engine.knownCatalog() } }
 
     /// The products and the entitlements that each product grants, from the policy or the service (`GET /v1/products`).
     /// An app that uses this catalog doesn't need a second list of product IDs.

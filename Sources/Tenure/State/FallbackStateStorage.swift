@@ -12,9 +12,7 @@ struct FallbackStateStorage: StateStorage {
     /// Whether the keychain has refused this process.
     private let isRefused = Locked(false)
 
-    init(
-        _ keychain: any StateStorage, file: any StateStorage, log: @escaping @Sendable (String) -> Void
-    ) {
+    init(_ keychain: any StateStorage, file: any StateStorage, log: @escaping @Sendable (String) -> Void) {
         self.keychain = keychain
         self.file = file
         self.log = log
@@ -32,9 +30,7 @@ struct FallbackStateStorage: StateStorage {
     /// refuses all of them for the same reason.
     static func loggingOnce(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
         let isWritten = Locked(false)
-        return { line in
-            if !isWritten.exchange(true) { log(line) }
-        }
+        return { line in if !isWritten.exchange(true) { log(line) } }
     }
 
     /// Uses the keychain, or the file after the keychain has refused this process.

@@ -22,9 +22,7 @@ struct GracePeriodFile: Sendable {
     }
 
     /// Ends the grace period, because the state was read. If the state becomes unreadable again, a new period begins.
-    func end() {
-        _ = unlink(url.path)
-    }
+    func end() { _ = unlink(url.path) }
 
     private func read() -> DeviceTime? {
         guard let contents = try? WholeFile(path: url.path).read(maximumSize: Self.maximumSize),
@@ -36,8 +34,7 @@ struct GracePeriodFile: Sendable {
     /// Writes the file. If it can't be written, the grace period begins again at the next start.
     private func write(_ time: DeviceTime) {
         guard let data = try? JSONEncoder().encode(time) else { return }
-        try? FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try? FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         #if canImport(Darwin)
             guard (try? data.write(to: url, options: [.atomic, .noFileProtection])) != nil else { return }
             // Exclude the file from backups: it must not be restored on another device.

@@ -61,9 +61,7 @@
                 kSecValueData: contents, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
             ]
             var status = SecItemUpdate(query as CFDictionary, change as CFDictionary)
-            if status == errSecItemNotFound {
-                status = SecItemAdd(query.merging(change) { $1 } as CFDictionary, nil)
-            }
+            if status == errSecItemNotFound { status = SecItemAdd(query.merging(change) { $1 } as CFDictionary, nil) }
             guard status == errSecSuccess else { throw StateStorageError(status, operation: "write") }
         }
 

@@ -123,6 +123,4 @@ struct AccessGroupError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The name under which this app stores its state.
-enum AppName {
-    static var ofThisApp: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
-}
+enum AppName { static var ofThisApp: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName } }

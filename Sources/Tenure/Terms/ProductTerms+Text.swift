@@ -57,8 +57,7 @@ private struct Speech {
         let price = money(product.price, of: product)
         switch (product.kind, product.period) {
         case (.autoRenewable, let period?) where isRecurring: return recurring(price, each: period)
-        case (.autoRenewable, let period?), (.nonRenewing, let period?):
-            return upFront(price, for: period)
+        case (.autoRenewable, let period?), (.nonRenewing, let period?): return upFront(price, for: period)
         case (.nonConsumable, _): return fill(words.once, ["price": price])
         // The length of these products is unknown.
         case (.consumable, _), (.autoRenewable, nil), (.nonRenewing, nil): return price

@@ -40,9 +40,7 @@ final class BackgroundTransfers: Sendable {
     // MARK: Stored ranges
 
     /// The ranges that the system downloads, stored for other processes and for the next start of the app.
-    private struct Record: Codable {
-        let ranges: [RangeLabel]
-    }
+    private struct Record: Codable { let ranges: [RangeLabel] }
 
     private static func path(in store: PackStore) -> String { store.location.durableFolder.path + "/background.json" }
 

@@ -35,9 +35,7 @@ struct Catalogs: Sendable {
     }
 
     /// The packs in the app's bundle. A pack in several folders is taken from the first source that has it.
-    var embedded: [String: EmbeddedPack] {
-        entries.reduce(into: [:]) { $0.merge($1.embedded) { first, _ in first } }
-    }
+    var embedded: [String: EmbeddedPack] { entries.reduce(into: [:]) { $0.merge($1.embedded) { first, _ in first } } }
 
     /// Returns the pack with this name from the first catalog that contains it. Nil if no catalog does.
     func pack(_ name: String) -> ContentCatalog.Pack? {
@@ -103,9 +101,7 @@ struct Catalogs: Sendable {
     }
 
     /// Records that a source has no catalog. If the source had a catalog before, that catalog is still used.
-    mutating func noteNoCatalog(at index: Int) {
-        if entries.indices.contains(index) { entries[index].isKnown = true }
-    }
+    mutating func noteNoCatalog(at index: Int) { if entries.indices.contains(index) { entries[index].isKnown = true } }
 
     // MARK: Storing
 

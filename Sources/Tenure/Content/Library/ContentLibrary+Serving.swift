@@ -249,9 +249,7 @@ extension ContentLibrary {
 
     /// Records that a download failed. If the right has ended meanwhile, records nothing: the pack's state is
     /// `notEntitled`.
-    private func fail(_ pack: String, _ error: Tenure.AssetPackError) {
-        if isAllowed(pack) { failures[pack] = error }
-    }
+    private func fail(_ pack: String, _ error: Tenure.AssetPackError) { if isAllowed(pack) { failures[pack] = error } }
 
     /// Asks the service for new answers after a server rejected a link: the service may know of a refund.
     private func noteRefusal(of pack: String) async {

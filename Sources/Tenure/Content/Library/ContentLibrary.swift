@@ -146,8 +146,7 @@ actor ContentLibrary {
                 switch element.kind {
                 case .service:
                     ServiceContent(engine, http, appVersion: setup.appVersion, folder: store.location.durableFolder)
-                case .webServer(let url):
-                    WebServerContent(url: url, http: http, timeout: setup.options.serviceTimeout)
+                case .webServer(let url): WebServerContent(url: url, http: http, timeout: setup.options.serviceTimeout)
                 case .embedded(let folder): BundledContent(folder: folder)
                 case .custom(let source): source
                 }
