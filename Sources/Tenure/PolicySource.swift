@@ -109,18 +109,14 @@ extension Tenure.PolicySource {
         bundled: @escaping @Sendable () throws(Tenure.Error) -> Data
     ) -> Tenure.PolicySource {
         Tenure.PolicySource { options throws(Tenure.Error) in
-            var pinned: [PinnedKey] = []
-            for key in keys {
-                guard let key = PinnedKey(key) else {
-                    throw .policy(.source("`\(key.shortened)` isn't a policy signing key"))
-                }
-                pinned.append(key)
+            if let invalid = keys.first(where: { PinnedKey($0) == nil }) {
+                throw .policy(.source("`\(invalid.shortened)` isn't a policy signing key"))
             }
             let data = try bundled()
             do throws(SignedPolicyError) {
                 let feed = try SignedPolicyFeed(
-                    url: url, keys: pinned, bundled: data, cache: PolicyCache(url: cache(options)),
-                    timeout: options.serviceTimeout, transport: transport)
+                    url: url, keys: keys.compactMap { PinnedKey($0) }, bundled: data,
+                    cache: PolicyCache(url: cache(options)), timeout: options.serviceTimeout, transport: transport)
                 return Tenure.LoadedPolicy(policy: feed.bundledPolicy, feed: feed)
             } catch {
                 throw .policy(.source("\(error)"))

@@ -3,13 +3,10 @@ import TenureCore
 
 /// Adds what StoreKit returns to what the device knows (`DeviceState`). Only the engine's actor uses it.
 final class AppStoreReader {
-    private let setup: Setup
     private let device: DeviceState
+    private var setup: Setup { device.setup }
 
-    init(_ device: DeviceState) {
-        setup = device.setup
-        self.device = device
-    }
+    init(_ device: DeviceState) { self.device = device }
 
     /// Adds an app transaction, and records whether reading it succeeded. A nil `result` means that StoreKit wasn't
     /// called.

@@ -23,8 +23,9 @@ final class DeviceState {
     var snapshot = AppStoreSnapshot()
     /// What else the answers depend on, such as the policy and the service's response.
     var facts: Facts
-    /// The access token of the service's last response. Nil until the service has sent one since the app started.
-    var accessToken: AccessToken?
+    /// The token of the service's last response, which gives access to the service's API until it expires by this
+    /// device's clock. Nil until the service has sent one since the app started.
+    var accessToken: (value: String, expiresAt: Date)?
     /// The latest time that this device had observed when the current search of the App Store began.
     var searchFloor = Date.distantPast
     /// The number of times that new evidence (verified facts from the App Store) was added.

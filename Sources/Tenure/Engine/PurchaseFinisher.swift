@@ -3,17 +3,14 @@ import TenureCore
 
 /// Finishes transactions as `Options.finishing` says. Only the engine's actor uses it.
 final class PurchaseFinisher {
-    private let setup: Setup
     private let device: DeviceState
+    private var setup: Setup { device.setup }
     /// The original transaction IDs of purchases with delivered content.
     var deliveredOriginalIDs: Set<String> = []
     /// IDs of transactions that are being finished, or were finished.
     private var transactionsInProgress: Set<String> = []
 
-    init(_ device: DeviceState) {
-        setup = device.setup
-        self.device = device
-    }
+    init(_ device: DeviceState) { self.device = device }
 
     /// Finishes each recorded transaction that Tenure may finish. Recorded means stored on the device and, with a
     /// service, answered by the service. The App Store delivers a transaction again at each start until it is finished,

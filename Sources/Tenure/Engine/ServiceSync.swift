@@ -5,8 +5,8 @@ import TenureCore
 /// Sends the customer's artifacts (what the App Store signed) to the service, and applies the response. Only the
 /// engine's actor uses it.
 final class ServiceSync {
-    private let setup: Setup
     private let device: DeviceState
+    private var setup: Setup { device.setup }
     /// The time until which the service asked not to be called. Nil if it didn't ask for a wait.
     private var retryAt: Date?
     /// Whether the next search of the App Store must ask the service even if the next request isn't due.
@@ -14,10 +14,7 @@ final class ServiceSync {
     /// Whether the next search must request the service's list of products even if that isn't due.
     var areProductsWanted = false
 
-    init(_ device: DeviceState) {
-        setup = device.setup
-        self.device = device
-    }
+    init(_ device: DeviceState) { self.device = device }
 
     // In seconds.
     private static let hour: TimeInterval = 3600
@@ -152,8 +149,7 @@ final class ServiceSync {
         }
         device.stored.account.answeredAt = clock
         if let token = response.accessToken {
-            device.accessToken = AccessToken(
-                value: token.value, expiresAt: min(token.expiresAt, clock.addingTimeInterval(3600)))
+            device.accessToken = (token.value, min(token.expiresAt, clock.addingTimeInterval(Self.hour)))
         }
         acknowledge(request, except: response.problems)
         device.snapshot.note(.service, .done)

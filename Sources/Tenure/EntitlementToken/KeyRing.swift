@@ -37,12 +37,8 @@ struct KeyRing: Sendable {
         }
     }
 
-    /// The key that made a trusted signature, and until when that key may sign.
-    struct Trust: Sendable, Hashable {
-        let keyID: String
-        /// The end of the key's signing period; nil if it has no end.
-        var signUntil: Date?
-    }
+    /// The key that made a trusted signature, and the end of the key's signing period; nil if it has no end.
+    typealias Trust = (keyID: String, signUntil: Date?)
 
     /// - Parameter root: the offline root. If it isn't nil, it is trusted instead of the keys.
     init(_ keys: [Tenure.ServiceKey], root: Tenure.ServiceKey? = nil) {
@@ -57,9 +53,9 @@ struct KeyRing: Sendable {
     func trust(in token: SignedText, with statements: [String]) -> Trust? {
         let type = SignedType.entitlementToken
         guard root == nil else { return trustByRoot(in: token, with: statements) }
-        if let key = pinnedKeys.first(where: { $0.hasSigned(token, as: type) }) { return Trust(keyID: key.id) }
+        if let key = pinnedKeys.first(where: { $0.hasSigned(token, as: type) }) { return (key.id, nil) }
         guard let key = newestKey(in: statements), key.hasSigned(token, as: type) else { return nil }
-        return Trust(keyID: key.id)
+        return (key.id, nil)
     }
 
     /// Returns the key that signed a token, and until when that key may sign. Nil unless the offline root vouches for
@@ -71,7 +67,7 @@ struct KeyRing: Sendable {
                 let fields = try? JSONDecoder().decode(RootStatement.self, from: Data(text.payload)),
                 let key = Self.key(fields.key), key.hasSigned(token, as: SignedType.entitlementToken)
             else { continue }
-            return Trust(keyID: key.id, signUntil: Date(timeIntervalSince1970: TimeInterval(fields.signUntil)))
+            return (key.id, Date(timeIntervalSince1970: TimeInterval(fields.signUntil)))
         }
         return nil
     }

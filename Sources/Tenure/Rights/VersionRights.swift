@@ -91,25 +91,25 @@ extension Tenure {
         case noCriteria(entitlement: String)
 
         /// The problem and its fix on one line, for a log.
-        public var description: String { "\(problem); \(recovery)" }
+        public var description: String { "\(texts.problem); \(texts.recovery)" }
         /// The problem in one English sentence.
-        public var errorDescription: String? { problem }
+        public var errorDescription: String? { texts.problem }
         /// What the developer can do about the problem.
-        public var recoverySuggestion: String? { recovery }
+        public var recoverySuggestion: String? { texts.recovery }
 
-        private var problem: String {
+        private var texts: (problem: String, recovery: String) {
             switch self {
-            case .malformed(let texts):
-                "these aren't versions that the App Store reports: \(texts.map { "`\($0)`" }.joined(separator: ", "))"
+            case .malformed(let versions):
+                (
+                    "these aren't versions that the App Store reports: "
+                        + versions.map { "`\($0)`" }.joined(separator: ", "),
+                    "write numbers separated by periods, such as `1.2`"
+                )
             case .noCriteria(let entitlement):
-                "the rule for `\(entitlement)` has neither versions nor a date, so it would apply to every customer"
-            }
-        }
-
-        private var recovery: String {
-            switch self {
-            case .malformed: "write numbers separated by periods, such as `1.2`"
-            case .noCriteria: "pass `versions`, `purchasedBefore`, or both"
+                (
+                    "the rule for `\(entitlement)` has neither versions nor a date, so it would apply to every customer",
+                    "pass `versions`, `purchasedBefore`, or both"
+                )
             }
         }
     }

@@ -91,11 +91,10 @@ package struct ServiceConnection: Sendable {
         var request = request(path)
         if let token { request.headers["Authorization"] = "Bearer \(token)" }
         if !languages.isEmpty { request.headers["Accept-Language"] = Self.acceptLanguage(languages) }
-        do {
-            request.post(json: try JSONEncoder().encode(body))
-        } catch {
+        guard let json = try? JSONEncoder().encode(body) else {
             throw .noAnswer("the request can't be encoded as JSON")
         }
+        request.post(json: json)
         return try read(try await response(to: request))
     }
 
@@ -129,19 +128,11 @@ package struct ServiceConnection: Sendable {
             }
             throw .refused(problem, retryAfter: response.retryAfter)
         }
-        do {
-            return try JSONDecoder().decode(Answer.self, from: response.body)
-        } catch {
+        guard let answer = try? JSONDecoder().decode(Answer.self, from: response.body) else {
             throw .noAnswer("the response isn't from a Tenure service; check the service's URL")
         }
+        return answer
     }
-}
-
-/// A token that gives access to the service's API for a limited time.
-struct AccessToken: Sendable, Hashable {
-    let value: String
-    /// The time when the token expires, by this device's clock.
-    let expiresAt: Date
 }
 
 /// Why the service returned no valid response.

@@ -6,17 +6,11 @@ import TenureCore
 /// A Mac app that was signed without a team can't use the data-protection keychain. If the keychain is only locked, no
 /// file is used: the state in the keychain is read again after the device is unlocked.
 struct FallbackStateStorage: StateStorage {
-    private let keychain: any StateStorage
-    private let file: any StateStorage
-    private let log: @Sendable (String) -> Void
+    let keychain: any StateStorage
+    let file: any StateStorage
+    let log: @Sendable (String) -> Void
     /// Whether the keychain has refused this process.
     private let isRefused = Locked(false)
-
-    init(_ keychain: any StateStorage, file: any StateStorage, log: @escaping @Sendable (String) -> Void) {
-        self.keychain = keychain
-        self.file = file
-        self.log = log
-    }
 
     func read() throws -> Data? { try attempt { try $0.read() } }
 

@@ -58,9 +58,8 @@ extension StateLocation {
         private static func inKeychain(
             name: String, group: String?, folder: URL, _ log: @escaping @Sendable (String) -> Void
         ) -> StateLocation {
-            let storage = FallbackStateStorage(
-                KeychainStateStorage(name: name, group: group, folder: folder), file: FileStateStorage(folder: folder),
-                log: log)
+            let keychain = KeychainStateStorage(name: name, group: group, folder: folder)
+            let storage = FallbackStateStorage(keychain: keychain, file: FileStateStorage(folder: folder), log: log)
             return StateLocation(
                 storage: storage, gracePeriod: GracePeriodFile(url: folder.appendingPathComponent("unreadable-since")))
         }

@@ -78,7 +78,9 @@ struct RangeLabel: Codable, Sendable, Hashable {
     /// The scheme, host and port of the URL. Background downloads start only on servers that answered a request for a
     /// range with status 206. So the label tells a later process that this server did so: see `RangeServers`.
     let origin: String
+}
 
+extension RangeLabel {
     var range: Range<Int64> { lower..<max(lower, upper) }
 
     /// The label as JSON. Equal labels give equal strings.
@@ -89,12 +91,8 @@ struct RangeLabel: Codable, Sendable, Hashable {
     }
 
     init(pack: String, version: String, range: Range<Int64>, size: Int64, origin: String) {
-        self.pack = pack
-        self.version = version
-        lower = range.lowerBound
-        upper = range.upperBound
-        self.size = size
-        self.origin = origin
+        self.init(
+            pack: pack, version: version, lower: range.lowerBound, upper: range.upperBound, size: size, origin: origin)
     }
 
     /// Reads a label. Nil if Tenure didn't write it.

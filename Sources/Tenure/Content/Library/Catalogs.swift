@@ -108,11 +108,9 @@ struct Catalogs: Sendable {
     /// Reads the stored catalogs, and the packs in the app's bundle.
     mutating func restore(from folder: URL, bundleID: String?) {
         for index in entries.indices {
-            var listings: [Tenure.ContentListing] = []
-            if let text = Disk.contents(of: path(at: index, in: folder), maximumSize: SignedCatalog.maximumTextSize) {
-                listings.append(.catalog(text))
-            }
-            if let bundled = entries[index].source as? BundledContent { listings += bundled.list() }
+            let text = Disk.contents(of: path(at: index, in: folder), maximumSize: SignedCatalog.maximumTextSize)
+            let bundled = (entries[index].source as? BundledContent)?.list() ?? []
+            let listings = (text.map { [Tenure.ContentListing.catalog($0)] } ?? []) + bundled
             guard !listings.isEmpty else { continue }
             _ = try? applyListings(listings, at: index, bundleID: bundleID)
         }
