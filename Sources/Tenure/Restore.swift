@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 extension Tenure {
     /// The result of `restore()`: the sign-in, and the customer after StoreKit was read again.
     public struct RestoreResult: Sendable, Hashable {

@@ -10,7 +10,6 @@ import Foundation
 #if canImport(Network)
     import Network
     import TenureCore
-    import TenureHTTP
 #endif
 
 /// Observes the app and the network on Apple's platforms.

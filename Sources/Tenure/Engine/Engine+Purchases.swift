@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// Records new purchases, and finishes their transactions.

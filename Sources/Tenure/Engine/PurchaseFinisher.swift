@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// Finishes transactions as `Options.finishing` says. Only the engine's actor uses it.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The error for work that didn't finish in time.
 struct TimedOut: Error, CustomStringConvertible {
     let seconds: Double

@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 import TenureFiles
 
 /// A file that records since when the stored state has been unreadable. Unlike the state, the file can be read before

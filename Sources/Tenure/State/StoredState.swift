@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// The state that the device stores between two starts.
 package struct StoredState: Sendable, Hashable, Codable {

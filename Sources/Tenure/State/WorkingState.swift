@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// This process's copy of the stored state (what Tenure knows about the customer between two starts), merged with the
 /// changes of other processes.

@@ -1,7 +1,6 @@
 #if canImport(Security) && !os(macOS)
     import Foundation
     import TenureCore
-    import TenureHTTP
 
     /// Downloads with a background `URLSession`, which the system continues while the app isn't running.
     /// `BackgroundTransfers` decides what it downloads.

@@ -2,7 +2,6 @@ import Foundation
 import TenureContent
 import TenureCore
 import TenureFiles
-import TenureHTTP
 
 /// Lets the system download ranges of asset packs while the app is in the background, and tracks these downloads.
 final class BackgroundTransfers: Sendable {

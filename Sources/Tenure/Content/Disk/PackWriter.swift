@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 import TenureFiles
 
 /// Writes downloaded ranges of an archive into the files of a partly downloaded pack, and compares each chunk (a part

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 import TenureFiles
 
 /// A partly downloaded version of a pack: which bytes are on the device, and which are missing. The manifest lists the

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 import TenureFiles
 
 /// Files on the device with contents that a new version of a pack also has, so that they aren't downloaded again. Their

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 
 /// When the app leaves the foreground, the system continues the downloads. When the app returns, the app continues the
 /// downloads itself.

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 
 /// Computes the states of asset packs, and performs the app's requests: see `Tenure.AssetPack`.
 ///

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 
 /// Decides which packs the customer may use, and follows changes of these rights. The engine finds out about rights in
 /// a *search*: it reads the App Store, and asks the service if there is one.

@@ -1,6 +1,4 @@
-import Foundation
 import TenureContent
-import TenureCore
 
 /// Chooses the next download, runs it, and handles its result.
 ///

@@ -1,8 +1,5 @@
 import Foundation
-import TenureAPI
 import TenureContent
-import TenureCore
-import TenureHTTP
 import TenurePolicyFile
 
 /// Manages the app's asset packs. It downloads the requested packs one at a time, in the order of the requests. While a

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 
 /// Why a download stopped before its end. The downloaded bytes are kept.
 enum TransferStop: Error {
