@@ -106,20 +106,18 @@ extension HostProcess {
 
     /// Determines the kind of process from the fields of its bundle.
     init(_ bundle: BundleDescription) {
+        let (id, companion) = (bundle.bundleID, bundle.companionBundleID)
         if bundle.path.hasSuffix(".appex") {
-            self.init(
-                .appExtension, bundleID: bundle.bundleID, containingBundleID: bundle.containingBundleID,
-                companionBundleID: bundle.companionBundleID)
+            let app = bundle.containingBundleID
+            self.init(.appExtension, bundleID: id, containingBundleID: app, companionBundleID: companion)
         } else if bundle.isAppClip {
-            self.init(.appClip, bundleID: bundle.bundleID)
-        } else if bundle.companionBundleID != nil {
+            self.init(.appClip, bundleID: id)
+        } else if companion != nil {
             // The watch app contains its extensions, and shares its state with them. It shares nothing with the iPhone
             // app, which runs on another device.
-            self.init(
-                .watchApp, bundleID: bundle.bundleID, containingBundleID: bundle.bundleID,
-                companionBundleID: bundle.companionBundleID)
+            self.init(.watchApp, bundleID: id, containingBundleID: id, companionBundleID: companion)
         } else {
-            self.init(.app, bundleID: bundle.bundleID)
+            self.init(.app, bundleID: id)
         }
     }
 }

@@ -73,15 +73,11 @@ extension FileStateStorage {
 
     /// The folder `tenure` in the user's data folder.
     private static var root: URL {
-        let environment = ProcessInfo.processInfo.environment
-        let data: URL
-        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
-            data = URL(fileURLWithPath: path, isDirectory: true)
-        } else {
-            data = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
-                .appendingPathComponent(".local/share", isDirectory: true)
+        if let path = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], path.hasPrefix("/") {
+            return URL(fileURLWithPath: path, isDirectory: true).appendingPathComponent("tenure", isDirectory: true)
         }
-        return data.appendingPathComponent("tenure", isDirectory: true)
+        return URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
+            .appendingPathComponent(".local/share/tenure", isDirectory: true)
     }
 
     /// Returns a name as a file name that can't lead out of its folder.

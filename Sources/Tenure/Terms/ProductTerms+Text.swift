@@ -123,12 +123,5 @@ extension CalendarPeriod {
 
 /// Replaces each name in braces with its value, as in `{price} per month`.
 private func fill(_ pattern: String, _ values: [String: String]) -> String {
-    var result = ""
-    var rest = pattern[...]
-    while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
-        result += rest[..<start]
-        result += values[String(rest[rest.index(after: start)..<end])] ?? ""
-        rest = rest[rest.index(after: end)...]
-    }
-    return result + rest
+    values.reduce(pattern) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
 }

@@ -113,7 +113,8 @@ actor ContentLibrary {
         await followProducts()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.followNetwork() }
-            group.addTask { await self.followCustomer() }
+            group.addTask { await self.followCustomer(self.engine.customerState.watch()) }
+            group.addTask { await self.followCustomer(await self.engine.changes()) }
             group.addTask { await self.followCatalogs() }
             group.addTask { await self.followOtherProcesses() }
             group.addTask { await self.followDevice() }
@@ -164,9 +165,8 @@ actor ContentLibrary {
     ///
     /// The customer also changes as time passes, for example when a right ends. The engine's changes are also about
     /// rights to products, which the customer doesn't contain.
-    private func followCustomer() async {
-        let changes = await engine.changes()
-        for await _ in engine.customerState.watch().merged(with: changes) {
+    private func followCustomer<Change: Sendable>(_ changes: AsyncStream<Change>) async {
+        for await _ in changes {
             schedule()
             await finishPurchases()
         }
@@ -202,10 +202,11 @@ actor ContentLibrary {
             let source = catalogs.entries[index].source
             do {
                 let listings = try await source.list()
-                let isNew = try catalogs.applyListings(listings, at: index, bundleID: bundleID)
-                if isNew { try catalogs.store(at: index, in: store.location.durableFolder, bundleID: bundleID) }
+                let isNew = try catalogs.entries[index].apply(listings, bundleID: bundleID)
+                if isNew { try catalogs.entries[index].store(in: store.location.durableFolder, bundleID: bundleID) }
             } catch {
-                if case Tenure.ContentSourceError.missing = error { catalogs.noteNoCatalog(at: index) }
+                // If the source had a catalog before, that catalog is still used.
+                if case Tenure.ContentSourceError.missing = error { catalogs.entries[index].isKnown = true }
                 setup.options.log.info("the content catalog of \(source.identifier) can't be refreshed: \(error)")
                 isComplete = false
             }
