@@ -32,7 +32,7 @@ struct AppStoreSnapshot: Sendable {
 
 extension Tenure {
     /// One source that the client reads to decide about entitlements, with the result of reading it.
-    public struct AppStoreStep: Sendable, Hashable {
+    public struct AppStoreStep: Sendable, Hashable, CustomStringConvertible {
         /// The sources that the client reads.
         public enum Name: String, Sendable, Hashable, CaseIterable {
             /// The state that the device stored earlier.
@@ -65,16 +65,14 @@ extension Tenure {
         public let name: Name
         /// Whether reading the source succeeded, failed or was skipped.
         public let outcome: Outcome
-    }
-}
 
-extension Tenure.AppStoreStep: CustomStringConvertible {
-    /// The step on one line for a log: `purchases: failed, the network connection was lost`.
-    public var description: String {
-        switch outcome {
-        case .done: "\(name.rawValue): done"
-        case .skipped(let why): "\(name.rawValue): skipped, \(why)"
-        case .failed(let why): "\(name.rawValue): failed, \(why)"
+        /// The step on one line for a log: `purchases: failed, the network connection was lost`.
+        public var description: String {
+            switch outcome {
+            case .done: "\(name.rawValue): done"
+            case .skipped(let why): "\(name.rawValue): skipped, \(why)"
+            case .failed(let why): "\(name.rawValue): failed, \(why)"
+            }
         }
     }
 }

@@ -27,6 +27,26 @@ package struct HostProcess: Sendable, Hashable {
         self.companionBundleID = companionBundleID
     }
 
+    /// This process.
+    static let current = HostProcess(BundleDescription(.main))
+
+    /// Determines the kind of process from the fields of its bundle.
+    init(_ bundle: BundleDescription) {
+        let (id, companion) = (bundle.bundleID, bundle.companionBundleID)
+        if bundle.path.hasSuffix(".appex") {
+            let app = bundle.containingBundleID
+            self.init(.appExtension, bundleID: id, containingBundleID: app, companionBundleID: companion)
+        } else if bundle.isAppClip {
+            self.init(.appClip, bundleID: id)
+        } else if companion != nil {
+            // The watch app contains its extensions, and shares its state with them. It shares nothing with the iPhone
+            // app, which runs on another device.
+            self.init(.watchApp, bundleID: id, containingBundleID: id, companionBundleID: companion)
+        } else {
+            self.init(.app, bundleID: id)
+        }
+    }
+
     /// Returns this process with another bundle ID, which `AppStoreAccess` or stored data reports.
     func withBundleID(_ bundleID: String?) -> HostProcess {
         HostProcess(
@@ -98,28 +118,6 @@ struct BundleDescription: Sendable, Hashable {
     var companionBundleID: String?
     /// The bundle ID of the app that contains this bundle. Nil if no app does.
     var containingBundleID: String?
-}
-
-extension HostProcess {
-    /// This process.
-    static let current = HostProcess(BundleDescription(.main))
-
-    /// Determines the kind of process from the fields of its bundle.
-    init(_ bundle: BundleDescription) {
-        let (id, companion) = (bundle.bundleID, bundle.companionBundleID)
-        if bundle.path.hasSuffix(".appex") {
-            let app = bundle.containingBundleID
-            self.init(.appExtension, bundleID: id, containingBundleID: app, companionBundleID: companion)
-        } else if bundle.isAppClip {
-            self.init(.appClip, bundleID: id)
-        } else if companion != nil {
-            // The watch app contains its extensions, and shares its state with them. It shares nothing with the iPhone
-            // app, which runs on another device.
-            self.init(.watchApp, bundleID: id, containingBundleID: id, companionBundleID: companion)
-        } else {
-            self.init(.app, bundleID: id)
-        }
-    }
 }
 
 extension BundleDescription {

@@ -57,9 +57,9 @@ package struct FileStateStorage: StateStorage {
         // The client never writes a larger file. Empty data has no valid seal, so the state is rejected.
         return contents.count <= SealedState.maximumSize ? Data(contents) : Data()
     }
-}
 
-extension FileStateStorage {
+    // MARK: Folders
+
     /// Returns the storage in `$XDG_DATA_HOME/tenure/NAME`, or in `~/.local/share/tenure/NAME` if the variable isn't
     /// set.
     package static func standard(name: String) -> FileStateStorage {

@@ -20,7 +20,7 @@ package protocol StateStorage: Sendable {
 }
 
 /// Why the state can't be read or written.
-enum StateStorageError: Error, Sendable, Hashable {
+enum StateStorageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The keychain is locked until the first unlock after a restart.
     case locked(operation: String)
     /// This process can't use the keychain, because the app lacks the entitlement.
@@ -31,10 +31,8 @@ enum StateStorageError: Error, Sendable, Hashable {
     case lockTimeout(path: String)
     /// The lock file can't be opened.
     case lockUnavailable(path: String, reason: String)
-}
 
-extension StateStorageError: CustomStringConvertible {
-    package var description: String {
+    var description: String {
         switch self {
         case .locked(let operation):
             "can't \(operation) the keychain before the device is unlocked; the client tries again after the unlock"

@@ -62,11 +62,12 @@ package struct StoredState: Sendable, Hashable, Codable {
         otherAtMyTime.time = time
         return self == otherAtMyTime && time.agrees(with: other.time)
     }
-}
 
-// Several processes share one state: an app, its extensions and its widgets. Each process works on a copy. When a
-// process writes, it merges its copy with the stored state, so that it overwrites no changes of other processes.
-extension StoredState {
+    // MARK: Merging
+
+    // Several processes share one state: an app, its extensions and its widgets. Each process works on a copy. When a
+    // process writes, it merges its copy with the stored state, so that it overwrites no changes of other processes.
+
     /// Returns this copy, merged with the changes that other processes have stored since `base`.
     ///
     /// - Parameters:

@@ -160,6 +160,18 @@ struct PackStore: Sendable {
     }
 
     private static let installedName = "installed.json"
+
+    /// Returns a new name for the folder of a version. The name is random, so that a version that lost files can be
+    /// installed again while the damaged folder still exists.
+    static func newFolderName(for version: String) -> String {
+        "\(version.prefix(16))-\(UInt32.random(in: .min ... .max))"
+    }
+
+    /// Whether a stored name can be the name of a version's folder. Any other name might lead to another folder.
+    static func isFolderName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.count < 64
+            && name.utf8.allSatisfy { HexDigit.value($0) != nil || $0 == UInt8(ascii: "-") }
+    }
 }
 
 /// A version of a pack with verified files in their final place.
@@ -193,20 +205,6 @@ private struct InstalledRecord: Codable {
     let folder: String
     /// The version in the app's bundle at the time of the installation.
     let embedded: String?
-}
-
-extension PackStore {
-    /// Returns a new name for the folder of a version. The name is random, so that a version that lost files can be
-    /// installed again while the damaged folder still exists.
-    static func newFolderName(for version: String) -> String {
-        "\(version.prefix(16))-\(UInt32.random(in: .min ... .max))"
-    }
-
-    /// Whether a stored name can be the name of a version's folder. Any other name might lead to another folder.
-    static func isFolderName(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.count < 64
-            && name.utf8.allSatisfy { HexDigit.value($0) != nil || $0 == UInt8(ascii: "-") }
-    }
 }
 
 /// Records which processes have given the app URLs of files in an installed version of an asset pack. While one of
