@@ -68,21 +68,9 @@ extension Tenure.PolicySource {
             throw .policy(.invalid(name: name, reason: "\(error)"))
         }
     }
-}
 
-extension Policy {
-    /// Reads the output of `tenure policy compile`: JSON of at most 1 MiB, bundled with the app or sent by a server.
-    ///
-    /// Reads the file as strictly as `tenure policy check` does. Unknown keys, duplicate keys and a reference to a
-    /// release list in another file are errors, each with its line and column.
-    static func compiled(_ data: Data, named fileName: String = "policy.json") throws(PolicyFileError) -> Policy {
-        // The name's extension selects the format. Always read JSON, because an app contains no YAML.
-        try PolicyFile.read(data, named: fileName.hasSuffix(".json") ? fileName : fileName + ".json")
-    }
-}
+    // MARK: Policies that a web server can update
 
-/// Policies that a web server can update.
-extension Tenure.PolicySource {
     /// A policy that a web server may replace with a newer policy, without a release of the app.
     ///
     /// - Parameters:
@@ -136,5 +124,16 @@ extension Tenure.PolicySource {
             }
         #endif
         return folder.appendingPathComponent("policy.json")
+    }
+}
+
+extension Policy {
+    /// Reads the output of `tenure policy compile`: JSON of at most 1 MiB, bundled with the app or sent by a server.
+    ///
+    /// Reads the file as strictly as `tenure policy check` does. Unknown keys, duplicate keys and a reference to a
+    /// release list in another file are errors, each with its line and column.
+    static func compiled(_ data: Data, named fileName: String = "policy.json") throws(PolicyFileError) -> Policy {
+        // The name's extension selects the format. Always read JSON, because an app contains no YAML.
+        try PolicyFile.read(data, named: fileName.hasSuffix(".json") ? fileName : fileName + ".json")
     }
 }
