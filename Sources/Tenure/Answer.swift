@@ -69,8 +69,7 @@ extension Tenure.Answer {
             sentence: decision.sentence(in: languages),
             reasons: decision.reasons.map { reason in
                 Reason(reason.code, Dictionary(reason.facts.map { ($0.name, $0.fact.texts) }) { first, _ in first })
-            },
-            nextSteps: decision.nextSteps)
+            }, nextSteps: decision.nextSteps)
     }
 
     /// Creates the answer from the service's response about the entitlement with this name.
@@ -86,8 +85,7 @@ extension Tenure.Answer {
                         case .names(let names): names
                         }
                     })
-            },
-            nextSteps: response.nextSteps)
+            }, nextSteps: response.nextSteps)
     }
 
     /// Returns an undetermined answer, with a sentence that says what is missing.
@@ -98,8 +96,7 @@ extension Tenure.Answer {
     ///   - reasons: the reasons of an earlier answer, which follow `deviceReason`.
     static func unanswered(
         _ entitlement: String, title: String? = nil, because deviceReason: DeviceReason = .notAnswered,
-        _ detail: String? = nil, keeping reasons: [Reason] = [],
-        nextSteps: [NextStep] = [.appTransaction, .purchases]
+        _ detail: String? = nil, keeping reasons: [Reason] = [], nextSteps: [NextStep] = [.appTransaction, .purchases]
     ) -> Self {
         let doubt =
             switch deviceReason {

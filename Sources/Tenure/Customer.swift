@@ -30,9 +30,7 @@ extension Tenure {
             var isAllowedByDefault = false
             var exceptions: Set<String> = []
 
-            func allows(_ entitlement: String) -> Bool {
-                exceptions.contains(entitlement) != isAllowedByDefault
-            }
+            func allows(_ entitlement: String) -> Bool { exceptions.contains(entitlement) != isAllowedByDefault }
         }
 
         /// Returns whether the customer could use the entitlement at the time of this snapshot: because of a granted

@@ -16,9 +16,7 @@ extension Tenure {
         private let write: @Sendable (Level, String) -> Void
 
         /// Creates a log that passes every line to `write`, from any thread.
-        public init(_ write: @escaping @Sendable (Level, String) -> Void) {
-            self.write = write
-        }
+        public init(_ write: @escaping @Sendable (Level, String) -> Void) { self.write = write }
 
         /// A log that discards every line.
         public static let silent = Log { _, _ in }

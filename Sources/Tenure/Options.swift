@@ -121,32 +121,28 @@ extension Tenure {
 
         /// A test customer that the service created: pass the token that `tenure persona create` prints.
         public static func token(_ token: String) -> Persona { Persona(kind: .token(token)) }
-    }
-}
 
-extension Tenure.Persona {
-    /// The persona with the proof of when and in which version it got the app. Nil for a persona of the service.
-    var evidence: TenureCore.Persona? {
-        guard case .acquired(let version, let platform, let date) = kind else { return nil }
-        return TenureCore.Persona(
-            name: "early buyer of \(version)",
-            proof: AppProof(
-                kind: .appTransaction, signedDate: nil, id: nil, originalPlatform: platform,
-                originalAppVersion: version, originalPurchaseDate: date))
-    }
+        /// The persona with the proof of when and in which version it got the app. Nil for a persona of the service.
+        var evidence: TenureCore.Persona? {
+            guard case .acquired(let version, let platform, let date) = kind else { return nil }
+            return TenureCore.Persona(
+                name: "early buyer of \(version)",
+                proof: AppProof(
+                    kind: .appTransaction, signedDate: nil, id: nil, originalPlatform: platform,
+                    originalAppVersion: version, originalPurchaseDate: date))
+        }
 
-    /// The token of a persona of the service. Nil for any other persona.
-    var token: String? {
-        if case .token(let token) = kind { token } else { nil }
-    }
+        /// The token of a persona of the service. Nil for any other persona.
+        var token: String? { if case .token(let token) = kind { token } else { nil } }
 
-    /// The persona's name in the stored state. If the name changes, the client discards the stored answers, because
-    /// they are about another persona. The name contains no token.
-    var storedName: String {
-        switch kind {
-        case .token(let token): token.hashed
-        case .acquired(let version, let platform, let date):
-            "\(platform.rawValue)/\(version)/\(date.timeIntervalSince1970)".hashed
+        /// The persona's name in the stored state. If the name changes, the client discards the stored answers, because
+        /// they are about another persona. The name contains no token.
+        var storedName: String {
+            switch kind {
+            case .token(let token): token.hashed
+            case .acquired(let version, let platform, let date):
+                "\(platform.rawValue)/\(version)/\(date.timeIntervalSince1970)".hashed
+            }
         }
     }
 }

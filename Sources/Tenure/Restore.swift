@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 extension Tenure {
     /// The result of `restore()`: the sign-in, and the customer after StoreKit was read again.
     public struct RestoreResult: Sendable, Hashable {
@@ -37,8 +34,7 @@ extension Tenure {
     /// to 2 seconds. If no sign-in is allowed, it waits until both were asked again.
     @discardableResult
     public func restore() async -> RestoreResult {
-        let signIn = await engine.restore()
-        return RestoreResult(signIn: signIn, customer: state.customer)
+        RestoreResult(signIn: await engine.restore(), customer: state.customer)
     }
 }
 
@@ -47,15 +43,13 @@ extension Engine {
     /// sign-in. Returns how the sign-in ended.
     func restore() async -> Tenure.RestoreResult.SignIn {
         load()
-        do throws(HostLimit) {
-            try setup.host.checkMay(.restore)
-        } catch {
+        let distribution = device.facts.distribution
+        let refusal =
+            setup.host.limit(on: .restore)?.description
+            ?? (distribution.hasPurchases ? nil : distribution.whyStoreKitIsNotCalled)
+        if let refusal {
             await searchAgain()
-            return .notAllowed("\(error)")
-        }
-        guard device.facts.distribution.hasPurchases else {
-            await searchAgain()
-            return .notAllowed(device.facts.distribution.whyStoreKitIsNotCalled)
+            return .notAllowed(refusal)
         }
         // If a sign-in is already open, wait for that sign-in.
         let task = runningSignIn ?? Task { await self.signIn() }
@@ -90,9 +84,7 @@ extension Engine {
         do {
             try await call()
             return .succeeded
-        } catch is SignInCanceled {
-            return .canceled
-        } catch is CancellationError {
+        } catch is SignInCanceled, is CancellationError {
             return .canceled
         } catch {
             return .failed("\(error)")

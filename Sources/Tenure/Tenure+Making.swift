@@ -47,8 +47,7 @@ extension Tenure {
     /// Creates a client that asks your service, with several signing keys, such as all keys that earlier releases
     /// pinned.
     public convenience init(
-        service: URL, app: String? = nil, keys: [ServiceKey], policy: PolicySource? = nil,
-        options: Options = Options()
+        service: URL, app: String? = nil, keys: [ServiceKey], policy: PolicySource? = nil, options: Options = Options()
     ) throws(Tenure.Error) {
         try self.init(service: service, app: app, keys: keys, root: nil, policy: policy, options: options)
     }
@@ -58,8 +57,7 @@ extension Tenure {
     ///
     /// - Parameter root: the public key that `tenure signing-key root create` prints, pinned when the app is built.
     public convenience init(
-        service: URL, app: String? = nil, root: ServiceKey, policy: PolicySource? = nil,
-        options: Options = Options()
+        service: URL, app: String? = nil, root: ServiceKey, policy: PolicySource? = nil, options: Options = Options()
     ) throws(Tenure.Error) {
         try self.init(service: service, app: app, keys: [], root: root, policy: policy, options: options)
     }

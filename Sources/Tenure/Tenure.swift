@@ -18,13 +18,7 @@ public final class Tenure: Sendable {
 
     /// Creates a client that starts even if the policy can't be used, like `init(policyIfValid:options:)`.
     package convenience init(_ setup: Setup) {
-        let policy: Result<LoadedPolicy?, Tenure.Error>
-        do throws(Tenure.Error) {
-            policy = .success(try setup.loadPolicy())
-        } catch {
-            policy = .failure(error)
-        }
-        self.init(setup, policy: policy)
+        self.init(setup, policy: Result { () throws(Tenure.Error) in try setup.loadPolicy() })
     }
 
     /// Creates a client with the policy that was read, or with the reason why it can't be used.

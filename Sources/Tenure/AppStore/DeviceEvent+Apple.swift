@@ -10,7 +10,6 @@ import Foundation
 #if canImport(Network)
     import Network
     import TenureCore
-    import TenureHTTP
 #endif
 
 /// Observes the app and the network on Apple's platforms.
@@ -20,7 +19,11 @@ extension DeviceEvent {
         #if canImport(Network)
             let (stream, continuation) = AsyncStream.makeStream(
                 of: DeviceEvent.self, bufferingPolicy: .bufferingNewest(3))
-            let path = NetworkObserver { continuation.yield(.networkReturned) }
+            let wasGone = Locked(false)
+            let network = NetworkObserver { path in
+                let isAvailable = path.status == .satisfied
+                if wasGone.exchange(!isAvailable), isAvailable { continuation.yield(.networkReturned) }
+            }
             let notifications = NotificationObserver()
             // UIKit and AppKit declare the notifications' names in classes that are isolated to the main actor.
             let subscribing = Task { @MainActor in
@@ -28,7 +31,7 @@ extension DeviceEvent {
             }
             continuation.onTermination = { _ in
                 subscribing.cancel()
-                path.stop()
+                network.stop()
                 notifications.stop()
             }
             return stream
@@ -60,6 +63,29 @@ extension DeviceEvent {
     #endif
 }
 
+/// What kind of network the device has.
+struct NetworkCondition: Sendable, Hashable {
+    /// Cellular, or a personal hotspot.
+    var isExpensive = false
+    /// Low Data Mode.
+    var isConstrained = false
+
+    /// The condition now and after every change. On Linux, the stream is empty.
+    static func ofThisDevice() -> AsyncStream<NetworkCondition> {
+        #if canImport(Network)
+            let (stream, continuation) = AsyncStream.makeStream(
+                of: NetworkCondition.self, bufferingPolicy: .bufferingNewest(1))
+            let network = NetworkObserver { path in
+                continuation.yield(NetworkCondition(isExpensive: path.isExpensive, isConstrained: path.isConstrained))
+            }
+            continuation.onTermination = { _ in network.stop() }
+            return stream
+        #else
+            return AsyncStream { $0.finish() }
+        #endif
+    }
+}
+
 #if canImport(Network)
     /// Observes notifications until it is stopped.
     private final class NotificationObserver: Sendable {
@@ -87,18 +113,14 @@ extension DeviceEvent {
         }
     }
 
-    /// Calls its closure each time the network becomes available again.
+    /// Calls its closure with the network's condition, now and after every change.
     ///
     /// Unchecked: `NWPathMonitor` may be used from any thread, but older SDKs don't declare it `Sendable`.
     private final class NetworkObserver: @unchecked Sendable {
         private let monitor = NWPathMonitor()
 
-        init(_ returned: @escaping @Sendable () -> Void) {
-            let wasGone = Locked(false)
-            monitor.pathUpdateHandler = { path in
-                let isAvailable = path.status == .satisfied
-                if wasGone.exchange(!isAvailable), isAvailable { returned() }
-            }
+        init(_ changed: @escaping @Sendable (NWPath) -> Void) {
+            monitor.pathUpdateHandler = changed
             monitor.start(queue: DispatchQueue(label: "tenure.network"))
         }
 

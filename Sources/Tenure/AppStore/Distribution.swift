@@ -14,20 +14,10 @@ extension Tenure {
         case development
 
         /// Whether `AppTransaction.shared` can return the app transaction without a sign-in.
-        var hasAppTransaction: Bool {
-            switch self {
-            case .appStore, .testFlight: true
-            case .setapp, .direct, .development: false
-            }
-        }
+        var hasAppTransaction: Bool { self == .appStore || self == .testFlight }
 
         /// Whether StoreKit can list purchases. In development they come from Xcode's StoreKit testing or the sandbox.
-        var hasPurchases: Bool {
-            switch self {
-            case .appStore, .testFlight, .development: true
-            case .setapp, .direct: false
-            }
-        }
+        var hasPurchases: Bool { self != .setapp && self != .direct }
 
         /// Why the client doesn't call StoreKit in this copy, for the log and for errors. Only for copies in which it
         /// doesn't.

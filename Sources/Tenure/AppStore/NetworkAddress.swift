@@ -5,7 +5,6 @@ import TenureJSON
     import Darwin
     import Foundation
     import IOKit
-    import TenureCore
 
     /// The device's identifier in the hash of a Mac's receipt: the MAC address of the built-in network interface, found
     /// as in "Validating receipts on the device" in Apple's documentation.

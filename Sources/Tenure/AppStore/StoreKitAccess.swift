@@ -2,6 +2,10 @@ public import Foundation
 public import StoreKit
 import TenureCore
 
+#if canImport(UIKit) && !os(watchOS) && !targetEnvironment(macCatalyst)
+    import UIKit
+#endif
+
 /// Calls the App Store through StoreKit: Apple's framework, or on Linux this package's module of the same name.
 ///
 /// No other type of the client reads purchases from StoreKit, or turns values that StoreKit verified into evidence for
@@ -31,8 +35,18 @@ struct StoreKitAccess: AppStoreAccess {
 
     var deviceVerificationID: UUID? { AppStore.deviceVerificationID }
 
+    /// The identifier that a legacy receipt has in its hash, so that the receipt is valid only on this device: the
+    /// vendor's ID of an iPhone or iPad, or the MAC address of a Mac. Nil on the watch and on Linux.
     var deviceIdentifier: String? {
-        get async { await DeviceIdentifier.ofReceipts }
+        get async {
+            #if os(macOS) || targetEnvironment(macCatalyst)
+                NetworkAddress.ofThisMac
+            #elseif canImport(UIKit) && !os(watchOS)
+                await MainActor.run { UIDevice.current.identifierForVendor?.uuidString }
+            #else
+                nil
+            #endif
+        }
     }
 
     var receipt: Data? {
@@ -51,14 +65,19 @@ struct StoreKitAccess: AppStoreAccess {
     }
 
     func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>] {
-        var results: [AppStoreResult<AppStoreTransaction>] = []
-        for await result in Transaction.all { results.append(Self.result(result)) }
-        if results.isEmpty {
-            for await result in Transaction.currentEntitlements { results.append(Self.result(result)) }
-        }
+        var results = await Self.results(Transaction.all)
+        if results.isEmpty { results = await Self.results(Transaction.currentEntitlements) }
         // These sequences can't throw. They are empty if there are no purchases, and also if the App Store doesn't
         // respond.
         if results.isEmpty { try await Self.probe(productIDs) }
+        return results
+    }
+
+    private static func results(
+        _ transactions: Transaction.Transactions
+    ) async -> [AppStoreResult<AppStoreTransaction>] {
+        var results: [AppStoreResult<AppStoreTransaction>] = []
+        for await transaction in transactions { results.append(result(transaction)) }
         return results
     }
 
@@ -76,27 +95,22 @@ struct StoreKitAccess: AppStoreAccess {
         var results: [AppStoreResult<AppStoreRenewal>] = []
         for group in Set(transactions.compactMap(\.subscriptionGroupID)).sorted() {
             for status in try await Product.SubscriptionInfo.status(for: group) {
-                switch status.renewalInfo {
-                case .verified(let info):
-                    let renewal = Renewal(
-                        originalTransactionID: String(info.originalTransactionID), productID: info.currentProductID,
-                        gracePeriodExpiresDate: info.gracePeriodExpirationDate,
-                        isInBillingRetryPeriod: info.isInBillingRetry, signedDate: info.signedDate)
-                    results.append(
-                        .verified(AppStoreRenewal(jws: status.renewalInfo.jwsRepresentation, renewal: renewal)))
-                case .unverified(_, let error): results.append(.unverified(reason: "\(error)"))
+                guard case .verified(let info) = status.renewalInfo else {
+                    results.append(.unverified(reason: status.renewalInfo.reason))
+                    continue
                 }
+                let renewal = Renewal(
+                    originalTransactionID: String(info.originalTransactionID), productID: info.currentProductID,
+                    gracePeriodExpiresDate: info.gracePeriodExpirationDate,
+                    isInBillingRetryPeriod: info.isInBillingRetry, signedDate: info.signedDate)
+                results.append(.verified(AppStoreRenewal(jws: status.renewalInfo.jwsRepresentation, renewal: renewal)))
             }
         }
         return results
     }
 
     func unfinished() async throws -> [AppStoreTransaction] {
-        var transactions: [AppStoreTransaction] = []
-        for await result in Transaction.unfinished {
-            if let transaction = Self.result(result).value { transactions.append(transaction) }
-        }
-        return transactions
+        await Self.results(Transaction.unfinished).compactMap(\.value)
     }
 
     func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>> {
@@ -119,9 +133,7 @@ struct StoreKitAccess: AppStoreAccess {
 
     // MARK: With a prompt
 
-    func synchronize() async throws {
-        try await Self.prompting { try await AppStore.sync() }
-    }
+    func synchronize() async throws { try await Self.prompting { try await AppStore.sync() } }
 
     func refreshAppTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
         try await Self.prompting { Self.result(try await AppTransaction.refresh()) }
@@ -146,8 +158,7 @@ struct StoreKitAccess: AppStoreAccess {
         }
         let fields = try? JSONDecoder().decode(SignedFields.self, from: app.jsonRepresentation)
         let proof = AppProof(
-            kind: .appTransaction, signedDate: app.signedDate,
-            id: fields?.appTransactionID.map { .appTransaction($0) },
+            kind: .appTransaction, signedDate: app.signedDate, id: fields?.appTransactionID.map { .appTransaction($0) },
             originalPlatform: fields?.originalPlatform.flatMap { Platform(appStoreName: $0) },
             originalAppVersion: app.originalAppVersion, originalPurchaseDate: app.originalPurchaseDate,
             preorderDate: app.preorderDate, revocationDate: fields?.revocationDate)
@@ -182,9 +193,7 @@ private struct SignedFields: Decodable {
     let originalPlatform: String?
     let revocationDate: Date?
 
-    private enum CodingKeys: String, CodingKey {
-        case appTransactionId, originalPlatform, revocationDate
-    }
+    private enum CodingKeys: String, CodingKey { case appTransactionId, originalPlatform, revocationDate }
 
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -198,12 +207,7 @@ private struct SignedFields: Decodable {
 
 extension VerificationResult {
     /// Why the value is unverified; empty for a verified value.
-    fileprivate var reason: String {
-        switch self {
-        case .unverified(_, let error): "\(error)"
-        case .verified: ""
-        }
-    }
+    fileprivate var reason: String { if case .unverified(_, let error) = self { "\(error)" } else { "" } }
 }
 
 extension Product.ProductType {
@@ -214,6 +218,15 @@ extension Product.ProductType {
         case .nonRenewable: .nonRenewing
         case .autoRenewable: .autoRenewable
         default: .unknown(rawValue)
+        }
+    }
+
+    fileprivate var kind: Tenure.ProductTerms.Kind {
+        switch self {
+        case .nonConsumable: .nonConsumable
+        case .nonRenewable: .nonRenewing
+        case .autoRenewable: .autoRenewable
+        default: .consumable
         }
     }
 }
@@ -255,8 +268,7 @@ extension Tenure.ProductTerms.Offer {
         switch offer.paymentMode {
         case .freeTrial: self.init(.free, period: period, count: offer.periodCount)
         case .payUpFront: self.init(.upFront(offer.price), period: period, count: offer.periodCount)
-        case .payAsYouGo:
-            self.init(.asYouGo(offer.price, period: period), period: period, count: offer.periodCount)
+        case .payAsYouGo: self.init(.asYouGo(offer.price, period: period), period: period, count: offer.periodCount)
         default: return nil
         }
     }
@@ -264,23 +276,11 @@ extension Tenure.ProductTerms.Offer {
 
 extension CalendarPeriod {
     fileprivate init(_ period: Product.SubscriptionPeriod) {
-        if period.unit == .year {
-            self.init(months: 12 * period.value)
-        } else if period.unit == .month {
-            self.init(months: period.value)
-        } else {
-            self.init(days: period.unit == .week ? 7 * period.value : period.value)
-        }
-    }
-}
-
-extension Product.ProductType {
-    fileprivate var kind: Tenure.ProductTerms.Kind {
-        switch self {
-        case .nonConsumable: .nonConsumable
-        case .nonRenewable: .nonRenewing
-        case .autoRenewable: .autoRenewable
-        default: .consumable
+        switch period.unit {
+        case .year: self.init(months: 12 * period.value)
+        case .month: self.init(months: period.value)
+        case .week: self.init(days: 7 * period.value)
+        default: self.init(days: period.value)
         }
     }
 }

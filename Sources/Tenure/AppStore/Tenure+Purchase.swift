@@ -94,7 +94,5 @@ extension Tenure {
     /// Tells Tenure that the app has delivered the content of a product, on which `Options.Finishing.afterContent`
     /// waits. Tenure finishes the product's current transactions, and later transactions of the same subscription. It
     /// doesn't finish consumables: for a consumable, pass its transaction.
-    public func contentArrived(for productID: String) async {
-        await engine.contentArrived(forProduct: productID)
-    }
+    public func contentArrived(for productID: String) async { await engine.contentArrived(forProduct: productID) }
 }

@@ -3,7 +3,7 @@ public import Foundation
 extension Tenure {
     /// Why an asset pack can't be downloaded or opened. An unavailable network or server isn't an error: the download
     /// waits until the network or the server is available.
-    public enum AssetPackError: Swift.Error, Sendable, Hashable {
+    public enum AssetPackError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
         /// No content catalog has a pack with this name.
         case unknownPack(String)
         /// The customer may not use the pack.
@@ -31,40 +31,29 @@ extension Tenure {
             case .unknownPack, .notEntitled, .needsAppUpdate, .missingFile: false
             }
         }
-    }
-}
 
-extension Tenure.AssetPackError: LocalizedError, CustomStringConvertible {
-    /// The problem and its fix on one line, for a log.
-    public var description: String { [problem, recovery].compactMap(\.self).joined(separator: " ") }
-    /// The problem in one English sentence.
-    public var errorDescription: String? { problem }
-    /// What the customer can do about the problem.
-    public var recoverySuggestion: String? { recovery }
+        /// The problem and its fix on one line, for a log.
+        public var description: String { "\(texts.problem) \(texts.recovery)" }
+        /// The problem in one English sentence.
+        public var errorDescription: String? { texts.problem }
+        /// What the customer can do about the problem.
+        public var recoverySuggestion: String? { texts.recovery }
 
-    private var problem: String {
-        switch self {
-        case .unknownPack(let name): "There is no content named “\(name)”."
-        case .notEntitled: "This content isn't part of your purchases."
-        case .needsAppUpdate: "This content needs a newer version of the app."
-        case .canceled: "The download was canceled."
-        case .refused: "The server refused the download."
-        case .corrupted: "The downloaded content is damaged."
-        case .notInstalled: "This content hasn't been downloaded."
-        case .missingFile(let path): "The content has no file “\(path)”."
-        case .storage(let reason): "The content can't be stored: \(reason)."
-        }
-    }
-
-    private var recovery: String? {
-        switch self {
-        case .unknownPack, .missingFile: "Please update the app, or contact support."
-        case .notEntitled: "Buy it, or restore your purchases."
-        case .needsAppUpdate: "Update the app."
-        case .canceled: "Download it again."
-        case .notInstalled: "Download it."
-        case .refused, .corrupted: "Please try again later."
-        case .storage: "Free some space on the device, and try again."
+        private var texts: (problem: String, recovery: String) {
+            switch self {
+            case .unknownPack(let name):
+                ("There is no content named “\(name)”.", "Please update the app, or contact support.")
+            case .notEntitled: ("This content isn't part of your purchases.", "Buy it, or restore your purchases.")
+            case .needsAppUpdate: ("This content needs a newer version of the app.", "Update the app.")
+            case .canceled: ("The download was canceled.", "Download it again.")
+            case .refused: ("The server refused the download.", "Please try again later.")
+            case .corrupted: ("The downloaded content is damaged.", "Please try again later.")
+            case .notInstalled: ("This content hasn't been downloaded.", "Download it.")
+            case .missingFile(let path):
+                ("The content has no file “\(path)”.", "Please update the app, or contact support.")
+            case .storage(let reason):
+                ("The content can't be stored: \(reason).", "Free some space on the device, and try again.")
+            }
         }
     }
 }

@@ -3,13 +3,10 @@ import TenureCore
 
 /// Adds what StoreKit returns to what the device knows (`DeviceState`). Only the engine's actor uses it.
 final class AppStoreReader {
-    private let setup: Setup
     private let device: DeviceState
+    private var setup: Setup { device.setup }
 
-    init(_ device: DeviceState) {
-        setup = device.setup
-        self.device = device
-    }
+    init(_ device: DeviceState) { self.device = device }
 
     /// Adds an app transaction, and records whether reading it succeeded. A nil `result` means that StoreKit wasn't
     /// called.
@@ -51,11 +48,12 @@ final class AppStoreReader {
         _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
         comparedWith listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?, requestedProducts: [String]
     ) {
-        guard case .success(.verified(let app))? = result, let id = app.proof.appTransactionID else {
+        guard case .success(.verified(let app))? = result, case .appTransaction(let id)? = app.proof.id else {
             return addAppTransaction(result)
         }
         let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
-        let areAllOfAnother = purchases.first.map { _ in purchases.allSatisfy { $0.isOfAnother(than: id) } }
+        let areAllOfAnother: Bool? =
+            purchases.isEmpty ? nil : purchases.allSatisfy { ($0.appTransactionID ?? id) != id }
         // If StoreKit lists nothing, although the stored account has purchases that always stay listed, the stored
         // account is no longer signed in. Then the account of the app transaction is signed in. An empty list isn't a
         // failed request: a failed request would throw.
@@ -131,13 +129,12 @@ final class AppStoreReader {
     /// Adds and returns the transactions of this account and of the app's environment. Ignores all other transactions.
     @discardableResult
     func addTransactions(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
-        if let first = transactions.first, transactions.allSatisfy({ device.stored.account.isAnotherAccount(than: $0) })
-        {
+        let account = device.stored.account
+        if let first = transactions.first, transactions.allSatisfy({ account.isAnotherAccount(than: $0) }) {
             setup.options.log.info("the purchases belong to another account; the previous account's data is discarded")
-            let stale = device.stored.account.key?.appTransactionID
             if device.snapshot.appTransaction != nil { device.snapshot.note(.appTransaction, .failed(Self.whyStale)) }
             device.discardAccount()
-            device.stored.account.staleAppTransactionID = stale
+            device.stored.account.staleAppTransactionID = account.key?.appTransactionID
             device.stored.account.setIDIfMissing(from: first)
         }
         let environment = self.environment(of: transactions)
@@ -214,15 +211,5 @@ extension Purchase.ProductType {
         case .nonConsumable, .nonRenewing, .autoRenewable: true
         case .consumable, .unknown: false
         }
-    }
-}
-
-extension AppStoreTransaction {
-    fileprivate func isOfAnother(than id: String) -> Bool { appTransactionID.map { $0 != id } ?? false }
-}
-
-extension AppProof {
-    fileprivate var appTransactionID: String? {
-        if case .appTransaction(let id)? = id { id } else { nil }
     }
 }

@@ -92,20 +92,22 @@ final class CustomerState: Sendable {
         self.clock = clock
         self.waitUntil = waitUntil
         state = Locked(
-            State(
-                snapshot: snapshot, ends: snapshot.ends,
-                floor: snapshot.floor.timeIntervalSinceReferenceDate))
+            State(snapshot: snapshot, ends: snapshot.ends, floor: snapshot.floor.timeIntervalSinceReferenceDate))
     }
 
     /// The latest time that was observed.
     var latest: Date { state.withLock { Date(timeIntervalSinceReferenceDate: $0.floor) } }
 
     /// The customer now.
-    var customer: Tenure.Customer {
-        let now = clock().timeIntervalSinceReferenceDate
+    var customer: Tenure.Customer { withCurrentState { state, _ in state.customer } }
+
+    /// Calls `body` with the state, in which the time of the clock is observed, and with this time in seconds since the
+    /// reference date.
+    private func withCurrentState<Result: Sendable>(_ body: (inout State, _ clock: Double) -> Result) -> Result {
+        let clock = clock().timeIntervalSinceReferenceDate
         return state.withLock { state in
-            state.observe(now)
-            return state.customer
+            if clock > state.floor { state.floor = clock }
+            return body(&state, clock)
         }
     }
 
@@ -113,13 +115,10 @@ final class CustomerState: Sendable {
 
     /// Returns what is known about an entitlement now. Unlike `allows`, it also tells whether to wait for more.
     func access(to entitlement: String) -> Access {
-        let clock = clock().timeIntervalSinceReferenceDate
-        return state.withLock { state in
-            state.observe(clock)
-            let now = state.floor
+        withCurrentState { state, clock in
             let end = state.ends[entitlement]
             if let end {
-                if now < end { return .yes }
+                if state.floor < end { return .yes }
                 state.noteEnd(end, of: entitlement)
             }
             if state.snapshot.allowsEverything || state.hasSession(of: entitlement) { return .yes }
@@ -128,9 +127,7 @@ final class CustomerState: Sendable {
             if state.hasGrace(entitlement) { return .yes }
             // A search publishes answers after each source, and may have read the purchases before the end. So a denial
             // may be premature until a search that began after the end has finished.
-            if let ended = state.endedRights[entitlement],
-                state.snapshot.finishedSearches <= ended.begunSearches
-            {
+            if let ended = state.endedRights[entitlement], state.snapshot.finishedSearches <= ended.begunSearches {
                 return .ended
             }
             guard let checked = state.snapshot.checkedAt?.timeIntervalSinceReferenceDate,
@@ -141,13 +138,7 @@ final class CustomerState: Sendable {
     }
 
     /// Returns whether the entitlement is allowed, without waiting.
-    func allows(_ entitlement: String) -> Bool {
-        let clock = clock().timeIntervalSinceReferenceDate
-        return state.withLock { state in
-            state.observe(clock)
-            return state.allows(entitlement)
-        }
-    }
+    func allows(_ entitlement: String) -> Bool { withCurrentState { state, _ in state.allows(entitlement) } }
 
     /// Returns whether there is no entitlement with this name.
     func isUnknown(_ entitlement: String) -> Bool {
@@ -156,11 +147,7 @@ final class CustomerState: Sendable {
 
     /// The time when the next right, trial session or grace period ends. Nil if none of them ends.
     var nextEnd: Date? {
-        let clock = clock().timeIntervalSinceReferenceDate
-        return state.withLock { state in
-            state.observe(clock)
-            return state.nextChange.map { Date(timeIntervalSinceReferenceDate: $0) }
-        }
+        withCurrentState { state, _ in state.nextChange.map { Date(timeIntervalSinceReferenceDate: $0) } }
     }
 
     // MARK: Changes
@@ -199,23 +186,19 @@ final class CustomerState: Sendable {
     /// Delivers the customer to every watcher if it has changed. Does so again when the next right, grace period or
     /// session ends.
     private func publish() {
-        let now = clock().timeIntervalSinceReferenceDate
-        let former = state.withLock { state in update(&state, at: now) }
+        // Cancel the timer after releasing the lock.
+        let former = withCurrentState { state, _ -> Task<Void, Never>? in
+            guard !state.isClosed else { return nil }
+            state.noteEnds()
+            let customer = state.customer
+            if customer != state.published {
+                state.published = customer
+                watchers.send(customer)
+            }
+            return scheduleTimer(&state)
+        }
         former?.cancel()
         watchers.deliver()
-    }
-
-    /// Queues the customer for the watchers. Returns the timer that the caller must cancel after releasing the lock.
-    private func update(_ state: inout State, at now: Double) -> Task<Void, Never>? {
-        guard !state.isClosed else { return nil }
-        state.observe(now)
-        state.noteEnds()
-        let customer = state.customer
-        if customer != state.published {
-            state.published = customer
-            watchers.send(customer)
-        }
-        return scheduleTimer(&state)
     }
 
     /// Starts a timer for the next change that only time causes. Returns the previous timer if the new timer replaces
@@ -238,9 +221,7 @@ final class CustomerState: Sendable {
     }
 
     private func timerFired(_ time: Double) {
-        state.withLock { state in
-            if state.timer?.at == time { state.timer = nil }
-        }
+        state.withLock { state in if state.timer?.at == time { state.timer = nil } }
         publish()
     }
 
@@ -282,20 +263,13 @@ final class CustomerState: Sendable {
 }
 
 extension CustomerState.State {
-    /// Sets `floor` to the time of the clock, unless a later time was observed.
-    mutating func observe(_ clock: Double) {
-        if clock > floor { floor = clock }
-    }
-
     /// Records that a right has ended, unless that is recorded already.
     mutating func noteEnd(_ end: Double, of right: String) {
         if endedRights[right] == nil { endedRights[right] = (end, begunSearches) }
     }
 
     /// Records every right that has ended.
-    mutating func noteEnds() {
-        for (name, end) in ends where end <= floor { noteEnd(end, of: name) }
-    }
+    mutating func noteEnds() { for (name, end) in ends where end <= floor { noteEnd(end, of: name) } }
 
     /// Whether callers still wait for the first search.
     var isResolving: Bool { !hasStoppedWaiting && !snapshot.hasFinishedSearch }
@@ -311,9 +285,9 @@ extension CustomerState.State {
 
     /// Whether the grace period covers an entitlement that isn't granted.
     func hasGrace(_ entitlement: String) -> Bool {
-        guard !snapshot.hasNoGrace, endedRights[entitlement] == nil, !snapshot.denials.contains(entitlement)
+        guard !snapshot.hasNoGrace, endedRights[entitlement] == nil, !snapshot.denials.contains(entitlement),
+            ends[entitlement].map({ $0 > floor }) ?? true
         else { return false }
-        if let end = ends[entitlement], end <= floor { return false }
         if let answer = snapshot.customer.answers[entitlement] ?? snapshot.productAnswers[entitlement] {
             guard answer.outcome == .undetermined, !answer.isUnknownName else { return false }
         } else if knowsAllNames {
@@ -323,9 +297,7 @@ extension CustomerState.State {
     }
 
     /// Whether the grace period hasn't ended yet.
-    private var isGraceRunning: Bool {
-        snapshot.graceEnds.map { floor < $0.timeIntervalSinceReferenceDate } ?? false
-    }
+    private var isGraceRunning: Bool { snapshot.graceEnds.map { floor < $0.timeIntervalSinceReferenceDate } ?? false }
 
     func allows(_ entitlement: String) -> Bool {
         if let end = ends[entitlement], floor < end { return true }
@@ -337,8 +309,7 @@ extension CustomerState.State {
         var access = Tenure.Customer.Access()
         // While the names of all entitlements aren't known, the grace period covers every name.
         access.isAllowedByDefault =
-            snapshot.allowsEverything
-            || !snapshot.hasNoGrace && isGraceRunning && !knowsAllNames
+            snapshot.allowsEverything || !snapshot.hasNoGrace && isGraceRunning && !knowsAllNames
         let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(endedRights.keys)
             .union(snapshot.denials)
         access.exceptions = names.filter { allows($0) != access.isAllowedByDefault }
@@ -349,10 +320,9 @@ extension CustomerState.State {
 
     /// The time when an answer changes next because time passes.
     var nextChange: Double? {
-        var instants = ends.values.filter { $0.isFinite }
-        instants += sessions.values.flatMap(\.values)
-        if let grace = snapshot.graceEnds { instants.append(grace.timeIntervalSinceReferenceDate) }
-        return instants.filter { $0 > floor }.min()
+        let graceEnds = [snapshot.graceEnds?.timeIntervalSinceReferenceDate].compactMap(\.self)
+        let instants = ends.values + sessions.values.flatMap(\.values) + graceEnds
+        return instants.filter { $0 > floor && $0.isFinite }.min()
     }
 }
 

@@ -5,8 +5,8 @@ import TenureCore
 /// Sends the customer's artifacts (what the App Store signed) to the service, and applies the response. Only the
 /// engine's actor uses it.
 final class ServiceSync {
-    private let setup: Setup
     private let device: DeviceState
+    private var setup: Setup { device.setup }
     /// The time until which the service asked not to be called. Nil if it didn't ask for a wait.
     private var retryAt: Date?
     /// Whether the next search of the App Store must ask the service even if the next request isn't due.
@@ -14,10 +14,7 @@ final class ServiceSync {
     /// Whether the next search must request the service's list of products even if that isn't due.
     var areProductsWanted = false
 
-    init(_ device: DeviceState) {
-        setup = device.setup
-        self.device = device
-    }
+    init(_ device: DeviceState) { self.device = device }
 
     // In seconds.
     private static let hour: TimeInterval = 3600
@@ -106,9 +103,7 @@ final class ServiceSync {
             // If the account has changed, the response is about the previous account, so discard it.
             guard accountChangesBefore == device.facts.accountChanges,
                 request.appTransaction == device.snapshot.appTransaction?.jws
-            else {
-                return device.snapshot.note(.service, .failed("another account was signed in during the request"))
-            }
+            else { return device.snapshot.note(.service, .failed("another account was signed in during the request")) }
             applyResponse(response, to: request)
             // If evidence was added during the request, the response doesn't cover it. Ask again soon.
             if evidenceChangesBefore != device.evidenceChanges { device.stored.account.answeredAt = nil }
@@ -126,8 +121,8 @@ final class ServiceSync {
         let environments =
             [device.snapshot.appTransaction?.environment].compactMap(\.self)
             + (device.snapshot.transactions ?? []).map(\.environment)
-        guard !environments.isEmpty, environments.allSatisfy({ !$0.isProduction }) else { return nil }
-        return device.facts.persona?.token
+        let isSandbox = !environments.isEmpty && environments.allSatisfy { !$0.isProduction }
+        return isSandbox ? device.facts.persona?.token : nil
     }
 
     /// Stores what a response says. If its entitlement token is rejected, uses only the response's list of revoked
@@ -140,23 +135,21 @@ final class ServiceSync {
                 try verifyAndStoreToken(of: response, inAnswerTo: request)
             } catch {
                 // The response may be from another server, so ignore it.
-                setup.options.log.error(
-                    "the service's response is ignored: its entitlement token \(error.rawValue)")
+                setup.options.log.error("the service's response is ignored: its entitlement token \(error.rawValue)")
                 return device.snapshot.note(.service, .failed("the service's entitlement token \(error.rawValue)"))
             }
             let answers = Dictionary(
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
             ) { first, _ in first }
             device.facts.freshAnswers = answers
+            device.stored.account.serviceAnswers = answers
             device.stored.account.sentEverything =
                 request.transactions != nil && device.snapshot.knowsRenewals
                 && (request.appTransaction != nil || !device.facts.distribution.hasAppTransaction)
-            device.stored.account.serviceAnswers = answers
         }
         device.stored.account.answeredAt = clock
         if let token = response.accessToken {
-            device.accessToken = AccessToken(
-                value: token.value, expiresAt: min(token.expiresAt, clock.addingTimeInterval(3600)))
+            device.accessToken = (token.value, min(token.expiresAt, clock.addingTimeInterval(Self.hour)))
         }
         acknowledge(request, except: response.problems)
         device.snapshot.note(.service, .done)
@@ -168,7 +161,8 @@ final class ServiceSync {
         of response: CustomerResponse, inAnswerTo request: SyncRequest
     ) throws(EntitlementTokenReader.Refusal) {
         guard let text = response.entitlementToken else {
-            if request.canBeBound { throw .missing }
+            // The service can issue a token for this device, and so must send one.
+            if request.appTransaction != nil, request.deviceVerificationID != nil { throw .missing }
             return
         }
         guard let nonce = request.nonce else { throw .replayed }
@@ -222,10 +216,10 @@ final class ServiceSync {
             return
         }
         do throws(ServiceFailure) {
-            switch try await service.products(unlessTagged: readable?.tag) {
-            case .unchanged: device.stored.catalog?.fetchedAt = clock
-            case .changed(let text, let tag):
+            if let (text, tag) = try await service.products(unlessTagged: readable?.tag) {
                 device.stored.catalog = CachedCatalog(text: text, tag: tag, fetchedAt: clock)
+            } else {
+                device.stored.catalog?.fetchedAt = clock
             }
         } catch {
             setup.options.log.info("the service didn't return its products: \(error)")
@@ -237,7 +231,47 @@ final class ServiceSync {
     private static let productsWait: TimeInterval = 82_800
 }
 
+/// Creates the request of a sync from what was read from the App Store.
 extension SyncRequest {
-    /// Whether the service can issue an entitlement token for this device, and so must send one.
-    fileprivate var canBeBound: Bool { appTransaction != nil && deviceVerificationID != nil }
+    /// Creates the request with everything that was read from StoreKit and that the App Store signed. Nil if nothing
+    /// was read.
+    ///
+    /// The request has a receipt only if there is no app transaction, which contains the same facts.
+    init?(_ snapshot: AppStoreSnapshot, from access: any AppStoreAccess) async {
+        self.init(appTransaction: snapshot.appTransaction?.jws)
+        if let listed = snapshot.transactions {
+            transactions = Self.mostRelevant(listed).map(\.jws)
+            renewalInfos = Array(snapshot.renewals.prefix(Self.maximumRenewals)).map(\.jws)
+        }
+        if appTransaction == nil, let bytes = access.receipt, !bytes.isEmpty, bytes.count <= Self.maximumReceiptSize {
+            receipt = bytes.base64EncodedString()
+            // The service needs the device identifier to check the receipt's hash. The identifier isn't sent otherwise.
+            if ReceiptAttributes(bytes)?.hasDeviceHash == true { deviceIdentifier = await access.deviceIdentifier }
+        }
+        guard appTransaction != nil || receipt != nil || transactions?.isEmpty == false else { return nil }
+        deviceVerificationID = access.deviceVerificationID?.uuidString
+    }
+
+    /// Returns the transactions to send. The service accepts 2,000 transactions and 4 MiB in all. If there are more,
+    /// old periods of subscriptions are left out.
+    static func mostRelevant(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
+        let total = transactions.reduce(0) { $0 + $1.jws.utf8.count }
+        guard transactions.count > maximumTransactions || total > maximumTransactionsSize else { return transactions }
+        let ordered = transactions.sorted { left, right in
+            let isLeftPeriod = left.purchase.type == .autoRenewable
+            if isLeftPeriod != (right.purchase.type == .autoRenewable) { return !isLeftPeriod }
+            return (left.purchase.purchaseDate ?? .distantPast) > (right.purchase.purchaseDate ?? .distantPast)
+        }
+        var size = 0
+        return ordered.prefix(maximumTransactions).filter { transaction in
+            size += transaction.jws.utf8.count
+            return size <= maximumTransactionsSize
+        }
+    }
+
+    // Limits of one request. The sizes are in bytes.
+    private static let maximumTransactions = 2000
+    private static let maximumRenewals = 100
+    private static let maximumTransactionsSize = 3 * 1024 * 1024
+    private static let maximumReceiptSize = 512 * 1024
 }

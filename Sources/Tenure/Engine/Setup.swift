@@ -84,9 +84,7 @@ package struct Setup: Sendable {
         host = HostProcess.current.withBundleID(access.bundleID)
         self.policy = policy
     }
-}
 
-extension Setup {
     /// Calls the App Store with a timeout, and returns the result or the error. Returns nil without a call if `isAsked`
     /// is false.
     func callAppStore<Value: Sendable>(

@@ -8,12 +8,8 @@ import TenureCore
 /// deadlock: yielding takes the lock of the task that waits for the stream. Another thread that cancels this task holds
 /// the same lock while it runs cancellation handlers, and these may need the owner's lock.
 final class Watchers<Value: Sendable>: Sendable {
-    /// A value that a stream still has to get.
-    private struct Delivery: Sendable {
-        let continuation: AsyncStream<Value>.Continuation
-        /// The value to yield. Nil ends the stream.
-        let value: Value?
-    }
+    /// A value that a stream still has to get. Nil ends the stream.
+    private typealias Delivery = (continuation: AsyncStream<Value>.Continuation, value: Value?)
 
     private struct State: Sendable {
         var continuations: [UUID: AsyncStream<Value>.Continuation] = [:]
@@ -44,16 +40,14 @@ final class Watchers<Value: Sendable>: Sendable {
 
     /// Queues a value for every stream.
     func send(_ value: Value) {
-        state.withLock { state in
-            state.queue += state.continuations.values.map { Delivery(continuation: $0, value: value) }
-        }
+        state.withLock { state in state.queue += state.continuations.values.map { ($0, value) } }
     }
 
     /// Queues the end of every stream.
     func close() {
         state.withLock { state in
             state.isClosed = true
-            state.queue += state.continuations.values.map { Delivery(continuation: $0, value: nil) }
+            state.queue += state.continuations.values.map { ($0, nil) }
             state.continuations = [:]
         }
     }

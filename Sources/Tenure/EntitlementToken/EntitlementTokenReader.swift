@@ -1,12 +1,5 @@
-package import Foundation
+import Foundation
 import TenureCore
-import TenureJSON
-
-#if canImport(CryptoKit)
-    import CryptoKit
-#else
-    import Crypto
-#endif
 
 /// Verifies and reads entitlement tokens, in which the service signs the customer's rights, without the network.
 struct EntitlementTokenReader: Sendable {
@@ -94,9 +87,7 @@ struct EntitlementTokenReader: Sendable {
         guard let claims = try? decoder.decode(EntitlementTokenClaims.self, from: Data(text.payload)),
             claims.issuer == "tenure"
         else { throw .malformed }
-        guard holder.host.withBundleID(holder.bundleID).accepts(bundleID: claims.bundleID) else {
-            throw .anotherApp
-        }
+        guard holder.host.withBundleID(holder.bundleID).accepts(bundleID: claims.bundleID) else { throw .anotherApp }
         if let device = holder.device, claims.device != device { throw .anotherDevice }
         if let id = holder.appTransactionID, let theirs = claims.appTransactionID, id != theirs {
             throw .anotherCustomer
@@ -104,20 +95,53 @@ struct EntitlementTokenReader: Sendable {
         // If the device has no artifact yet, accept only a token for Production.
         guard claims.environment == holder.environment ?? .production else { throw .anotherEnvironment }
         guard trustsTestAuthorities || (!claims.isTest && (claims.persona == nil || !claims.environment.isProduction))
-        else {
-            throw .test
-        }
+        else { throw .test }
         return (claims, trust)
     }
 }
 
-extension UUID {
-    /// The device ID in entitlement tokens: SHA-256 of the lowercase UUID, in base64url without
-    /// padding.
-    package var hashed: String { uuidString.lowercased().hashed }
-}
+/// The contents (claims) of an entitlement token: what the service signed for this device, so that the device also
+/// knows the rights offline. Use them only after the signature was verified. The decoder must read dates as seconds
+/// since 1970.
+struct EntitlementTokenClaims: Sendable, Hashable, Decodable {
+    /// `tenure` in all tokens that a service signs.
+    let issuer: String
+    let bundleID: String
+    let environment: AppStoreEnvironment
+    private let test: Bool?
+    /// The name of the persona, a test customer; nil for a real customer.
+    let persona: String?
+    /// The `appTransactionID` of the account. Nil if the service doesn't know it.
+    let appTransactionID: String?
+    /// The hash of the ID of the device: see `UUID.hashed`.
+    let device: String
+    let issuedAt: Date
+    /// The time when the token expires. If the token has a nonce, this ends no right: each right has its own end.
+    let expiresAt: Date
+    /// The random text in the request that the token answers. If there is no nonce, every right ends when the token
+    /// expires.
+    let nonce: String?
+    private let entitlements: [String: Right]
 
-extension String {
-    /// SHA-256 of the UTF-8 bytes, in base64url without padding.
-    var hashed: String { Base64.urlSafe.text(SHA256.hash(data: Data(utf8))) }
+    private enum CodingKeys: String, CodingKey {
+        case issuer = "iss"
+        case issuedAt = "iat"
+        case expiresAt = "exp"
+        case bundleID, environment, test, persona, appTransactionID, device, nonce, entitlements
+    }
+
+    /// Whether a test authority, such as a local App Store, signed the evidence about the customer.
+    var isTest: Bool { test ?? false }
+
+    /// The granted entitlements, by name.
+    var rights: [String: Right] {
+        guard nonce == nil else { return entitlements }
+        return entitlements.mapValues { right in Right(until: right.until.map { min($0, expiresAt) } ?? expiresAt) }
+    }
+
+    /// One granted entitlement.
+    struct Right: Sendable, Hashable, Decodable {
+        /// The time when the right ends. Nil if it is permanent.
+        let until: Date?
+    }
 }

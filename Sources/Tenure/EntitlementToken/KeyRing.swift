@@ -37,12 +37,8 @@ struct KeyRing: Sendable {
         }
     }
 
-    /// The key that made a trusted signature, and until when that key may sign.
-    struct Trust: Sendable, Hashable {
-        let keyID: String
-        /// The end of the key's signing period; nil if it has no end.
-        var signUntil: Date?
-    }
+    /// The key that made a trusted signature, and the end of the key's signing period; nil if it has no end.
+    typealias Trust = (keyID: String, signUntil: Date?)
 
     /// - Parameter root: the offline root. If it isn't nil, it is trusted instead of the keys.
     init(_ keys: [Tenure.ServiceKey], root: Tenure.ServiceKey? = nil) {
@@ -57,9 +53,9 @@ struct KeyRing: Sendable {
     func trust(in token: SignedText, with statements: [String]) -> Trust? {
         let type = SignedType.entitlementToken
         guard root == nil else { return trustByRoot(in: token, with: statements) }
-        if let key = pinnedKeys.first(where: { $0.hasSigned(token, as: type) }) { return Trust(keyID: key.id) }
+        if let key = pinnedKeys.first(where: { $0.hasSigned(token, as: type) }) { return (key.id, nil) }
         guard let key = newestKey(in: statements), key.hasSigned(token, as: type) else { return nil }
-        return Trust(keyID: key.id)
+        return (key.id, nil)
     }
 
     /// Returns the key that signed a token, and until when that key may sign. Nil unless the offline root vouches for
@@ -67,12 +63,19 @@ struct KeyRing: Sendable {
     private func trustByRoot(in token: SignedText, with statements: [String]) -> Trust? {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let root, let text = SignedText(statement, maximumSize: SigningKeyBounds.maximumStatementSize),
-                root.hasSigned(text, as: SignedType.rootStatement), let rootStatement = RootStatement(text),
-                rootStatement.key.hasSigned(token, as: SignedType.entitlementToken)
+                root.hasSigned(text, as: SignedType.rootStatement),
+                let fields = try? JSONDecoder().decode(RootStatement.self, from: Data(text.payload)),
+                let key = Self.key(fields.key), key.hasSigned(token, as: SignedType.entitlementToken)
             else { continue }
-            return Trust(keyID: rootStatement.key.id, signUntil: rootStatement.signUntil)
+            return (key.id, Date(timeIntervalSince1970: TimeInterval(fields.signUntil)))
         }
         return nil
+    }
+
+    /// The payload of the root's statement about a signing key.
+    private struct RootStatement: Decodable {
+        let key: JSONWebKey
+        let signUntil: Int64
     }
 
     /// Returns the statements that a device stores with a token. Drops statements beyond the number and size that a
@@ -89,10 +92,10 @@ struct KeyRing: Sendable {
         var newest: Key?
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let text = SignedText(statement, maximumSize: SigningKeyBounds.maximumStatementSize) else { continue }
-            let signers = newest.map { [$0] } ?? []
+            let signers = [newest].compactMap(\.self) + pinnedKeys
             // Ignore statements before the first statement that a pinned key signed. At a later statement by a pinned
             // key, begin again with the key for which it vouches.
-            guard (signers + pinnedKeys).contains(where: { $0.hasSigned(text, as: SignedType.keyStatement) }),
+            guard signers.contains(where: { $0.hasSigned(text, as: SignedType.keyStatement) }),
                 let fields = try? JSONDecoder().decode(JSONWebKey.self, from: Data(text.payload)),
                 let next = Self.key(fields)
             else { continue }
@@ -102,25 +105,6 @@ struct KeyRing: Sendable {
     }
 
     private static func key(_ fields: JSONWebKey) -> Key? { (try? Tenure.ServiceKey(fields)).flatMap(Key.init) }
-
-    /// The root's statement about a signing key. Create a value only after verifying the statement's signature.
-    private struct RootStatement {
-        let key: Key
-        let signUntil: Date
-
-        private struct Fields: Decodable {
-            let key: JSONWebKey
-            let signUntil: Int64
-        }
-
-        init?(_ text: SignedText) {
-            guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(text.payload)),
-                let key = KeyRing.key(fields.key)
-            else { return nil }
-            self.key = key
-            signUntil = Date(timeIntervalSince1970: TimeInterval(fields.signUntil))
-        }
-    }
 
     /// Returns the root's list of revoked keys. Nil if the root didn't sign the text.
     func revocations(in text: String) -> KeyRevocations? {
@@ -155,5 +139,50 @@ struct KeyRevocations: Sendable, Hashable, Codable {
     func merging(_ other: KeyRevocations?) -> KeyRevocations {
         guard let other, other.root == root, other.counter > counter else { return self }
         return other
+    }
+}
+
+/// A text in the form of a signed JSON Web Signature (compact JWS), not yet verified. Don't use its payload before
+/// `isSigned(by:)` has returned true.
+struct SignedText {
+    let payload: [UInt8]
+    private let headerBytes: [UInt8]
+    /// The bytes that the signature covers: header and payload, as encoded in the text.
+    private let signed: ArraySlice<UInt8>
+    private let signature: [UInt8]
+
+    /// The maximum size in bytes. No entitlement token is larger.
+    static let maximumSize = 64 * 1024
+
+    /// Splits a string into its parts. Nil if it isn't a compact JWS, or has more bytes than `maximumSize`.
+    init?(_ text: String, maximumSize: Int = Self.maximumSize) {
+        guard text.utf8.count <= maximumSize else { return nil }
+        let bytes = Array(text.utf8)
+        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Base64.urlSafe.decode(parts[0]),
+            let payload = Base64.urlSafe.decode(parts[1]), let signature = Base64.urlSafe.decode(parts[2]),
+            signature.count == 64
+        else { return nil }
+        headerBytes = header
+        self.payload = payload
+        self.signature = signature
+        signed = bytes[..<parts[1].endIndex]
+    }
+
+    /// Whether the header is exactly the header that a service writes for this type and key. No field is read from the
+    /// header, so an attacker can't choose the algorithm or the key with it.
+    func hasHeader(type: String, keyID: String) -> Bool {
+        headerBytes
+            == JSONWriter.object { json in
+                json.field("alg", "ES256")
+                json.field("kid", keyID)
+                json.field("typ", type)
+            }
+    }
+
+    /// Whether this key signed the header and the payload.
+    func isSigned(by key: P256.Signing.PublicKey) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
+        return key.isValidSignature(signature, for: signed)
     }
 }

@@ -1,5 +1,4 @@
-import Foundation
-import TenureCore
+package import Foundation
 import TenureJSON
 
 #if canImport(CryptoKit)
@@ -43,9 +42,7 @@ extension Tenure {
             }
         }
 
-        private init(coordinates: Data) {
-            self.coordinates = coordinates
-        }
+        private init(coordinates: Data) { self.coordinates = coordinates }
 
         init(_ key: JSONWebKey) throws(Tenure.Error) {
             guard let coordinates = key.coordinates else { throw .key("it isn't a P-256 key") }
@@ -54,15 +51,21 @@ extension Tenure {
         }
 
         /// The key ID in entitlement tokens: the thumbprint of RFC 7638.
-        package var id: String {
-            Base64.urlSafe.text(SHA256.hash(data: JSONWebKey(coordinates: coordinates).bytes))
-        }
+        package var id: String { Base64.urlSafe.text(SHA256.hash(data: JSONWebKey(coordinates: coordinates).bytes)) }
 
         /// The key as a value that verifies signatures. Nil if the point isn't on the curve.
         var verifier: P256.Signing.PublicKey? { try? P256.Signing.PublicKey(rawRepresentation: coordinates) }
     }
 }
 
-private struct JSONWebKeySet: Decodable {
-    let keys: [JSONWebKey]
+private struct JSONWebKeySet: Decodable { let keys: [JSONWebKey] }
+
+extension UUID {
+    /// The device ID in entitlement tokens: SHA-256 of the lowercase UUID, in base64url without padding.
+    package var hashed: String { uuidString.lowercased().hashed }
+}
+
+extension String {
+    /// SHA-256 of the UTF-8 bytes, in base64url without padding.
+    var hashed: String { Base64.urlSafe.text(SHA256.hash(data: Data(utf8))) }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The kind of process in which the client runs, and what the client may do in it.
 package struct HostProcess: Sendable, Hashable {
     /// The kinds of processes.
@@ -18,13 +20,31 @@ package struct HostProcess: Sendable, Hashable {
     /// The bundle ID of the app on the iPhone, for a watch app and its extensions.
     let companionBundleID: String?
 
-    init(
-        _ kind: Kind, bundleID: String?, containingBundleID: String? = nil, companionBundleID: String? = nil
-    ) {
+    init(_ kind: Kind, bundleID: String?, containingBundleID: String? = nil, companionBundleID: String? = nil) {
         self.kind = kind
         self.bundleID = bundleID
         self.containingBundleID = containingBundleID ?? (kind == .app ? bundleID : nil)
         self.companionBundleID = companionBundleID
+    }
+
+    /// This process.
+    static let current = HostProcess(BundleDescription(.main))
+
+    /// Determines the kind of process from the fields of its bundle.
+    init(_ bundle: BundleDescription) {
+        let (id, companion) = (bundle.bundleID, bundle.companionBundleID)
+        if bundle.path.hasSuffix(".appex") {
+            let app = bundle.containingBundleID
+            self.init(.appExtension, bundleID: id, containingBundleID: app, companionBundleID: companion)
+        } else if bundle.isAppClip {
+            self.init(.appClip, bundleID: id)
+        } else if companion != nil {
+            // The watch app contains its extensions, and shares its state with them. It shares nothing with the iPhone
+            // app, which runs on another device.
+            self.init(.watchApp, bundleID: id, containingBundleID: id, companionBundleID: companion)
+        } else {
+            self.init(.app, bundleID: id)
+        }
     }
 
     /// Returns this process with another bundle ID, which `AppStoreAccess` or stored data reports.
@@ -56,14 +76,12 @@ package struct HostProcess: Sendable, Hashable {
     /// Whether this process can share a keychain with others. An App Clip can't.
     var mayShareKeychain: Bool { kind != .appClip }
 
-    /// Throws the reason if this process can't buy or restore purchases. Only the app can.
-    func checkMay(_ action: HostLimit.Action) throws(HostLimit) {
-        guard kind == .app else { throw HostLimit(kind: kind, action: action) }
-    }
+    /// Returns why this process can't buy or restore purchases. Nil for the app, which can.
+    func limit(on action: HostLimit.Action) -> HostLimit? { kind == .app ? nil : HostLimit(kind: kind, action: action) }
 }
 
-/// The error if another process than the app, such as an extension, tries to do what only the app may do.
-struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
+/// Why another process than the app, such as an extension, can't do what only the app may do.
+struct HostLimit: Sendable, Hashable, CustomStringConvertible {
     enum Action: String, Sendable, Hashable {
         case buy = "buy"
         case restore = "restore purchases"
@@ -72,27 +90,58 @@ struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
     let kind: HostProcess.Kind
     let action: Action
 
-    var description: String { "\(problem); \(kind.advice)" }
+    var description: String { "\(problem); \(kind.texts.advice)" }
 
     /// The description without the advice.
-    var problem: String { "\(kind.noun) can't \(action.rawValue)" }
+    var problem: String { "\(kind.texts.noun) can't \(action.rawValue)" }
 }
 
 extension HostProcess.Kind {
-    fileprivate var noun: String {
+    fileprivate var texts: (noun: String, advice: String) {
         switch self {
-        case .app: "the app"
-        case .appExtension: "an extension"
-        case .appClip: "an App Clip"
-        case .watchApp: "the watch app"
+        case .app: ("the app", "do this in the app")
+        case .appExtension: ("an extension", "do this in the app")
+        case .appClip: ("an App Clip", "offer the full app with `SKOverlay`")
+        case .watchApp: ("the watch app", "do this in the app on the iPhone")
         }
     }
+}
 
-    fileprivate var advice: String {
-        switch self {
-        case .app, .appExtension: "do this in the app"
-        case .appClip: "offer the full app with `SKOverlay`"
-        case .watchApp: "do this in the app on the iPhone"
-        }
+/// The fields of a bundle that determine in which kind of process (app, extension, …) its code runs.
+struct BundleDescription: Sendable, Hashable {
+    var path: String
+    var bundleID: String?
+    /// Whether Info.plist has `NSAppClip`.
+    var isAppClip = false
+    /// The bundle ID of the app on the iPhone: `WKCompanionAppBundleIdentifier` in the watch app's Info.plist. Also set
+    /// for the watch app's extensions.
+    var companionBundleID: String?
+    /// The bundle ID of the app that contains this bundle. Nil if no app does.
+    var containingBundleID: String?
+}
+
+extension BundleDescription {
+    init(_ bundle: Bundle) {
+        let path = bundle.bundleURL.standardizedFileURL.path
+        let containing = Self.containingApp(of: path).flatMap { Bundle(path: $0) }
+        let companionKey = "WKCompanionAppBundleIdentifier"
+        self.init(
+            path: path, bundleID: bundle.bundleIdentifier,
+            isAppClip: bundle.object(forInfoDictionaryKey: "NSAppClip") != nil,
+            companionBundleID: (bundle.object(forInfoDictionaryKey: companionKey)
+                ?? containing?.object(forInfoDictionaryKey: companionKey)) as? String,
+            containingBundleID: containing?.bundleIdentifier)
+    }
+
+    /// Returns the path of the bundle that has the receipt and the provisioning profile: for an extension, the
+    /// containing app; otherwise the bundle itself.
+    static func appPath(of path: String) -> String { path.hasSuffix(".appex") ? containingApp(of: path) ?? path : path }
+
+    /// Returns the path of the app that contains an extension: `Example.app` for `Example.app/PlugIns/Widget.appex`.
+    /// Nil if no app contains it.
+    static func containingApp(of path: String) -> String? {
+        let folders = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard let index = folders.dropLast().lastIndex(where: { $0.hasSuffix(".app") }) else { return nil }
+        return folders[...index].joined(separator: "/")
     }
 }

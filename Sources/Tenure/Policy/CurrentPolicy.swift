@@ -44,8 +44,7 @@ struct CurrentPolicy: Sendable {
     /// counter is used.
     mutating func restore(_ cached: CachedPolicy) {
         cachedPolicy = cached
-        guard
-            let signed = try? SignedPolicy.verify(cached.text.utf8, keys: keys, bundleID: bundled.app.bundleID),
+        guard let signed = try? SignedPolicy.verify(cached.text.utf8, keys: keys, bundleID: bundled.app.bundleID),
             signed.counter > newestSigned?.counter ?? 0
         else { return }
         newestSigned = signed
@@ -60,10 +59,7 @@ struct CurrentPolicy: Sendable {
 
     /// The server's `ETag` for the policy in use, to ask whether the server has another. Nil to fetch the whole policy,
     /// because the stored text is lost, or isn't the policy in use.
-    var tag: String? {
-        guard let cachedPolicy, cachedPolicy.text == newestSigned?.text else { return nil }
-        return cachedPolicy.tag
-    }
+    var tag: String? { cachedPolicy?.text == newestSigned?.text ? cachedPolicy?.tag : nil }
 
     /// Uses the server's policy from now on if it is valid and newer.
     ///

@@ -42,7 +42,7 @@ actor SignedPolicyFeed {
     /// Fetches the policy from the server once, and uses it if it is newer.
     func refresh() async -> PolicyRefresh {
         var request = TransportRequest(url, timeout: timeout, bodyLimit: SignedPolicy.maximumTextSize)
-        if let tag = current.tag { request.headers["If-None-Match"] = tag }
+        request.headers["If-None-Match"] = current.tag
         let response: TransportResponse
         do throws(TransportFailure) {
             response = try await transport.send(request)
@@ -64,15 +64,12 @@ struct PolicyCache: Sendable {
     let url: URL
 
     /// Returns the stored policy. Nil if it is missing or can't be read.
-    func read() -> CachedPolicy? {
-        Disk.decoded(CachedPolicy.self, at: url.path, maximumSize: Self.maximumFileSize)
-    }
+    func read() -> CachedPolicy? { Disk.decoded(CachedPolicy.self, at: url.path, maximumSize: Self.maximumFileSize) }
 
     /// Stores the policy atomically. If the file can't be written, the next start fetches the policy again.
     func write(_ policy: CachedPolicy) {
         guard let data = try? JSONEncoder().encode(policy) else { return }
-        try? FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try? FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         try? data.write(to: url, options: .atomic)
     }
 
@@ -81,15 +78,35 @@ struct PolicyCache: Sendable {
 }
 
 /// Why the policy couldn't be fetched.
-enum PolicyFetchError: Error, Sendable, Hashable {
-    /// There is no connection, the host is unknown, or the response isn't complete in time.
-    case unreachable(String)
-    /// The server responded with a status other than 200 and 304.
-    case status(Int)
-    /// The response is longer than any policy, so it wasn't read to its end.
-    case tooLarge(limit: Int)
-    case canceled
+struct PolicyFetchError: Sendable, Hashable, CustomStringConvertible {
+    let description: String
+    /// Whether the same request may succeed later.
+    let isRetryable: Bool
 
+    /// There is no connection, the host is unknown, or the response isn't complete in time.
+    static func unreachable(_ detail: String) -> Self {
+        Self(description: "the policy server didn't respond (\(detail)); Tenure tries again later", isRetryable: true)
+    }
+
+    /// The server responded with a status other than 200 and 304.
+    static func status(_ code: Int) -> Self {
+        Self(
+            description: "the policy server responded with status \(code); check the URL of the policy",
+            isRetryable: code == 408 || code == 429 || code >= 500)
+    }
+
+    /// The response is longer than any policy, so it wasn't read to its end.
+    static func tooLarge(limit: Int) -> Self {
+        Self(
+            description: "the policy server's response is larger than \(limit) bytes, so it isn't a policy; "
+                + "check the URL", isRetryable: false)
+    }
+
+    static let canceled = Self(
+        description: "the request for the policy was canceled; Tenure tries again later", isRetryable: true)
+}
+
+extension PolicyFetchError {
     init(_ failure: TransportFailure) {
         switch failure {
         case .canceled: self = .canceled
@@ -97,25 +114,44 @@ enum PolicyFetchError: Error, Sendable, Hashable {
         case .connection, .timedOut: self = .unreachable(failure.description)
         }
     }
-
-    /// Whether the same request may succeed later.
-    var isRetryable: Bool {
-        switch self {
-        case .unreachable, .canceled: true
-        case .status(let code): code == 408 || code == 429 || code >= 500
-        case .tooLarge: false
-        }
-    }
 }
 
-extension PolicyFetchError: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .unreachable(let detail): "the policy server didn't respond (\(detail)); Tenure tries again later"
-        case .status(let code): "the policy server responded with status \(code); check the URL of the policy"
-        case .tooLarge(let limit):
-            "the policy server's response is larger than \(limit) bytes, so it isn't a policy; check the URL"
-        case .canceled: "the request for the policy was canceled; Tenure tries again later"
+/// Keeps a policy up to date that a web server can replace.
+extension Engine {
+    /// Downloads the signed policy from the developer's web server, if the app set its URL. Does nothing if the last
+    /// request was less than a day ago.
+    func refreshPolicy() async {
+        guard let feed else { return }
+        let now = setup.clock()
+        if let asked = policyRequestedAt, abs(now.timeIntervalSince(asked)) < Self.policyWait { return }
+        policyRequestedAt = now
+        let result: PolicyRefresh
+        do {
+            result = try await withTimeout(setup.options.serviceTimeout) { await feed.refresh() }
+        } catch {
+            result = .failed(.unreachable("\(error)"))
+        }
+        switch result {
+        case .updated(let counter):
+            device.facts.policy = await feed.policy
+            // The stored denials are decisions of the previous policy, so discard them.
+            device.stored.account.denials = []
+            setup.options.log.info("a newer policy is in use, with the counter \(counter)")
+            device.snapshot.note(.policy, .done)
+            device.post()
+        case .unchanged: device.snapshot.note(.policy, .done)
+        case .refused(let error):
+            setup.options.log.error("\(error)")
+            device.snapshot.note(.policy, .failed("\(error)"))
+        case .failed(let error):
+            setup.options.log.info("\(error)")
+            device.snapshot.note(.policy, .failed("\(error)"))
+            // The next search of the App Store asks again.
+            if error.isRetryable { policyRequestedAt = nil }
         }
     }
+
+    /// The time between two requests for the policy, in seconds. It is slightly less than a day, so that an app that is
+    /// opened once a day makes a request each time.
+    private static let policyWait: TimeInterval = 82_800
 }

@@ -1,3 +1,4 @@
+package import Foundation
 import TenureAPI
 public import TenureCore
 
@@ -5,9 +6,7 @@ extension Tenure {
     /// The products and the entitlements that they grant, from the service (`GET /v1/products`, requested once a day)
     /// or else from the policy. Nil if neither is available. If the device has no stored list from the service, waits
     /// until the service responds or the request fails.
-    public var catalog: Tenure.ProductCatalog? {
-        get async { await engine.knownCatalog() }
-    }
+    public var catalog: Tenure.ProductCatalog? { get async { await engine.knownCatalog() } }
 
     /// The products and the entitlements that each product grants, from the policy or the service (`GET /v1/products`).
     /// An app that uses this catalog doesn't need a second list of product IDs.
@@ -29,42 +28,31 @@ extension Tenure {
         private let trials: [String: TenureCore.Trial]
 
         /// Creates the catalog of a policy's products.
-        public init(_ policy: Policy) {
-            self.init(ProductsResponse(policy))
-        }
+        public init(_ policy: Policy) { self.init(ProductsResponse(policy)) }
 
         /// Creates a catalog from a response of the service. Ignores a length that can't be read.
         init(_ response: ProductsResponse) {
             var seen: Set<String> = []
             ids = response.products.map(\.id).filter { seen.insert($0).inserted }
-            grants = Dictionary(
-                response.products.map { product in
-                    (
-                        product.id,
-                        product.grants.map {
-                            Grant(
-                                entitlement: $0.entitlement, length: $0.length.flatMap { CalendarPeriod(iso8601: $0) })
-                        }
-                    )
+            let grants = response.products.map { product in
+                product.grants.map { grant in
+                    Grant(entitlement: grant.entitlement, length: grant.length.flatMap { CalendarPeriod(iso8601: $0) })
                 }
-            ) { first, _ in first }
-            productsByEntitlement = Dictionary(response.entitlements.map { ($0.name, $0.products) }) { first, _ in first
             }
-            trials = Dictionary(
-                response.entitlements.compactMap { entitlement in
-                    TenureCore.Trial(entitlement.trial).map { (entitlement.name, $0) }
-                }
-            ) { first, _ in first }
+            self.grants = Dictionary(zip(response.products.map(\.id), grants)) { first, _ in first }
+            let names = response.entitlements.map(\.name)
+            productsByEntitlement = Dictionary(zip(names, response.entitlements.map(\.products))) { first, _ in first }
+            let trials = response.entitlements.compactMap { entitlement in
+                TenureCore.Trial(entitlement.trial).map { (entitlement.name, $0) }
+            }
+            self.trials = Dictionary(trials) { first, _ in first }
         }
 
         /// A policy for decisions about purchases alone: only these products grant entitlements. Nil if the names in
         /// the service's response are invalid.
         var policy: Policy? {
-            // A policy must have an era (a period with one business model), but no entitlement of this policy depends
-            // on it.
-            try? Policy(
-                app: Policy.App(bundleID: "catalog"), eras: [Era(name: "any", model: .free)],
-                entitlements: productsByEntitlement.map { name, products in
+            Policy(
+                ofPurchases: productsByEntitlement.map { name, products in
                     Entitlement(
                         name: name,
                         products: products.map { id in
@@ -90,6 +78,17 @@ extension Tenure {
     }
 }
 
+extension Policy {
+    /// Creates a policy for decisions about purchases alone. Nil if a name is invalid.
+    init?(ofPurchases entitlements: [Entitlement]) {
+        // A policy must have an era (a period with one business model), but no entitlement of this policy depends on it.
+        let app = Policy.App(bundleID: "catalog")
+        guard let policy = try? Policy(app: app, eras: [Era(name: "any", model: .free)], entitlements: entitlements)
+        else { return nil }
+        self = policy
+    }
+}
+
 extension TenureCore.Trial {
     fileprivate init?(_ trial: ProductsResponse.Trial?) {
         switch (trial?.sessions, trial?.days) {
@@ -97,5 +96,57 @@ extension TenureCore.Trial {
         case (_, let days?) where days > 0: self = .days(days)
         default: return nil
         }
+    }
+}
+
+/// The service's last list of products, stored for the next start.
+package struct CachedCatalog: Sendable, Hashable, Codable {
+    /// The body of the response.
+    package var text: String
+    /// The `ETag` of the response.
+    package var tag: String?
+    /// The time when the list was last fetched or confirmed as unchanged, by this device's clock.
+    package var fetchedAt: Date
+
+    /// The maximum size in bytes, because the keychain isn't for large data.
+    static let maximumTextSize = 256 * 1024
+
+    package init(text: String, tag: String? = nil, fetchedAt: Date) {
+        self.text = text
+        self.tag = tag
+        self.fetchedAt = fetchedAt
+    }
+
+    /// The catalog in `text`. Nil if it can't be read.
+    var catalog: Tenure.ProductCatalog? {
+        (try? JSONDecoder().decode(ProductsResponse.self, from: Data(text.utf8))).map { Tenure.ProductCatalog($0) }
+    }
+}
+
+/// Keeps the service's list of products up to date.
+extension Engine {
+    /// Returns the products from the service, or else from the device's policy. Asks the service first, if the device
+    /// has stored no list from it.
+    func knownCatalog() async -> Tenure.ProductCatalog? {
+        load()
+        if device.stored.catalog == nil {
+            await refreshProducts()
+            device.save()
+        }
+        return device.stored.catalog?.catalog ?? device.facts.policy.map { Tenure.ProductCatalog($0) }
+    }
+
+    /// Requests the list of products from the service, once a day. After a failure, the next search of the App Store
+    /// tries again.
+    func refreshProducts() async {
+        // Several callers share one request.
+        let task =
+            productsTask
+            ?? Task {
+                await service.requestProducts()
+                productsTask = nil
+            }
+        productsTask = task
+        await task.value
     }
 }

@@ -1,5 +1,6 @@
 public import Foundation
 public import TenureCore
+import TenureJSON
 
 extension Tenure {
     /// Entitlements for customers by the version that they first got, by their original purchase date, or by both.
@@ -46,22 +47,16 @@ extension Tenure {
             entitlement: String, versions: [String]? = nil, purchasedBefore: Date? = nil, on platform: Platform? = nil
         ) throws(Tenure.InvalidVersionList) {
             guard versions != nil || purchasedBefore != nil else { throw .noCriteria(entitlement: entitlement) }
-            var read: Set<AppVersion> = []
-            var malformed: [String] = []
-            for text in versions ?? [] {
-                if let version = AppVersion(text) { read.insert(version) } else { malformed.append(text) }
-            }
+            let malformed = (versions ?? []).filter { AppVersion($0) == nil }
             guard malformed.isEmpty else { throw .malformed(malformed) }
             let rule = Rule(
-                entitlement: entitlement, versions: versions == nil ? nil : read, purchasedBefore: purchasedBefore,
-                platform: platform)
+                entitlement: entitlement, versions: versions.map { Set($0.compactMap { AppVersion($0) }) },
+                purchasedBefore: purchasedBefore, platform: platform)
             if !rules.contains(rule) { rules.append(rule) }
         }
 
         /// Removes everything that was registered for an entitlement. Grants from other sources don't change.
-        public mutating func unregister(entitlement: String) {
-            rules.removeAll { $0.entitlement == entitlement }
-        }
+        public mutating func unregister(entitlement: String) { rules.removeAll { $0.entitlement == entitlement } }
 
         /// Returns the entitlements that these rights grant to a customer who got the app in this way.
         ///
@@ -87,9 +82,7 @@ extension Tenure {
             return Set(matching.map(\.entitlement))
         }
     }
-}
 
-extension Tenure {
     /// The reason why `register` refused a rule. A refused rule grants nothing.
     public enum InvalidVersionList: LocalizedError, Sendable, Hashable, CustomStringConvertible {
         /// These texts aren't valid versions.
@@ -98,26 +91,106 @@ extension Tenure {
         case noCriteria(entitlement: String)
 
         /// The problem and its fix on one line, for a log.
-        public var description: String { "\(problem); \(recovery)" }
+        public var description: String { "\(texts.problem); \(texts.recovery)" }
         /// The problem in one English sentence.
-        public var errorDescription: String? { problem }
+        public var errorDescription: String? { texts.problem }
         /// What the developer can do about the problem.
-        public var recoverySuggestion: String? { recovery }
+        public var recoverySuggestion: String? { texts.recovery }
 
-        private var problem: String {
+        private var texts: (problem: String, recovery: String) {
             switch self {
-            case .malformed(let texts):
-                "these aren't versions that the App Store reports: \(texts.map { "`\($0)`" }.joined(separator: ", "))"
+            case .malformed(let versions):
+                (
+                    "these aren't versions that the App Store reports: "
+                        + versions.map { "`\($0)`" }.joined(separator: ", "),
+                    "write numbers separated by periods, such as `1.2`"
+                )
             case .noCriteria(let entitlement):
-                "the rule for `\(entitlement)` has neither versions nor a date, so it would apply to every customer"
+                (
+                    "the rule for `\(entitlement)` has neither versions nor a date, so it would apply to every customer",
+                    "pass `versions`, `purchasedBefore`, or both"
+                )
             }
         }
+    }
 
-        private var recovery: String {
-            switch self {
-            case .malformed: "write numbers separated by periods, such as `1.2`"
-            case .noCriteria: "pass `versions`, `purchasedBefore`, or both"
+    /// Grants an entitlement to customers who first got the app in one of these versions and before the date. Pass
+    /// `versions`, `purchasedBefore` or both; a nil parameter is ignored. Use a policy instead if you can.
+    /// `VersionRights` says why, and explains the parameters.
+    ///
+    /// The grant lasts until the process ends, so register at each start, before the first call of `allows(_:)`.
+    public func register(
+        entitlement: String, versions: [String]? = nil, purchasedBefore: Date? = nil, on platform: Platform? = nil
+    ) async throws(Tenure.InvalidVersionList) {
+        try await engine.register(
+            entitlement: entitlement, versions: versions, purchasedBefore: purchasedBefore, on: platform)
+    }
+
+    /// Removes everything that was registered for an entitlement. Grants from other sources don't change.
+    public func unregister(entitlement: String) async { await engine.unregister(entitlement: entitlement) }
+}
+
+extension Engine {
+    /// Adds a rule, and publishes the answers that it changes.
+    fileprivate func register(
+        entitlement: String, versions: [String]?, purchasedBefore: Date?, on platform: Platform?
+    ) throws(Tenure.InvalidVersionList) {
+        load()
+        try device.facts.lists.register(
+            entitlement: entitlement, versions: versions, purchasedBefore: purchasedBefore, on: platform)
+        device.post()
+    }
+
+    fileprivate func unregister(entitlement: String) {
+        load()
+        device.facts.lists.unregister(entitlement: entitlement)
+        device.post()
+    }
+}
+
+/// Adds the rights that the app registered with `Tenure.register` to the answers.
+extension Evaluation {
+    /// Returns the answers with the rights from `Tenure.register` added. Granted answers don't change.
+    ///
+    /// An entitlement that neither the policy nor the service has is denied if it is registered only for other versions
+    /// or dates than the customer's. Until the app transaction was read, it is undetermined instead.
+    func answers(addingTo answers: [String: Tenure.Answer]) -> [String: Tenure.Answer] {
+        var answers = answers
+        let now = stored.time.now(clock)
+        let owned = acquisitions(in: stored.account.proofs)
+        for name in facts.lists.entitlements where answers[name]?.outcome != .granted {
+            let matching = owned.first { facts.lists.rights(of: $0, in: environment, at: now).contains(name) }
+            if let matching {
+                answers[name] = .registered(name, title: title(of: name), matching)
+            } else if answers[name] == nil {
+                answers[name] =
+                    snapshot.appTransaction == nil
+                    ? .unanswered(name, title: title(of: name)) : .notRegistered(name, title: title(of: name))
             }
         }
+        return answers
+    }
+}
+
+extension Tenure.Answer {
+    /// Returns a granted answer, with the version and date in which the customer got the app (`acquisition`) as facts.
+    fileprivate static func registered(_ entitlement: String, title: String?, _ acquisition: Acquisition) -> Self {
+        var facts: [String: [String]] = [:]
+        facts["originalAppVersion"] = acquisition.originalAppVersion.map { [$0] }
+        facts["originalPurchaseDate"] = acquisition.originalPurchaseDate.map { [$0.rfc3339] }
+        return Self(
+            entitlement: entitlement, outcome: .granted, until: nil,
+            sentence: "“\(title ?? entitlement)” is yours: you got the app early enough.",
+            reasons: [Reason(DeviceReason.registeredVersion.rawValue, facts)], nextSteps: [])
+    }
+
+    /// Returns the denial of an entitlement that was registered only for other versions or dates than the customer's.
+    fileprivate static func notRegistered(_ entitlement: String, title: String?) -> Self {
+        Self(
+            entitlement: entitlement, outcome: .denied, until: nil,
+            sentence:
+                "“\(title ?? entitlement)” isn't included with your copy of the app: it was included only for people who got the app earlier. "
+                + "If this seems wrong, please contact our support team.",
+            reasons: [Reason(DeviceReason.notRegistered.rawValue)], nextSteps: [])
     }
 }

@@ -14,9 +14,7 @@ package struct ServiceConnection: Sendable {
     private static let maximumAnswerSize = 4 * 1024 * 1024
 
     /// - Parameter app: the name of the app, if the service has several apps.
-    package init(
-        url: URL, app: String?, timeout: Double, transport: any Transport = URLSessionTransport.shared
-    ) {
+    package init(url: URL, app: String?, timeout: Double, transport: any Transport = URLSessionTransport.shared) {
         self.url = app.map { url.appendingPath("apps/" + Self.pathSegment($0)) } ?? url
         self.timeout = timeout
         self.transport = transport
@@ -52,22 +50,15 @@ package struct ServiceConnection: Sendable {
         name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["/"])) ?? name
     }
 
-    /// The result of a request for the products.
-    enum Products: Sendable {
-        /// The products still have the `ETag` of the request.
-        case unchanged
-        /// The new list of products as JSON, and its `ETag`.
-        case changed(String, tag: String?)
-    }
-
-    /// Requests the products and the entitlements that they grant: JSON that decodes as `ProductsResponse`.
+    /// Requests the products and the entitlements that they grant. Returns them as JSON that decodes as
+    /// `ProductsResponse`, with its `ETag`. Nil if the products still have the `ETag` of the request.
     ///
     /// - Parameter tag: the `ETag` of the list that the device has; nil to request the list in any case.
-    func products(unlessTagged tag: String?) async throws(ServiceFailure) -> Products {
+    func products(unlessTagged tag: String?) async throws(ServiceFailure) -> (text: String, tag: String?)? {
         var request = request("v1/products")
-        if let tag { request.headers["If-None-Match"] = tag }
+        request.headers["If-None-Match"] = tag
         let response = try await response(to: request)
-        if response.status == 304, tag != nil { return .unchanged }
+        if response.status == 304, tag != nil { return nil }
         let _: ProductsResponse = try read(response)
         guard response.body.count <= CachedCatalog.maximumTextSize,
             let text = String(bytes: response.body, encoding: .utf8)
@@ -76,7 +67,7 @@ package struct ServiceConnection: Sendable {
                 "the service's list of products has more than \(CachedCatalog.maximumTextSize) bytes; name fewer products in the policy"
             )
         }
-        return .changed(text, tag: response.header("ETag"))
+        return (text: text, tag: response.header("ETag"))
     }
 
     /// Requests the catalog of asset packs, and links to the packs that the customer with this access token may use.
@@ -100,11 +91,10 @@ package struct ServiceConnection: Sendable {
         var request = request(path)
         if let token { request.headers["Authorization"] = "Bearer \(token)" }
         if !languages.isEmpty { request.headers["Accept-Language"] = Self.acceptLanguage(languages) }
-        do {
-            request.post(json: try JSONEncoder().encode(body))
-        } catch {
+        guard let json = try? JSONEncoder().encode(body) else {
             throw .noAnswer("the request can't be encoded as JSON")
         }
+        request.post(json: json)
         return try read(try await response(to: request))
     }
 
@@ -138,19 +128,11 @@ package struct ServiceConnection: Sendable {
             }
             throw .refused(problem, retryAfter: response.retryAfter)
         }
-        do {
-            return try JSONDecoder().decode(Answer.self, from: response.body)
-        } catch {
+        guard let answer = try? JSONDecoder().decode(Answer.self, from: response.body) else {
             throw .noAnswer("the response isn't from a Tenure service; check the service's URL")
         }
+        return answer
     }
-}
-
-/// A token that gives access to the service's API for a limited time.
-struct AccessToken: Sendable, Hashable {
-    let value: String
-    /// The time when the token expires, by this device's clock.
-    let expiresAt: Date
 }
 
 /// Why the service returned no valid response.
@@ -176,5 +158,29 @@ extension URL {
     fileprivate func appendingPath(_ path: String) -> URL {
         let text = absoluteString
         return URL(string: (text.hasSuffix("/") ? text : text + "/") + path) ?? appendingPathComponent(path)
+    }
+}
+
+/// Reads the header `Retry-After`.
+extension TransportResponse {
+    /// The seconds that the server asks the client to wait before the next request. Nil if the response has no valid
+    /// `Retry-After`.
+    ///
+    /// RFC 9110, section 10.2.3, allows a number or a date. A date is compared with the server's own `Date`, because
+    /// the device's clock may be wrong.
+    var retryAfter: Double? {
+        guard let text = header("Retry-After") else { return nil }
+        if let seconds = Double(text) { return seconds.isFinite ? max(0, seconds) : nil }
+        guard let date = Self.date(text), let now = header("Date").flatMap(Self.date) else { return nil }
+        return max(0, date.timeIntervalSince(now))
+    }
+
+    /// Reads a date in the preferred format of HTTP, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    private static func date(_ text: String) -> Date? {
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(secondsFromGMT: 0)
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.date(from: text)
     }
 }

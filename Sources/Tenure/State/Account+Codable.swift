@@ -9,8 +9,7 @@ import TenureCore
 extension Account: Codable {
     private enum CodingKeys: String, CodingKey {
         case environment, bundleID, appTransactionID, proofs, purchases, renewals, entitlementToken, keyStatements,
-            serviceAnswers, answeredAt, denials, stale, persona, sentEverything, unanswered, refused,
-            delivered, granted
+            serviceAnswers, answeredAt, denials, stale, persona, sentEverything, unanswered, refused, delivered, granted
     }
 
     package init(from decoder: any Decoder) throws {
@@ -73,25 +72,23 @@ private struct StoredProof: Codable {
     var preorder: Date?
     var revoked: Date?
     var expires: Date?
+}
 
-    init(_ proof: AppProof) {
-        kind = proof.kind.rawValue
-        signed = proof.signedDate
+extension StoredProof {
+    fileprivate init(_ proof: AppProof) {
+        self.init(
+            kind: proof.kind.rawValue, signed: proof.signedDate, platform: proof.originalPlatform?.rawValue,
+            version: proof.originalAppVersion, date: proof.originalPurchaseDate, preorder: proof.preorderDate,
+            revoked: proof.revocationDate, expires: proof.expirationDate)
         switch proof.id {
         case .appTransaction(let id): appTransactionID = id
         case .download(let id): downloadID = id
         case nil: break
         }
-        platform = proof.originalPlatform?.rawValue
-        version = proof.originalAppVersion
-        date = proof.originalPurchaseDate
-        preorder = proof.preorderDate
-        revoked = proof.revocationDate
-        expires = proof.expirationDate
     }
 
     /// The proof. Nil if another release of Tenure stored a kind that this release doesn't know.
-    var proof: AppProof? {
+    fileprivate var proof: AppProof? {
         AppProof.Kind(rawValue: kind).map {
             AppProof(
                 kind: $0, signedDate: signed,
@@ -114,21 +111,18 @@ private struct StoredPurchase: Codable {
     var upgraded: Bool?
     var shared: Bool?
     var signed: Date?
+}
 
-    init(_ purchase: Purchase) {
-        id = purchase.transactionID
-        original = purchase.originalTransactionID
-        product = purchase.productID
-        type = purchase.type?.storedName
-        bought = purchase.purchaseDate
-        expires = purchase.expiresDate
-        revoked = purchase.revocationDate
-        upgraded = purchase.isUpgraded ? true : nil
-        shared = purchase.isFamilyShared ? true : nil
-        signed = purchase.signedDate
+extension StoredPurchase {
+    fileprivate init(_ purchase: Purchase) {
+        self.init(
+            id: purchase.transactionID, original: purchase.originalTransactionID, product: purchase.productID,
+            type: purchase.type?.storedName, bought: purchase.purchaseDate, expires: purchase.expiresDate,
+            revoked: purchase.revocationDate, upgraded: purchase.isUpgraded ? true : nil,
+            shared: purchase.isFamilyShared ? true : nil, signed: purchase.signedDate)
     }
 
-    var purchase: Purchase {
+    fileprivate var purchase: Purchase {
         Purchase(
             transactionID: id, originalTransactionID: original, productID: product,
             type: type.map { Purchase.ProductType(storedName: $0) }, purchaseDate: bought, expiresDate: expires,
@@ -144,16 +138,16 @@ private struct StoredRenewal: Codable {
     var grace: Date?
     var retries: Bool?
     var signed: Date?
+}
 
-    init(_ renewal: Renewal) {
-        original = renewal.originalTransactionID
-        product = renewal.productID
-        grace = renewal.gracePeriodExpiresDate
-        retries = renewal.isInBillingRetryPeriod ? true : nil
-        signed = renewal.signedDate
+extension StoredRenewal {
+    fileprivate init(_ renewal: Renewal) {
+        self.init(
+            original: renewal.originalTransactionID, product: renewal.productID, grace: renewal.gracePeriodExpiresDate,
+            retries: renewal.isInBillingRetryPeriod ? true : nil, signed: renewal.signedDate)
     }
 
-    var renewal: Renewal {
+    fileprivate var renewal: Renewal {
         Renewal(
             originalTransactionID: original, productID: product, gracePeriodExpiresDate: grace,
             isInBillingRetryPeriod: retries ?? false, signedDate: signed)

@@ -41,8 +41,7 @@ extension Account {
         let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unansweredTransactions)
         merged.unansweredTransactions = unansweredTransactions.filter {
             stored.isUnanswered($0) || answered.contains($0)
-        }.union(
-            stored.unansweredTransactions.filter { isUnanswered($0) || answered.contains($0) })
+        }.union(stored.unansweredTransactions.filter { isUnanswered($0) || answered.contains($0) })
         // A transaction that either process has removed is finished.
         merged.deliveredTransactions = deliveredTransactions.subtracting(
             base.deliveredTransactions.subtracting(stored.deliveredTransactions)
@@ -66,8 +65,7 @@ extension Account {
         if persona != stored.persona { return service }
         let isMine =
             stored.service == base.service
-            || (service != base.service
-                && (answeredAt ?? .distantPast) >= (stored.answeredAt ?? .distantPast))
+            || (service != base.service && (answeredAt ?? .distantPast) >= (stored.answeredAt ?? .distantPast))
         var answer = isMine ? service : stored.service
         if (isMine ? signedFacts : stored.signedFacts) != mergedFacts { answer.answeredAt = nil }
         return answer

@@ -223,32 +223,25 @@ package struct Account: Sendable, Hashable {
         if let revoked = proofs.lastIndex(where: { $0.revocationDate != nil }) { kept.insert(revoked) }
         return kept.sorted().map { proofs[$0] }
     }
+
+    // MARK: Facts
+
+    // If the App Store signs the same facts again, only the signing date differs. A new signing date isn't new evidence.
+
+    /// The facts that the App Store signed, without signing dates. Two copies of an account with the same facts have
+    /// the same evidence.
+    typealias SignedFacts = (AppStoreEnvironment?, AppProof?, Set<Purchase>, Set<Renewal>)
+
+    /// The facts of this copy.
+    var signedFacts: SignedFacts {
+        let (purchases, renewals) = (purchases.map(\.withoutSigning), renewals.map(\.withoutSigning))
+        return (environment, proofs.last?.withoutSigning, Set(purchases), Set(renewals))
+    }
 }
 
 extension AcquisitionKey {
     fileprivate init(ofAppTransaction id: String) {
         self.init(appTransactionID: id, downloadID: nil, originalPurchaseDate: nil)
-    }
-}
-
-// If the App Store signs the same facts again, only the signing date differs. A new signing date isn't new evidence.
-
-extension Account {
-    /// The facts that the App Store signed, without signing dates. Two copies of an account with the same facts have
-    /// the same evidence.
-    struct SignedFacts: Hashable {
-        let environment: AppStoreEnvironment?
-        let proof: AppProof?
-        let purchases: Set<Purchase>
-        let renewals: Set<Renewal>
-    }
-
-    /// The facts of this copy.
-    var signedFacts: SignedFacts {
-        SignedFacts(
-            environment: environment, proof: proofs.last?.withoutSigning,
-            purchases: Set(purchases.map(\.withoutSigning)),
-            renewals: Set(renewals.map(\.withoutSigning)))
     }
 }
 

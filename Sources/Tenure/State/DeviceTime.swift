@@ -71,9 +71,7 @@ struct DeviceTime: Sendable, Hashable, Codable {
     func age(_ clock: Date) -> TimeInterval { max(0, clock.timeIntervalSince(firstSeen)) }
 
     /// Begins a period. If it has already begun, the earlier beginning is kept.
-    mutating func begin(_ name: String, at clock: Date) {
-        beginnings[name] = min(beginnings[name] ?? clock, clock)
-    }
+    mutating func begin(_ name: String, at clock: Date) { beginnings[name] = min(beginnings[name] ?? clock, clock) }
 
     /// Returns the seconds since a period began. Nil if it hasn't begun.
     func elapsed(since name: String, _ clock: Date) -> TimeInterval? {
@@ -98,8 +96,7 @@ struct DeviceTime: Sendable, Hashable, Codable {
         merged.lastClock = max(merged.lastClock, theirs.lastClock)
         merged.firstSeen = min(merged.firstSeen, theirs.firstSeen)
         merged.beginnings.merge(theirs.beginnings, uniquingKeysWith: min)
-        let signings = [newestSigning, stored.newestSigning].compactMap(\.self)
-        merged.newestSigning = signings.max()
+        merged.newestSigning = [newestSigning, stored.newestSigning].compactMap(\.self).max()
         return merged
     }
 

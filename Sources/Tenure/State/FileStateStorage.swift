@@ -6,29 +6,23 @@ import TenureFiles
 /// secret with which the state is sealed (see `SealedState`).
 package struct FileStateStorage: StateStorage {
     package let folder: URL
-    private let state: WholeFile
-    private let secretFile: WholeFile
-    private let lock: InterProcessLock
 
     static let stateName = "state"
     static let secretName = "secret"
     static let lockName = "lock"
     private static let secretSize = 32
 
-    package init(folder: URL) {
-        self.folder = folder
-        let path = folder.path
-        state = WholeFile(path: path + "/" + Self.stateName)
-        secretFile = WholeFile(path: path + "/" + Self.secretName)
-        lock = InterProcessLock(path: path + "/" + Self.lockName)
-    }
+    package init(folder: URL) { self.folder = folder }
+
+    private var state: WholeFile { WholeFile(path: folder.path + "/" + Self.stateName) }
+    private var secretFile: WholeFile { WholeFile(path: folder.path + "/" + Self.secretName) }
 
     package func read() throws -> Data? { try contents(of: state) }
 
     package func update(_ change: (Data?) throws -> Data) throws {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try lock.withLock {
+        try InterProcessLock(path: folder.path + "/" + Self.lockName).withLock {
             let before = try contents(of: state)
             let after = try change(before)
             if after != before { try state.write(after, replacing: true) }
@@ -63,9 +57,9 @@ package struct FileStateStorage: StateStorage {
         // The client never writes a larger file. Empty data has no valid seal, so the state is rejected.
         return contents.count <= SealedState.maximumSize ? Data(contents) : Data()
     }
-}
 
-extension FileStateStorage {
+    // MARK: Folders
+
     /// Returns the storage in `$XDG_DATA_HOME/tenure/NAME`, or in `~/.local/share/tenure/NAME` if the variable isn't
     /// set.
     package static func standard(name: String) -> FileStateStorage {
@@ -79,15 +73,11 @@ extension FileStateStorage {
 
     /// The folder `tenure` in the user's data folder.
     private static var root: URL {
-        let environment = ProcessInfo.processInfo.environment
-        let data: URL
-        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
-            data = URL(fileURLWithPath: path, isDirectory: true)
-        } else {
-            data = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
-                .appendingPathComponent(".local/share", isDirectory: true)
+        if let path = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], path.hasPrefix("/") {
+            return URL(fileURLWithPath: path, isDirectory: true).appendingPathComponent("tenure", isDirectory: true)
         }
-        return data.appendingPathComponent("tenure", isDirectory: true)
+        return URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
+            .appendingPathComponent(".local/share/tenure", isDirectory: true)
     }
 
     /// Returns a name as a file name that can't lead out of its folder.

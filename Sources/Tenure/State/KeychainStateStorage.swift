@@ -1,32 +1,23 @@
 #if canImport(Security)
-    package import Foundation
+    import Foundation
     import Security
 
     /// Stores the state in one keychain item. The item survives a reinstallation of the app. It isn't synchronized to
     /// other devices or included in backups.
-    package struct KeychainStateStorage: StateStorage {
-        private let account: String
+    struct KeychainStateStorage: StateStorage {
+        /// The bundle ID of the app that the state belongs to.
+        let name: String
         /// The App Group of the apps and extensions that can read the item. Nil if only the app can.
-        private let group: String?
-        private let lock: InterProcessLock
-        private let folder: URL
-
-        /// - Parameters:
-        ///   - name: the bundle ID of the app that the state belongs to.
-        ///   - folder: the folder of the lock file. For a group, it is in the group's container.
-        package init(name: String, group: String? = nil, folder: URL) {
-            account = name
-            self.group = group
-            self.folder = folder
-            lock = InterProcessLock(path: folder.path + "/" + FileStateStorage.lockName)
-        }
+        let group: String?
+        /// The folder of the lock file. For a group, it is in the group's container.
+        let folder: URL
 
         private var query: [CFString: Any] {
             // A query without a group searches all groups of the app. So the shared item has another service name than
             // the private item.
             var query: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword, kSecAttrService: group == nil ? "tenure" : "tenure.shared",
-                kSecAttrAccount: account,
+                kSecAttrAccount: name,
             ]
             if let group { query[kSecAttrAccessGroup] = group }
             // Use this keychain on the Mac, too: the file-based keychain would ask the customer for a password.
@@ -34,7 +25,7 @@
             return query
         }
 
-        package func read() throws -> Data? {
+        func read() throws -> Data? {
             var query = query
             query[kSecReturnData] = true
             query[kSecMatchLimit] = kSecMatchLimitOne
@@ -47,9 +38,9 @@
             }
         }
 
-        package func update(_ change: (Data?) throws -> Data) throws {
+        func update(_ change: (Data?) throws -> Data) throws {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try lock.withLock {
+            try InterProcessLock(path: folder.path + "/" + FileStateStorage.lockName).withLock {
                 let before = try read()
                 let after = try change(before)
                 if after != before { try write(after) }
@@ -61,17 +52,15 @@
                 kSecValueData: contents, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
             ]
             var status = SecItemUpdate(query as CFDictionary, change as CFDictionary)
-            if status == errSecItemNotFound {
-                status = SecItemAdd(query.merging(change) { $1 } as CFDictionary, nil)
-            }
+            if status == errSecItemNotFound { status = SecItemAdd(query.merging(change) { $1 } as CFDictionary, nil) }
             guard status == errSecSuccess else { throw StateStorageError(status, operation: "write") }
         }
 
         /// Returns an empty key for the HMAC that protects the state against changes. Other apps can't access the
         /// keychain item, so no secret key is needed.
-        package func secret() throws -> Data { Data() }
+        func secret() throws -> Data { Data() }
 
-        package func remove() throws {
+        func remove() throws {
             let status = SecItemDelete(query as CFDictionary)
             guard status == errSecSuccess || status == errSecItemNotFound else {
                 throw StateStorageError(status, operation: "remove from")

@@ -1,4 +1,6 @@
 import Foundation
+import TenureCore
+import TenureFiles
 
 /// Where a process keeps its state (what Tenure knows about the customer between two starts).
 struct StateLocation: Sendable {
@@ -21,12 +23,8 @@ extension StateLocation {
             return
         }
         guard host.mayShareKeychain else { throw .appClip }
-        guard Self.isName(group) else { throw .invalidName(group) }
+        guard FileStateStorage.fileName(for: group) == group, !group.isEmpty else { throw .invalidName(group) }
         self = try Self.shared(group, options, host)
-    }
-
-    private static func isName(_ group: String) -> Bool {
-        FileStateStorage.fileName(for: group) == group && !group.isEmpty
     }
 }
 
@@ -62,9 +60,8 @@ extension StateLocation {
         private static func inKeychain(
             name: String, group: String?, folder: URL, _ log: @escaping @Sendable (String) -> Void
         ) -> StateLocation {
-            let storage = FallbackStateStorage(
-                KeychainStateStorage(name: name, group: group, folder: folder), file: FileStateStorage(folder: folder),
-                log: log)
+            let keychain = KeychainStateStorage(name: name, group: group, folder: folder)
+            let storage = FallbackStateStorage(keychain: keychain, file: FileStateStorage(folder: folder), log: log)
             return StateLocation(
                 storage: storage, gracePeriod: GracePeriodFile(url: folder.appendingPathComponent("unreadable-since")))
         }
@@ -99,7 +96,117 @@ extension StateLocation {
     }
 #endif
 
+/// Why the access group (an App Group in which the app and its extensions share the state) can't be used.
+struct AccessGroupError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The description without the fix.
+    let problem: String
+    private let recovery: String
+
+    var description: String { "\(problem); \(recovery)" }
+
+    /// The app's entitlements don't contain the group.
+    static func missing(_ group: String) -> Self {
+        Self(
+            problem: "the app has no access group `\(group)`",
+            recovery: "add the group to the App Groups of the app and of each extension")
+    }
+
+    /// The text isn't a valid name of a group.
+    static func invalidName(_ group: String) -> Self {
+        Self(
+            problem: "`\(group)` isn't the name of an access group",
+            recovery: "use letters, digits, periods and hyphens, such as `group.com.example.app`")
+    }
+
+    /// An App Clip can't share its keychain.
+    static let appClip = Self(
+        problem: "an App Clip can't share a keychain", recovery: "leave `Options.accessGroup` unset in the App Clip")
+}
+
 /// The name under which this app stores its state.
-enum AppName {
-    static var ofThisApp: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
+enum AppName { static var ofThisApp: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName } }
+
+/// A file that records since when the stored state has been unreadable. Unlike the state, the file can be read before
+/// the device was unlocked for the first time since it started.
+///
+/// Without the file, each start with a locked keychain would begin a new grace period, in which undetermined
+/// entitlements are allowed. The file has no data about the customer, so it isn't protected.
+struct GracePeriodFile: Sendable {
+    let url: URL
+    private static let maximumSize = 4096
+
+    /// Begins the grace period, unless an earlier start has begun it. Returns the device's time, in which `firstSeen`
+    /// is the beginning of the grace period.
+    func begin(at clock: Date) -> DeviceTime {
+        let known = read()
+        var time = known ?? DeviceTime(clock: clock)
+        time.observe(clock: clock)
+        if known.map({ !$0.agrees(with: time) }) ?? true { write(time) }
+        return time
+    }
+
+    /// Ends the grace period, because the state was read. If the state becomes unreadable again, a new period begins.
+    func end() { _ = unlink(url.path) }
+
+    private func read() -> DeviceTime? {
+        guard let contents = try? WholeFile(path: url.path).read(maximumSize: Self.maximumSize),
+            let time = try? JSONDecoder().decode(DeviceTime.self, from: Data(contents)), !time.isImpossible
+        else { return nil }
+        return time
+    }
+
+    /// Writes the file. If it can't be written, the grace period begins again at the next start.
+    private func write(_ time: DeviceTime) {
+        guard let data = try? JSONEncoder().encode(time) else { return }
+        try? FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        #if canImport(Darwin)
+            guard (try? data.write(to: url, options: [.atomic, .noFileProtection])) != nil else { return }
+            // Exclude the file from backups: it must not be restored on another device.
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = true
+            var url = url
+            try? url.setResourceValues(values)
+        #else
+            try? WholeFile(path: url.path).write(data, replacing: true)
+        #endif
+    }
+}
+
+/// Stores the state in the keychain, or in a file if this process can't use the keychain.
+///
+/// A Mac app that was signed without a team can't use the data-protection keychain. If the keychain is only locked, no
+/// file is used: the state in the keychain is read again after the device is unlocked.
+struct FallbackStateStorage: StateStorage {
+    let keychain: any StateStorage
+    let file: any StateStorage
+    let log: @Sendable (String) -> Void
+    /// Whether the keychain has refused this process.
+    private let isRefused = Locked(false)
+
+    func read() throws -> Data? { try attempt { try $0.read() } }
+
+    func update(_ change: (Data?) throws -> Data) throws { try attempt { try $0.update(change) } }
+
+    func secret() throws -> Data { try attempt { try $0.secret() } }
+
+    func remove() throws { try attempt { try $0.remove() } }
+
+    /// Returns a log that writes only its first line. All storages of a process share this log, because the keychain
+    /// refuses all of them for the same reason.
+    static func loggingOnce(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
+        let isWritten = Locked(false)
+        return { line in if !isWritten.exchange(true) { log(line) } }
+    }
+
+    /// Uses the keychain, or the file after the keychain has refused this process.
+    private func attempt<Result>(_ operation: (any StateStorage) throws -> Result) throws -> Result {
+        if isRefused.withLock({ $0 }) { return try operation(file) }
+        do {
+            return try operation(keychain)
+        } catch let error as StateStorageError {
+            guard case .refused = error else { throw error }
+            if !isRefused.exchange(true) { log("\(error); the state is kept in a file that only its user can read") }
+            return try operation(file)
+        }
+    }
 }

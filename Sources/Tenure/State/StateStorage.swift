@@ -20,7 +20,7 @@ package protocol StateStorage: Sendable {
 }
 
 /// Why the state can't be read or written.
-enum StateStorageError: Error, Sendable, Hashable {
+enum StateStorageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The keychain is locked until the first unlock after a restart.
     case locked(operation: String)
     /// This process can't use the keychain, because the app lacks the entitlement.
@@ -31,10 +31,8 @@ enum StateStorageError: Error, Sendable, Hashable {
     case lockTimeout(path: String)
     /// The lock file can't be opened.
     case lockUnavailable(path: String, reason: String)
-}
 
-extension StateStorageError: CustomStringConvertible {
-    package var description: String {
+    var description: String {
         switch self {
         case .locked(let operation):
             "can't \(operation) the keychain before the device is unlocked; the client tries again after the unlock"
@@ -46,5 +44,87 @@ extension StateStorageError: CustomStringConvertible {
         case .lockUnavailable(let path, let reason):
             "can't open the lock file `\(path)` (\(reason)); check its permissions"
         }
+    }
+}
+
+/// The result of reading the stored state.
+package enum StateReadResult: Sendable {
+    /// The stored state.
+    case state(StoredState)
+    /// There is no state: it's the first start, or the first start after a reinstallation that removed the state.
+    case missing
+    /// The stored state is invalid, so the client ignores and replaces it.
+    case rejected(reason: String)
+    /// There may be a state that can't be read now, so the client must not replace it.
+    case unreadable(reason: String)
+}
+
+extension StateStorage {
+    /// Reads the stored state.
+    ///
+    /// - Parameter device: the hash of this device's verification ID. Nil if StoreKit doesn't provide the ID.
+    package func load(device: String?) -> StateReadResult {
+        do {
+            return try decode(try read(), device: device)
+        } catch {
+            return .unreadable(reason: "\(error)")
+        }
+    }
+
+    /// Replaces the stored state with the state that `change` returns, with a lock that keeps out other processes.
+    package func update(device: String?, _ change: (StateReadResult) throws -> StoredState) throws {
+        try update { bytes in
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            let contents = try encoder.encode(try change(try decode(bytes, device: device)))
+            return SealedState.seal(contents, with: try secret())
+        }
+    }
+
+    /// Checks the seal of stored bytes (see `SealedState`), decodes the state, and checks that it is from this device.
+    package func decode(_ bytes: Data?, device: String?) throws -> StateReadResult {
+        guard let bytes else { return .missing }
+        guard let contents = SealedState.open(bytes, with: try secret()) else {
+            return .rejected(reason: "the state was changed or truncated, or is from another device")
+        }
+        guard let state = try? JSONDecoder().decode(StoredState.self, from: contents) else {
+            return .rejected(reason: "another release of Tenure wrote the state in another format")
+        }
+        if let device, let theirs = state.device, device != theirs {
+            return .rejected(reason: "the state is from another device")
+        }
+        guard !state.time.isImpossible else { return .rejected(reason: "the dates in the state contradict each other") }
+        return .state(state)
+    }
+}
+
+/// A lock that one process at a time holds, and one `Tenure` at a time within a process.
+///
+/// If the process ends, the kernel releases the lock, even after a crash.
+struct InterProcessLock {
+    let path: String
+
+    private static let attempts = 200
+    /// The pause between two attempts, in microseconds.
+    private static let pause: UInt32 = 10_000
+
+    /// Runs `body` with the lock, and waits at most 2 seconds for it.
+    func withLock<Result>(_ body: () throws -> Result) throws -> Result {
+        // Child processes must not inherit the descriptor: they would hold the lock as long as they run.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw unavailable }
+        // Closing the file releases the lock.
+        defer { _ = close(descriptor) }
+        for attempt in 1...Self.attempts {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return try body() }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw unavailable }
+            if attempt < Self.attempts { usleep(Self.pause) }
+        }
+        throw StateStorageError.lockTimeout(path: path)
+    }
+
+    /// The error for the system call that has just failed.
+    private var unavailable: StateStorageError {
+        .lockUnavailable(path: path, reason: String(cString: strerror(errno)).lowercased())
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// This process's copy of the stored state (what Tenure knows about the customer between two starts), merged with the
 /// changes of other processes.
@@ -7,12 +6,8 @@ import TenureCore
 /// `init` reads nothing. `reload` reads the stored state; `save` and `update` write it. All three keep the changes of
 /// other processes.
 struct WorkingState: Sendable {
-    private let storage: any StateStorage
-    /// The app's own storage, which an earlier release used before the app shared its state with its extensions through
-    /// an access group. The state in it, the *private state*, is moved to `storage`.
-    private let formerStorage: (any StateStorage)?
-    /// The file that records since when the state has been unreadable. Nil on platforms without device locks.
-    private let gracePeriod: GracePeriodFile?
+    /// The storages and files of the state. The state in `formerStorage`, the *private state*, is moved to `storage`.
+    private let location: StateLocation
     /// The hash of the device ID. Nil if StoreKit doesn't provide the ID.
     private let device: String?
     private let distribution: Tenure.Distribution
@@ -37,9 +32,7 @@ struct WorkingState: Sendable {
         _ location: StateLocation, device: String?, distribution: Tenure.Distribution, ownsState: Bool = true,
         persona: String?, clock: Date
     ) {
-        storage = location.storage
-        formerStorage = location.formerStorage
-        gracePeriod = location.gracePeriod
+        self.location = location
         self.device = device
         self.distribution = distribution
         self.ownsState = ownsState
@@ -57,19 +50,18 @@ struct WorkingState: Sendable {
     /// the device was unlocked.
     @discardableResult
     mutating func reload(at clock: Date) -> StateReadResult {
-        let result = storage.load(device: device)
+        let result = location.storage.load(device: device)
         switch result {
         case .state(let theirs):
             current = merged(with: theirs, at: clock)
             stored = theirs
-        case .missing, .rejected: stored = nil
-        case .unreadable: break
-        }
-        if case .unreadable = result {
-            isUnreadable = true
-            if let time = gracePeriod?.begin(at: clock) { current.time.countWaiting(from: time, at: clock) }
-        } else {
             endGracePeriod()
+        case .missing, .rejected:
+            stored = nil
+            endGracePeriod()
+        case .unreadable:
+            isUnreadable = true
+            if let time = location.gracePeriod?.begin(at: clock) { current.time.countWaiting(from: time, at: clock) }
         }
         moveFormerState(at: clock)
         return result
@@ -106,7 +98,7 @@ struct WorkingState: Sendable {
         var next = current
         var result: Result?
         do {
-            try storage.update(device: device) { found in
+            try location.storage.update(device: device) { found in
                 if case .state(let theirs) = found {
                     known = before.merged(with: theirs, at: clock)
                     read = theirs
@@ -134,7 +126,7 @@ struct WorkingState: Sendable {
     /// Adds the private state to the shared state, and then removes the private state. After a failure, the next call
     /// tries again.
     private mutating func moveFormerState(at clock: Date) {
-        guard let formerStorage else { return }
+        guard let formerStorage = location.formerStorage else { return }
         do {
             guard let bytes = try formerStorage.read() else { return }
             let digest = SealedState.digest(of: bytes)
@@ -164,7 +156,7 @@ struct WorkingState: Sendable {
     /// Ends the grace period for the time in which the state is unreadable, because the state was read or written.
     private mutating func endGracePeriod() {
         // An earlier process may have begun the grace period, so end it even if this process didn't begin it.
-        gracePeriod?.end()
+        location.gracePeriod?.end()
         isUnreadable = false
     }
 }

@@ -57,9 +57,7 @@ private struct Speech {
         let price = money(product.price, of: product)
         switch (product.kind, product.period) {
         case (.autoRenewable, let period?) where isRecurring: return recurring(price, each: period)
-        case (.autoRenewable, let period?), (.nonRenewing, let period?):
-            return fill(
-                words.upFront, ["price": price, "length": length(period, words.upFrontLength ?? words.length)])
+        case (.autoRenewable, let period?), (.nonRenewing, let period?): return upFront(price, for: period)
         case (.nonConsumable, _): return fill(words.once, ["price": price])
         // The length of these products is unknown.
         case (.consumable, _), (.autoRenewable, nil), (.nonRenewing, nil): return price
@@ -69,15 +67,12 @@ private struct Speech {
     /// Returns the introductory offer. Nil if there is no offer.
     func offer(of product: Tenure.ProductTerms) -> String? {
         guard let offer = product.offer else { return nil }
-        func upFront(_ amount: Decimal) -> String {
-            let length = length(offer.length, words.upFrontLength ?? words.length)
-            return fill(words.upFront, ["price": money(amount, of: product), "length": length])
-        }
         switch offer.payment {
         case .free: return fill(words.free, ["length": length(offer.length, words.length)])
-        case .upFront(let amount): return upFront(amount)
+        case .upFront(let amount): return upFront(money(amount, of: product), for: offer.length)
         // There is only one payment.
-        case .asYouGo(let amount, let period) where period == offer.length: return upFront(amount)
+        case .asYouGo(let amount, let period) where period == offer.length:
+            return upFront(money(amount, of: product), for: offer.length)
         case .asYouGo(let amount, let period):
             let price = recurring(money(amount, of: product), each: period)
             let length = length(offer.length, words.duringLength ?? words.length)
@@ -85,10 +80,14 @@ private struct Speech {
         }
     }
 
+    /// Returns a price that is paid once for a length, such as `$24.99 for 1 year`.
+    private func upFront(_ price: String, for period: CalendarPeriod) -> String {
+        fill(words.upFront, ["price": price, "length": length(period, words.upFrontLength ?? words.length)])
+    }
+
     /// Returns a price that is paid in each period, such as `$24.99 per year` or `$9.99 every 3 months`.
     private func recurring(_ price: String, each period: CalendarPeriod) -> String {
-        let parts = period.parts
-        if parts.count == 1, let part = parts.first, part.count == 1 {
+        if period.parts.count == 1, let part = period.parts.first, part.count == 1 {
             return fill(words.per[part.unit], ["price": price])
         }
         return fill(words.every, ["price": price, "length": length(period, words.everyLength ?? words.length)])
@@ -124,12 +123,5 @@ extension CalendarPeriod {
 
 /// Replaces each name in braces with its value, as in `{price} per month`.
 private func fill(_ pattern: String, _ values: [String: String]) -> String {
-    var result = ""
-    var rest = pattern[...]
-    while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
-        result += rest[..<start]
-        result += values[String(rest[rest.index(after: start)..<end])] ?? ""
-        rest = rest[rest.index(after: end)...]
-    }
-    return result + rest
+    values.reduce(pattern) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
 }

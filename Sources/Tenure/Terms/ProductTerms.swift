@@ -88,6 +88,15 @@ extension Tenure {
 
         /// The Gregorian calendar repeats itself after 400 years, which have 146,097 days and 4,800 months.
         static let daysPerMonth = Decimal(146_097) / Decimal(4800)
+
+        /// The place of the kind in `sortedByPeriod`.
+        fileprivate var rank: Int {
+            switch kind {
+            case .autoRenewable, .nonRenewing: period == nil ? 1 : 0
+            case .nonConsumable: 2
+            case .consumable: 3
+            }
+        }
     }
 }
 
@@ -112,17 +121,6 @@ extension Sequence<Tenure.ProductTerms> {
             let lengths = (left.period?.approximateDays ?? 0, right.period?.approximateDays ?? 0)
             if lengths.0 != lengths.1 { return lengths.0 < lengths.1 }
             return left.price != right.price ? left.price < right.price : left.id < right.id
-        }
-    }
-}
-
-extension Tenure.ProductTerms {
-    /// The place of the kind in `sortedByPeriod`.
-    fileprivate var rank: Int {
-        switch kind {
-        case .autoRenewable, .nonRenewing: period == nil ? 1 : 0
-        case .nonConsumable: 2
-        case .consumable: 3
         }
     }
 }

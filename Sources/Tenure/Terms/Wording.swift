@@ -14,7 +14,7 @@ struct Wording: Sendable {
     }
 
     /// Which form of a word follows which number.
-    let plurals: PluralRule
+    var plurals = PluralRule.oneOther
     /// `3 days`: all plural forms, separated by `|`, in the order of the language's plural rule.
     let length: Units
     /// The lengths as inflected in `upFront`, `during` and `every`. Nil if the language uses the forms of `length`.
@@ -38,15 +38,11 @@ struct Wording: Sendable {
 }
 
 /// A unit of a period's length.
-enum LengthUnit: Int, CaseIterable, Sendable {
-    case day, week, month, year
-}
+enum LengthUnit: Int, CaseIterable, Sendable { case day, week, month, year }
 
 extension Wording {
     /// Returns the wording in the language of the locale, or in English if that language is missing.
-    init(_ locale: Locale) {
-        self = Self.languages[Self.key(locale)] ?? .english
-    }
+    init(_ locale: Locale) { self = Self.languages[Self.key(locale)] ?? .english }
 
     /// The wordings by language code. Chinese has a wording for each script.
     static let languages: [String: Wording] = [

@@ -33,17 +33,16 @@ extension Engine {
     private func begin(_ trial: TenureCore.Trial, of entitlement: String) throws(Tenure.Error) -> Tenure.TrialSession {
         device.observeClock()
         let clock = setup.clock()
-        let begun: BegunTrial
         do {
-            begun = try device.updateState { try $0.beginTrial(trial, of: entitlement, at: clock) }
+            let begun = try device.updateState { try $0.beginTrial(trial, of: entitlement, at: clock) }
+            return Tenure.TrialSession(
+                entitlement, sessions: begun.sessions, sessionsLeft: begun.sessionsLeft, ends: begun.ends,
+                state: customerState)
         } catch let error as Tenure.Error {
             throw error
         } catch {
             throw .notStored("the trial session couldn't be counted: \(error)")
         }
-        return Tenure.TrialSession(
-            entitlement, sessions: begun.sessions, sessionsLeft: begun.sessionsLeft, ends: begun.ends,
-            state: customerState)
     }
 
     // MARK: Trials that the service counts
@@ -65,11 +64,8 @@ extension Engine {
                     ends: answer.isOwner ? nil : answer.ends, state: customerState)
             } catch {
                 if case .refused(let problem, _) = error {
-                    switch problem.code {
-                    case .trialOver: throw .trialOver(entitlement: entitlement)
-                    case .notFound: throw .noTrial(entitlement: entitlement)
-                    default: break
-                    }
+                    if problem.code == .trialOver { throw .trialOver(entitlement: entitlement) }
+                    if problem.code == .notFound { throw .noTrial(entitlement: entitlement) }
                 }
                 failure = error
             }
@@ -81,9 +77,7 @@ extension Engine {
     /// service for a new token. If the service sends none, returns the old token, even if it has expired; nil if there
     /// was no token.
     func validToken(isFresh: Bool) async -> String? {
-        if isFresh || device.accessToken.map({ $0.expiresAt <= setup.clock() }) ?? true {
-            await searchAgain()
-        }
+        if isFresh || device.accessToken.map({ $0.expiresAt <= setup.clock() }) ?? true { await searchAgain() }
         return device.accessToken?.value
     }
 }

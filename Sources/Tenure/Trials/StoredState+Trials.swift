@@ -41,10 +41,11 @@ extension StoredState {
         }
     }
 
-    /// Counts a session, or begins a trial of days that hasn't begun.
+    /// Counts a session, or begins a trial of days that hasn't begun. Returns the time when the session, or the trial of
+    /// days, is over. For a trial of sessions, also returns how many it has, and how many are left after this session.
     mutating func beginTrial(
         _ trial: TenureCore.Trial, of entitlement: String, at clock: Date
-    ) throws(Tenure.Error) -> BegunTrial {
+    ) throws(Tenure.Error) -> (ends: Date, sessions: Int?, sessionsLeft: Int?) {
         guard sessionsLeft(of: trial, named: entitlement, at: clock) > 0 else {
             throw .trialOver(entitlement: entitlement)
         }
@@ -52,13 +53,12 @@ extension StoredState {
         switch trial {
         case .sessions(let count):
             note(sessions: trialSessions(of: entitlement) + 1, of: entitlement)
-            return BegunTrial(
-                ends: now.addingTimeInterval(TenureCore.Trial.maximumSessionDuration), sessions: count,
-                sessionsLeft: sessionsLeft(of: trial, named: entitlement, at: clock))
+            let end = now.addingTimeInterval(TenureCore.Trial.maximumSessionDuration)
+            return (end, count, sessionsLeft(of: trial, named: entitlement, at: clock))
         case .days(let count):
             let elapsed = trialElapsed(entitlement, at: clock)
             if elapsed == nil { time.begin(Self.beginningKey(of: entitlement, forAccount: bestAccountName), at: clock) }
-            return BegunTrial(ends: now.addingTimeInterval(Double(count) * 86_400 - (elapsed ?? 0)))
+            return (now.addingTimeInterval(Double(count) * 86_400 - (elapsed ?? 0)), nil, nil)
         }
     }
 
@@ -87,16 +87,6 @@ extension StoredState {
     private static func beginningKey(of entitlement: String, forAccount accountName: String) -> String {
         "\(accountName)/\(entitlement)"
     }
-}
-
-/// A trial session, or a trial of days, that `beginTrial` began or continued.
-struct BegunTrial: Sendable {
-    /// The time when the session, or the trial of days, is over.
-    let ends: Date
-    /// The number of sessions of the trial. Nil for a trial of days.
-    var sessions: Int?
-    /// The number of sessions left after this session. Nil for a trial of days.
-    var sessionsLeft: Int?
 }
 
 /// The use of one trial on this device.

@@ -3,9 +3,7 @@ import TenureCore
 
 extension Tenure {
     /// Returns the trial of one entitlement, with which customers can try the entitlement before they buy it.
-    public func trial(_ entitlement: String) -> Trial {
-        Trial(entitlement: entitlement, tenure: self)
-    }
+    public func trial(_ entitlement: String) -> Trial { Trial(entitlement: entitlement, tenure: self) }
 
     /// The trial of one entitlement. Get it with `Tenure.trial(_:)`. The policy gives a trial a number of sessions or a
     /// number of days.
@@ -41,9 +39,7 @@ extension Tenure {
             return try await tenure.engine.beginTrial(of: entitlement)
         }
     }
-}
 
-extension Tenure {
     /// A session of a trial. It ends at `ends`, or before that when the app calls `end()` or releases the last
     /// reference to it.
     public final class TrialSession: Sendable {
@@ -67,8 +63,7 @@ extension Tenure {
 
         init(
             _ entitlement: String, isOwner: Bool = false, sessions: Int? = nil, sessionsLeft: Int? = nil,
-            ends: Date? = nil,
-            state: CustomerState
+            ends: Date? = nil, state: CustomerState
         ) {
             self.entitlement = entitlement
             self.isOwner = isOwner

@@ -301,14 +301,14 @@ private final class FolderSource: Tenure.ContentSource {
         let entry = Catalogs.Entry(source: source, keys: testBed.keys.compactMap { PinnedKey($0) })
         func read() throws -> Catalogs {
             var catalogs = Catalogs([entry])
-            _ = try catalogs.applyListings(source.list(), at: 0, bundleID: InventedApp.bundleID)
+            _ = try catalogs.entries[0].apply(source.list(), bundleID: InventedApp.bundleID)
             return catalogs
         }
         let older = try read()
         try testBed.publish(["index.json": Data("[]".utf8)])
         let newer = try read()
         for catalogs in [older, newer, older] {
-            try catalogs.store(at: 0, in: folder, bundleID: InventedApp.bundleID)
+            try catalogs.entries[0].store(in: folder, bundleID: InventedApp.bundleID)
         }
         var restored = Catalogs([entry])
         restored.restore(from: folder, bundleID: InventedApp.bundleID)

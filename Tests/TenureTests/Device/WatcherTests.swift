@@ -10,9 +10,9 @@ import Testing
 /// cancellation handlers. A yield under another lock, which such a handler needs too, stops both threads forever.
 @Suite(.timeLimit(.minutes(5))) struct `Watchers that stop during a change` {
     /// Cancels tasks that wait for streams, while another thread changes the value.
-    private func race(watch: @escaping @Sendable () -> AsyncStream<Void>, change: @escaping @Sendable (Int) -> Void)
-        async
-    {
+    private func race<Value: Sendable>(
+        watch: @escaping @Sendable () -> AsyncStream<Value>, change: @escaping @Sendable (Int) -> Void
+    ) async {
         let isOver = Locked(false)
         let changing = Task.detached {
             var count = 0
@@ -31,10 +31,6 @@ import Testing
         await changing.value
     }
 
-    private static func signals<Value: Sendable>(_ stream: AsyncStream<Value>) -> AsyncStream<Void> {
-        stream.merged(with: AsyncStream<Void> { $0.finish() })
-    }
-
     /// Returns the last value that a watcher which doesn't stop gets.
     private static func last<Value: Sendable>(of stream: AsyncStream<Value>) -> Task<Value?, Never> {
         Task.detached {
@@ -51,7 +47,7 @@ import Testing
         }
         let id = UUID()
         let watcher = Self.last(of: state.watch())
-        await race(watch: { Self.signals(state.watch()) }) { count in
+        await race(watch: { state.watch() }) { count in
             if count.isMultiple(of: 2) {
                 state.endSession(of: "pro", id)
             } else {
@@ -66,7 +62,7 @@ import Testing
     @Test func `changes of an asset pack are delivered even if a watcher stops during a change`() async {
         let states = ContentStates()
         let watcher = Self.last(of: states.watch("piano"))
-        await race(watch: { Self.signals(states.watch("piano")) }) { count in
+        await race(watch: { states.watch("piano") }) { count in
             states.post(count.isMultiple(of: 2) ? .paused : .available(size: 1), of: "piano")
         }
         let state = states.state(of: "piano")

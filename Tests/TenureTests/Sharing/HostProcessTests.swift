@@ -92,10 +92,10 @@ import Testing
             let host = HostProcess(bundle)
             let isApp = host.kind == .app
             #expect([host.mayFinishTransactions, host.mayPrompt] == [isApp, isApp])
-            #expect(((try? host.checkMay(.buy)) != nil) == isApp)
+            #expect((host.limit(on: .buy) == nil) == isApp)
             #expect(host.mayShareKeychain == (host.kind != .appClip))
         }
-        #expect(throws: HostLimit(kind: .appClip, action: .buy)) { try HostProcess(Self.clip).checkMay(.buy) }
+        #expect(HostProcess(Self.clip).limit(on: .buy) == HostLimit(kind: .appClip, action: .buy))
         #expect(
             HostLimit(kind: .appClip, action: .buy).description
                 == "an App Clip can't buy; offer the full app with `SKOverlay`")

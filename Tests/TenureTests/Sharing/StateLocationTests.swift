@@ -55,7 +55,7 @@ private struct Keychain: StateStorage {
         _ error: StateStorageError, file: MemoryStateStorage, lines: Locked<[String]>
     ) -> Device {
         Device(FakeStore { $0.app = InventedApp.owner() }) { setup in
-            setup.storage = FallbackStateStorage(Keychain(error: error), file: file) { line in
+            setup.storage = FallbackStateStorage(keychain: Keychain(error: error), file: file) { line in
                 lines.withLock { $0.append(line) }
             }
         }
@@ -78,7 +78,7 @@ private struct Keychain: StateStorage {
         let log = FallbackStateStorage.loggingOnce { line in lines.withLock { $0.append(line) } }
         for operation in ["read", "update"] {
             let storage = FallbackStateStorage(
-                Keychain(error: .refused(operation: operation)), file: MemoryStateStorage(), log: log)
+                keychain: Keychain(error: .refused(operation: operation)), file: MemoryStateStorage(), log: log)
             for _ in 0..<2 { #expect(try storage.read() == nil) }
         }
         #expect(lines.withLock { $0.count } == 1)

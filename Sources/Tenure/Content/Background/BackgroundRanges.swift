@@ -36,9 +36,7 @@ enum BackgroundRanges {
 
     /// Joins ranges with fewer than `gap` bytes between them, and divides the result into ranges of at most `size`
     /// bytes.
-    private static func divide(
-        _ missing: [Range<Int64>], into size: Int64, joining gap: Int64
-    ) -> [Range<Int64>] {
+    private static func divide(_ missing: [Range<Int64>], into size: Int64, joining gap: Int64) -> [Range<Int64>] {
         var joined: [Range<Int64>] = []
         for range in missing where !range.isEmpty {
             if let last = joined.last, range.lowerBound - last.upperBound < gap {

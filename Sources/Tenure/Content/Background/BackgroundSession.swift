@@ -1,7 +1,6 @@
 #if canImport(Security) && !os(macOS)
     import Foundation
     import TenureCore
-    import TenureHTTP
 
     /// Downloads with a background `URLSession`, which the system continues while the app isn't running.
     /// `BackgroundTransfers` decides what it downloads.
@@ -50,9 +49,7 @@
             }
         }
 
-        func connect(
-            ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void
-        ) {
+        func connect(ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void) {
             state.withLock { ($0.ended, $0.delivered) = (ended, delivered) }
             // The closures are stored first: the system calls the delegate as soon as the session exists.
             _ = session

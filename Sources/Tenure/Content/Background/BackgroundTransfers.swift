@@ -2,7 +2,6 @@ import Foundation
 import TenureContent
 import TenureCore
 import TenureFiles
-import TenureHTTP
 
 /// Lets the system download ranges of asset packs while the app is in the background, and tracks these downloads.
 final class BackgroundTransfers: Sendable {
@@ -40,9 +39,7 @@ final class BackgroundTransfers: Sendable {
     // MARK: Stored ranges
 
     /// The ranges that the system downloads, stored for other processes and for the next start of the app.
-    private struct Record: Codable {
-        let ranges: [RangeLabel]
-    }
+    private struct Record: Codable { let ranges: [RangeLabel] }
 
     private static func path(in store: PackStore) -> String { store.location.durableFolder.path + "/background.json" }
 

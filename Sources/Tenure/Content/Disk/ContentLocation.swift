@@ -7,10 +7,7 @@ package struct ContentLocation: Sendable, Hashable {
     /// The folder for packs that the system may delete.
     let purgeableFolder: URL
 
-    init(durable: URL, purgeable: URL) {
-        self.durableFolder = durable
-        self.purgeableFolder = purgeable
-    }
+    init(durable: URL, purgeable: URL) { (durableFolder, purgeableFolder) = (durable, purgeable) }
 
     /// Uses two subfolders of one folder.
     package init(in folder: URL) {
@@ -39,16 +36,13 @@ package struct ContentLocation: Sendable, Hashable {
             #endif
         #else
             let storage =
-                options.accessGroup.map { FileStateStorage.shared(group: $0) }
-                ?? .standard(name: AppName.ofThisApp)
+                options.accessGroup.map { FileStateStorage.shared(group: $0) } ?? .standard(name: AppName.ofThisApp)
             self.init(in: storage.folder)
         #endif
     }
 
     #if canImport(Security)
-        private static func folder(
-            _ kind: FileManager.SearchPathDirectory, in group: URL?, of app: String
-        ) -> URL {
+        private static func folder(_ kind: FileManager.SearchPathDirectory, in group: URL?, of app: String) -> URL {
             let own = FileManager.default.urls(for: kind, in: .userDomainMask).first
             let name = kind == .cachesDirectory ? "Caches" : "Application Support"
             let folder =

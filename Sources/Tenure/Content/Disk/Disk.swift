@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 import TenureFiles
 
 /// Why a file can't be read or written.

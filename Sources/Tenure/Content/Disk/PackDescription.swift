@@ -20,20 +20,20 @@ struct PackDescription: Codable, Sendable, Hashable {
     let installedSize: Int64
     /// The identifier of the content source that delivered the version.
     let source: String
+}
 
+extension PackDescription {
     init(_ pack: ContentCatalog.Pack, _ version: ContentCatalog.Version, from source: String) {
-        name = pack.name
-        switch pack.unlock {
-        case .entitlement(let name): (entitlement, product) = (name, nil)
-        case .product(let id): (entitlement, product) = (nil, id)
-        }
-        isPurgeable = pack.isPurgeable
-        manifest = version.manifest.description
-        archive = version.archive.description
-        manifestSize = version.manifestSize
-        archiveSize = version.archiveSize
-        installedSize = version.installedSize
-        self.source = source
+        let (entitlement, product): (String?, String?) =
+            switch pack.unlock {
+            case .entitlement(let name): (name, nil)
+            case .product(let id): (nil, id)
+            }
+        self.init(
+            name: pack.name, entitlement: entitlement, product: product, isPurgeable: pack.isPurgeable,
+            manifest: version.manifest.description, archive: version.archive.description,
+            manifestSize: version.manifestSize, archiveSize: version.archiveSize, installedSize: version.installedSize,
+            source: source)
     }
 
     /// What unlocks the pack. Nil if the stored description has neither an entitlement nor a product.

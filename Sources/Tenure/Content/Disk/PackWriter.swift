@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 import TenureFiles
 
 /// Writes downloaded ranges of an archive into the files of a partly downloaded pack, and compares each chunk (a part
@@ -64,9 +63,8 @@ final class PackWriter {
         for gap in partialPack.gaps {
             let range = gap.archiveRange
             // The part of the gap before the first range that the system downloads.
-            guard let free = taken.isEmpty ? range : range.subtracting(taken).first,
-                free.lowerBound == range.lowerBound
-            else { continue }
+            let free = taken.isEmpty ? range : range.subtracting(taken).first
+            guard let free, free.lowerBound == range.lowerBound else { continue }
             guard let first = joined else {
                 joined = free
                 continue
@@ -167,17 +165,17 @@ final class PackWriter {
             let isGood = opened.isHashed && currentFile?.hash.digest == file.chunks[index]
             currentFile?.hash = ContentHash()
             currentFile?.isHashed = true
-            try note(PartialPack.Chunk(file: fileIndex, index: index), isGood: isGood, of: file)
+            try note(PartialPack.Chunk(file: fileIndex, index: index), isGood: isGood)
             if position == file.size { closeFile() }
         }
     }
 
     /// Records whether a chunk has the right digest. Throws after too many downloads with wrong bytes.
-    private func note(_ chunk: PartialPack.Chunk, isGood: Bool, of file: PackManifest.File) throws {
+    private func note(_ chunk: PartialPack.Chunk, isGood: Bool) throws {
         try partialPack.note(chunk, isGood: isGood)
         guard !isGood else { return }
         failures[chunk, default: 0] += 1
-        if failures[chunk, default: 0] >= Self.maximumFailures { throw CorruptedContent(path: file.path) }
+        if failures[chunk, default: 0] >= Self.maximumFailures { throw CorruptedContent() }
     }
 
     // MARK: Files
@@ -245,7 +243,7 @@ final class PackWriter {
                     partialPack.drop(fileIndex)
                     break
                 }
-                try note(PartialPack.Chunk(file: fileIndex, index: index), isGood: isGood, of: file)
+                try note(PartialPack.Chunk(file: fileIndex, index: index), isGood: isGood)
             }
         }
         return partialPack.gaps.isEmpty
@@ -293,9 +291,7 @@ final class PackWriter {
 }
 
 /// The error for a server that keeps sending bytes that don't match the manifest.
-struct CorruptedContent: Error {
-    let path: String
-}
+struct CorruptedContent: Error {}
 
 // A property of `PackWriter` hides the system's function.
 private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 import TenureFiles
 
 /// A partly downloaded version of a pack: which bytes are on the device, and which are missing. The manifest lists the
@@ -47,9 +46,9 @@ struct PartialPack {
     /// The indices, in the manifest, of files that were already on the device when the download began.
     private let reusedFiles: Set<Int>
     /// How many bytes of each file are written, from its start, in the order of the manifest.
-    private(set) var lengths: [Int64]
+    private(set) var lengths: [Int64] = []
     /// Chunks that were downloaded with wrong bytes.
-    private(set) var badChunks: Set<Chunk>
+    private(set) var badChunks: Set<Chunk> = []
     /// Ranges of the archive that the system has downloaded, in order. Their bytes aren't in the pack's files yet.
     private(set) var arrivedRanges: [ArrivedRange]
     /// Chunks that this process has compared with their digests.
@@ -76,13 +75,11 @@ struct PartialPack {
         self.plan = plan
         self.packFolder = packFolder
         reusedFiles = Set(plan.reused)
-        lengths = []
-        badChunks = []
         arrivedRanges = ArrivedRange.all(in: packFolder + "/" + Self.folderName, of: manifest.archiveSize)
-        badChunks = Set(Disk.decoded([Chunk].self, at: folder + "/bad.json", maximumSize: 1 << 20) ?? [])
-            .filter {
-                manifest.files.indices.contains($0.file) && manifest.files[$0.file].chunks.indices.contains($0.index)
-            }
+        let bad = Set(Disk.decoded([Chunk].self, at: folder + "/bad.json", maximumSize: 1 << 20) ?? [])
+        badChunks = bad.filter {
+            manifest.files.indices.contains($0.file) && manifest.files[$0.file].chunks.indices.contains($0.index)
+        }
         for (fileIndex, file) in manifest.files.enumerated() {
             let status = FileStatus(path: path(of: fileIndex))
             // Never write to a file with a second hard link: an installed version has the same file.
@@ -247,8 +244,7 @@ struct PartialPack {
         let isNew = isGood ? badChunks.remove(chunk) != nil : badChunks.insert(chunk).inserted
         guard isNew else { return }
         let chunks = badChunks.sorted { ($0.file, $0.index) < ($1.file, $1.index) }
-        try Disk.replace(
-            folder + "/bad.json", with: (try? JSONEncoder().encode(chunks)) ?? Data(), isLasting: false)
+        try Disk.replace(folder + "/bad.json", with: (try? JSONEncoder().encode(chunks)) ?? Data(), isLasting: false)
     }
 
     /// Removes a file that was taken from another version but has wrong bytes, so that it is downloaded again.
@@ -256,5 +252,50 @@ struct PartialPack {
         Disk.remove(path(of: file))
         lengths[file] = 0
         for chunk in chunks(of: file) { verified.remove(chunk) }
+    }
+}
+
+/// A range of a pack's archive (one file with all files of the pack) that the system has downloaded for the app. It is
+/// stored as `partial/ranges/LOWER-UPPER`.
+///
+/// The system delivers ranges in any order. A pack's file is written only from its start to its end, so a range is
+/// stored separately until the bytes before it are written.
+struct ArrivedRange: Sendable, Hashable {
+    /// The range of the archive, in bytes.
+    let range: Range<Int64>
+    /// The file with the bytes of the range.
+    let path: String
+
+    /// The folder of all ranges of a download that is in progress.
+    static func folder(in partialFolder: String) -> String { partialFolder + "/ranges" }
+
+    /// The path at which a range of the archive is stored.
+    static func path(of range: Range<Int64>, in partialFolder: String) -> String {
+        "\(folder(in: partialFolder))/\(range.lowerBound)-\(range.upperBound)"
+    }
+
+    /// Returns the ranges in the folder of a partly downloaded pack, in order. Leaves out incomplete files.
+    static func all(in partialFolder: String, of archiveSize: Int64) -> [ArrivedRange] {
+        Disk.names(in: folder(in: partialFolder)).compactMap { name in
+            let bounds = name.split(separator: "-").compactMap { Int64($0) }
+            guard bounds.count == 2, 0 <= bounds[0], bounds[0] < bounds[1], bounds[1] <= archiveSize else { return nil }
+            let range = bounds[0]..<bounds[1]
+            let arrived = ArrivedRange(range: range, path: path(of: range, in: partialFolder))
+            return FileStatus(path: arrived.path)?.size == Int64(range.count) ? arrived : nil
+        }.sorted { ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound) }
+    }
+}
+
+extension Range<Int64> {
+    /// Returns the parts of this range that are in none of the other ranges, in order.
+    func subtracting(_ others: [Range<Int64>]) -> [Range<Int64>] {
+        var parts: [Range<Int64>] = []
+        var start = lowerBound
+        for other in others.sorted(by: { $0.lowerBound < $1.lowerBound }) where other.overlaps(self) {
+            if start < other.lowerBound { parts.append(start..<other.lowerBound) }
+            start = Swift.max(start, other.upperBound)
+        }
+        if start < upperBound { parts.append(start..<upperBound) }
+        return parts
     }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 import TenureFiles
 
 /// Files on the device with contents that a new version of a pack also has, so that they aren't downloaded again. Their
@@ -48,11 +47,11 @@ struct ReusableFiles {
             if (try? Disk.link(source, as: path)) != nil { return true }
             return try copy(source, to: path)
         }
-        guard let embedded, embeddedSizes[file.path] == file.size,
-            file.hasContents(at: embedded.path + "/" + file.path)
-        else { return false }
+        guard let embedded, embeddedSizes[file.path] == file.size else { return false }
+        let source = embedded.path + "/" + file.path
+        guard file.hasContents(at: source) else { return false }
         try Disk.makeFolder((path as NSString).deletingLastPathComponent)
-        return try copy(embedded.path + "/" + file.path, to: path)
+        return try copy(source, to: path)
     }
 
     /// Moves the downloaded part of a file to a path. Its chunks are compared with their digests before the

@@ -18,7 +18,7 @@ struct Catalogs: Sendable {
     }
 
     /// The sources with their catalogs, the preferred source first.
-    private(set) var entries: [Entry]
+    var entries: [Entry]
 
     init(_ entries: [Entry]) { self.entries = entries }
 
@@ -35,9 +35,7 @@ struct Catalogs: Sendable {
     }
 
     /// The packs in the app's bundle. A pack in several folders is taken from the first source that has it.
-    var embedded: [String: EmbeddedPack] {
-        entries.reduce(into: [:]) { $0.merge($1.embedded) { first, _ in first } }
-    }
+    var embedded: [String: EmbeddedPack] { entries.reduce(into: [:]) { $0.merge($1.embedded) { first, _ in first } } }
 
     /// Returns the pack with this name from the first catalog that contains it. Nil if no catalog does.
     func pack(_ name: String) -> ContentCatalog.Pack? {
@@ -58,88 +56,69 @@ struct Catalogs: Sendable {
         return entries.first { $0.signedCatalog?.catalog[name] != nil }?.source
     }
 
-    // MARK: Reading
+    /// Reads the stored catalogs, and the packs in the app's bundle.
+    mutating func restore(from folder: URL, bundleID: String?) {
+        for index in entries.indices {
+            let path = entries[index].path(in: folder)
+            let text = Disk.contents(of: path, maximumSize: SignedCatalog.maximumTextSize)
+            let bundled = (entries[index].source as? BundledContent)?.list() ?? []
+            let listings = (text.map { [Tenure.ContentListing.catalog($0)] } ?? []) + bundled
+            if !listings.isEmpty { _ = try? entries[index].apply(listings, bundleID: bundleID) }
+        }
+    }
 
-    /// Verifies and keeps what the source at `index` has listed. A catalog that is older than the known catalog is
-    /// ignored.
+    static let folderName = "catalogs"
+}
+
+extension Catalogs.Entry {
+    /// Verifies and keeps what the source has listed. A catalog that is older than the known catalog is ignored.
     ///
     /// - Returns: whether the newest catalog changed.
     /// - Throws: `ContentError` for the first invalid listing, after all valid listings were applied.
-    mutating func applyListings(
-        _ listings: [Tenure.ContentListing], at index: Int, bundleID: String?
-    ) throws(ContentError) -> Bool {
-        guard entries.indices.contains(index) else { return false }
-        let before = entries[index].signedCatalog
+    mutating func apply(_ listings: [Tenure.ContentListing], bundleID: String?) throws(ContentError) -> Bool {
+        let before = signedCatalog
         var problem: ContentError?
-        var embedded: [String: EmbeddedPack] = [:]
+        embedded = [:]
         for listing in listings {
             do throws(ContentError) {
                 switch listing {
-                case .catalog(let text):
-                    try applyCatalog(
-                        try SignedCatalog.verify(text, keys: entries[index].keys, bundleID: bundleID), at: index)
+                case .catalog(let text): try apply(try SignedCatalog.verify(text, keys: keys, bundleID: bundleID))
                 case .folder(let folder): embedded.merge(try EmbeddedPack.all(in: folder)) { first, _ in first }
                 }
             } catch {
                 problem = problem ?? error
             }
         }
-        entries[index].embedded = embedded
         // The app's bundle doesn't change, so an unreadable folder there isn't read again.
-        entries[index].isKnown =
-            problem == nil || entries[index].signedCatalog != nil || entries[index].source is BundledContent
+        isKnown = problem == nil || signedCatalog != nil || source is BundledContent
         if let problem { throw problem }
-        return entries[index].signedCatalog?.text != before?.text
+        return signedCatalog?.text != before?.text
     }
 
-    /// Replaces the catalog of the source at `index`. Throws if the new catalog is older than the known catalog, or has
-    /// the same counter but other contents.
-    private mutating func applyCatalog(_ new: SignedCatalog, at index: Int) throws(ContentError) {
-        if let known = entries[index].signedCatalog {
+    /// Replaces the catalog. Throws if the new catalog is older than the known catalog, or has the same counter but
+    /// other contents.
+    private mutating func apply(_ new: SignedCatalog) throws(ContentError) {
+        if let known = signedCatalog {
             guard new.counter >= known.counter else { throw .older(counter: new.counter, known: known.counter) }
-            guard new.counter > known.counter || new.catalog == known.catalog else {
-                throw .sameCounter(new.counter)
-            }
+            guard new.counter > known.counter || new.catalog == known.catalog else { throw .sameCounter(new.counter) }
         }
-        entries[index].signedCatalog = new
+        signedCatalog = new
     }
 
-    /// Records that a source has no catalog. If the source had a catalog before, that catalog is still used.
-    mutating func noteNoCatalog(at index: Int) {
-        if entries.indices.contains(index) { entries[index].isKnown = true }
-    }
-
-    // MARK: Storing
-
-    /// Reads the stored catalogs, and the packs in the app's bundle.
-    mutating func restore(from folder: URL, bundleID: String?) {
-        for index in entries.indices {
-            var listings: [Tenure.ContentListing] = []
-            if let text = Disk.contents(of: path(at: index, in: folder), maximumSize: SignedCatalog.maximumTextSize) {
-                listings.append(.catalog(text))
-            }
-            if let bundled = entries[index].source as? BundledContent { listings += bundled.list() }
-            guard !listings.isEmpty else { continue }
-            _ = try? applyListings(listings, at: index, bundleID: bundleID)
-        }
-    }
-
-    /// Stores the catalog of a source for the next start, unless another process has stored a newer catalog.
-    func store(at index: Int, in folder: URL, bundleID: String?) throws(DiskFailure) {
-        guard let signed = entries[index].signedCatalog else { return }
-        let path = path(at: index, in: folder)
+    /// Stores the catalog for the next start, unless another process has stored a newer catalog.
+    func store(in folder: URL, bundleID: String?) throws(DiskFailure) {
+        guard let signedCatalog else { return }
+        let path = path(in: folder)
         let stored = Disk.contents(of: path, maximumSize: SignedCatalog.maximumTextSize)
-        let newer = stored.flatMap { try? SignedCatalog.verify($0, keys: entries[index].keys, bundleID: bundleID) }
-        guard newer.map({ $0.counter < signed.counter }) ?? true else { return }
+        let newer = stored.flatMap { try? SignedCatalog.verify($0, keys: keys, bundleID: bundleID) }
+        guard newer.map({ $0.counter < signedCatalog.counter }) ?? true else { return }
         try ContentLocation.make(folder)
-        try ContentLocation.make(folder.appendingPathComponent(Self.folderName, isDirectory: true))
-        try Disk.replace(path, with: Data(signed.text.utf8))
+        try ContentLocation.make(folder.appendingPathComponent(Catalogs.folderName, isDirectory: true))
+        try Disk.replace(path, with: Data(signedCatalog.text.utf8))
     }
 
-    static let folderName = "catalogs"
-
-    private func path(at index: Int, in folder: URL) -> String {
-        let name = ContentDigest(of: Data(entries[index].source.identifier.utf8)).description.prefix(32)
-        return folder.path + "/\(Self.folderName)/\(name).jws"
+    fileprivate func path(in folder: URL) -> String {
+        let name = ContentDigest(of: Data(source.identifier.utf8)).description.prefix(32)
+        return folder.path + "/\(Catalogs.folderName)/\(name).jws"
     }
 }

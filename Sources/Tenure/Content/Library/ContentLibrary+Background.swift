@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 
 /// When the app leaves the foreground, the system continues the downloads. When the app returns, the app continues the
 /// downloads itself.
@@ -22,9 +21,7 @@ extension ContentLibrary {
     }
 
     private func connect(_ background: BackgroundTransfers) async {
-        await background.connect { [weak self] in
-            Task { await self?.schedule() }
-        }
+        await background.connect { [weak self] in Task { await self?.schedule() } }
     }
 
     /// Records for which packs a download by the system has ended since the last call.
@@ -101,8 +98,7 @@ extension ContentLibrary {
         for request in requests {
             let wasRefused = background.takeRefusal(of: request.pack)
             guard let (url, source) = await provenLink(of: request, wasRefused: wasRefused),
-                let (pack, version) = target(of: request.pack),
-                (try? lease.acquire(for: pack.name)) == true
+                let (pack, version) = target(of: request.pack), (try? lease.acquire(for: pack.name)) == true
             else { continue }
             defer { lease.release() }
             let transfer = transfer(request, pack, version, from: source, isInForeground: true) { _ in }
@@ -129,16 +125,13 @@ extension ContentLibrary {
     private func order(
         _ range: Range<Int64>, of partial: PartialPack, from url: URL, for request: PackRequest
     ) -> BackgroundOrder {
-        let size = partial.manifest.archiveSize
+        let label = RangeLabel(
+            pack: request.pack, version: partial.version.description, range: range, size: partial.manifest.archiveSize,
+            origin: RangeServers.origin(of: url))
         return BackgroundOrder(
             url: url,
-            headers: [
-                "Range": "bytes=\(range.lowerBound)-\(range.upperBound - 1)", "Accept-Encoding": "identity",
-            ],
-            label: RangeLabel(
-                pack: request.pack, version: partial.version.description, range: range, size: size,
-                origin: RangeServers.origin(of: url)
-            ).text, expectedSize: Int64(range.count),
+            headers: ["Range": "bytes=\(range.lowerBound)-\(range.upperBound - 1)", "Accept-Encoding": "identity"],
+            label: label.text, expectedSize: Int64(range.count),
             allowsExpensiveNetwork: request.allowsExpensiveNetwork || !isAboveLimit,
             allowsConstrainedNetwork: request.allowsExpensiveNetwork)
     }

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 
 /// Computes the states of asset packs, and performs the app's requests: see `Tenure.AssetPack`.
 ///
@@ -26,20 +25,16 @@ extension ContentLibrary {
     func state(of name: String) -> State {
         guard unlock(of: name) != nil else { return .unknown }
         guard isAllowed(name) else { return .notEntitled }
-        let target = target(of: name)
-        // The pack is on the device, with or without an update.
-        if let packOnDevice = packInUse(name) {
-            guard let target, target.version.manifest != packOnDevice.version else {
-                return .installed(version: packOnDevice.version.description, update: nil)
-            }
-            return .installed(
-                version: packOnDevice.version.description,
-                update: transferState(of: name)
-                    ?? .available(size: missingBytesByPack[name] ?? target.version.archiveSize))
+        let versionOnDevice = packInUse(name)?.version
+        guard let target = target(of: name), target.version.manifest != versionOnDevice else {
+            // There is nothing to download.
+            if let versionOnDevice { return .installed(version: versionOnDevice.description, update: nil) }
+            return catalogs.pack(name) == nil ? .unknown : .needsAppUpdate
         }
-        // The pack isn't on the device.
-        guard let target else { return catalogs.pack(name) == nil ? .unknown : .needsAppUpdate }
-        return transferState(of: name) ?? .available(size: missingBytesByPack[name] ?? target.version.archiveSize)
+        let size = missingBytesByPack[name] ?? target.version.archiveSize
+        let transferState = transferState(of: name) ?? .available(size: size)
+        guard let versionOnDevice else { return transferState }
+        return .installed(version: versionOnDevice.description, update: transferState)
     }
 
     /// Returns the state of a requested download of a pack. Nil if no download is requested.
@@ -48,9 +43,7 @@ extension ContentLibrary {
         guard let request = requests.first(where: { $0.pack == name }) else { return nil }
         if request.isPaused { return .paused }
         // This process, another process or the system may be downloading the pack. Otherwise the pack waits.
-        if runningDownload?.pack == name {
-            return phase ?? .waiting(backoffs[name] == nil ? .turn : .network)
-        }
+        if runningDownload?.pack == name { return phase ?? .waiting(backoffs[name] == nil ? .turn : .network) }
         if let state = stateElsewhere(of: name) { return state }
         if let wait = waits[name] { return .waiting(wait) }
         if let progress = progress[name], background?.packs.contains(name) == true { return .downloading(progress) }
@@ -134,8 +127,7 @@ extension ContentLibrary {
             case .unknown where !catalogs.isEmpty && catalogs.pack(name) == nil:
                 update { $0.removeAll { $0.pack == name } }
                 throw Tenure.AssetPackError.unknownPack(name)
-            case .available, .installed(_, .available):
-                throw Tenure.AssetPackError.canceled(name)
+            case .available, .installed(_, .available): throw Tenure.AssetPackError.canceled(name)
             default: break
             }
         }

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 
 /// Decides which packs the customer may use, and follows changes of these rights. The engine finds out about rights in
 /// a *search*: it reads the App Store, and asks the service if there is one.
@@ -24,15 +23,7 @@ extension ContentLibrary {
 
     /// Whether the customer may download and open a pack.
     func isAllowed(_ name: String) -> Bool {
-        guard let unlock = unlock(of: name) else { return false }
-        return engine.customerState.allows(unlock.right)
-    }
-
-    /// Whether a search may still grant the right to a pack: the right has ended and may have been renewed, or the
-    /// first search is still running.
-    private func mayBeRenewed(_ name: String) -> Bool {
-        guard let unlock = unlock(of: name) else { return false }
-        return [.ended, .resolving].contains(engine.customerState.access(to: unlock.right))
+        unlock(of: name).map { engine.customerState.allows($0.right) } ?? false
     }
 
     /// Searches if the right to a pack has ended, or waits for the first search: see `Engine.search(afterEndOf:)`.
@@ -48,9 +39,11 @@ extension ContentLibrary {
                 packsAllowedSinceStart.insert(name)
                 continue
             }
-            guard packsAllowedSinceStart.contains(name), unlock(of: name) != nil else { continue }
+            guard packsAllowedSinceStart.contains(name), let unlock = unlock(of: name) else { continue }
             packsAllowedSinceStart.remove(name)
-            if mayBeRenewed(name) {
+            // A search may still grant the right: it has ended and may have been renewed, or the first search is still
+            // running.
+            if [.ended, .resolving].contains(engine.customerState.access(to: unlock.right)) {
                 Task { [weak self] in
                     await self?.checkEndedRight(to: name)
                     await self?.dropRequestWithoutRight(name)

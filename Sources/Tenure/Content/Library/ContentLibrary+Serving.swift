@@ -1,6 +1,4 @@
-import Foundation
 import TenureContent
-import TenureCore
 
 /// Chooses the next download, runs it, and handles its result.
 ///
@@ -49,14 +47,13 @@ extension ContentLibrary {
     /// Whether a download should run as soon as network and space are available. If it waits only for a call of
     /// `allowExpensiveNetwork()`, also records this wait.
     func isWanted(_ request: PackRequest) -> Bool {
-        guard !request.isPaused, failures[request.pack] == nil, target(of: request.pack) != nil,
-            isAllowed(request.pack)
-        else { return false }
+        let pack = request.pack
+        guard !request.isPaused, failures[pack] == nil, target(of: pack) != nil, isAllowed(pack) else { return false }
         if needsConsent(request) {
-            waits[request.pack] = .consent
+            waits[pack] = .consent
             return false
         }
-        if waits[request.pack] == .consent { waits[request.pack] = nil }
+        if waits[pack] == .consent { waits[pack] = nil }
         return true
     }
 
@@ -75,10 +72,7 @@ extension ContentLibrary {
             // task's `finish` then calls `schedule` again.
             guard let request = requests.first(where: { $0.pack == runningDownload.pack }), isReady(request),
                 runningDownload.isInForeground == isInForeground || runningDownload.isInForeground && background == nil
-            else {
-                runningDownload.task.cancel()
-                return
-            }
+            else { return runningDownload.task.cancel() }
             return
         }
         // No download runs: choose the first request that can run. In the background, only what the system has
@@ -185,9 +179,7 @@ extension ContentLibrary {
         case .installing: phase = .installing
         case .progress(let bytes, let total):
             // After a failure, the state stays `waiting` until bytes arrive again.
-            if backoffs[pack] == nil || bytes > progress[pack]?.bytes ?? -1 {
-                phase = downloading(pack, bytes, total)
-            }
+            if backoffs[pack] == nil || bytes > progress[pack]?.bytes ?? -1 { phase = downloading(pack, bytes, total) }
         }
         contentStates.post(state(of: pack), of: pack)
     }
@@ -220,9 +212,7 @@ extension ContentLibrary {
     }
 
     /// Handles the result of a download: removes the request, tries again later, or records the failure.
-    private func finish(
-        _ pack: String, _ version: ContentCatalog.Version, _ result: Result<Void, any Error>
-    ) async {
+    private func finish(_ pack: String, _ version: ContentCatalog.Version, _ result: Result<Void, any Error>) async {
         runningDownload = nil
         phase = nil
         reload(pack)
@@ -257,9 +247,7 @@ extension ContentLibrary {
 
     /// Records that a download failed. If the right has ended meanwhile, records nothing: the pack's state is
     /// `notEntitled`.
-    private func fail(_ pack: String, _ error: Tenure.AssetPackError) {
-        if isAllowed(pack) { failures[pack] = error }
-    }
+    private func fail(_ pack: String, _ error: Tenure.AssetPackError) { if isAllowed(pack) { failures[pack] = error } }
 
     /// Asks the service for new answers after a server rejected a link: the service may know of a refund.
     private func noteRefusal(of pack: String) async {

@@ -61,3 +61,69 @@ extension ContentLibrary {
         }
     }
 }
+
+/// The app's request to download a pack. The request stays until the pack is installed, the app cancels it, or the
+/// right ends.
+struct PackRequest: Codable, Sendable, Hashable {
+    let pack: String
+    /// The version that was installed when the app made the request, as the digest of its manifest (its list of files).
+    /// Nil if no version was installed.
+    let installed: String?
+    var isPaused = false
+    /// Whether the download may use an expensive network, or a network in Low Data Mode.
+    var allowsExpensiveNetwork = false
+}
+
+/// The downloads that the app and its extensions asked for, in one file that all these processes change.
+struct SharedRequests: Sendable {
+    /// The contents of the file.
+    struct Contents: Codable, Sendable, Hashable {
+        /// Grows with every change of the requests, and of what is installed.
+        var revision = 0
+        var requests: [PackRequest] = []
+    }
+
+    let store: PackStore
+
+    private var path: String { store.location.durableFolder.path + "/requests.json" }
+
+    func read() -> Contents { Disk.decoded(Contents.self, at: path, maximumSize: 1 << 16) ?? Contents() }
+
+    /// Reads the stored list, which another process may have changed since the last call. Then changes, stores and
+    /// returns the list.
+    func update(_ change: (inout [PackRequest]) -> Void) throws -> Contents {
+        try ContentLocation.make(store.location.durableFolder)
+        return try store.withLock {
+            var contents = read()
+            change(&contents.requests)
+            contents.revision += 1
+            try Disk.replace(path, with: try JSONEncoder().encode(contents))
+            return contents
+        }
+    }
+}
+
+/// How fast bytes arrive, smoothed over some seconds.
+struct TransferRate: Sendable {
+    private var last: (instant: SuspendingClock.Instant, bytes: Int64)?
+    private(set) var bytesPerSecond: Double?
+
+    /// Records the number of bytes that have arrived so far. Ignores a call less than half a second after the last
+    /// recorded number.
+    mutating func note(_ bytes: Int64) {
+        let now = SuspendingClock.now
+        guard let last else {
+            self.last = (now, bytes)
+            return
+        }
+        let passed = now - last.instant
+        let seconds = Double(passed.components.seconds) + Double(passed.components.attoseconds) / 1e18
+        guard seconds >= 0.5 else { return }
+        let rate = Double(max(0, bytes - last.bytes)) / seconds
+        // The more time has passed since the last recorded number, the greater is the weight of the new rate. After
+        // five seconds, only the new rate is used.
+        let weight = min(1, seconds / 5)
+        bytesPerSecond = bytesPerSecond.map { $0 * (1 - weight) + rate * weight } ?? rate
+        self.last = (now, bytes)
+    }
+}

@@ -1,8 +1,5 @@
 import Foundation
-import TenureAPI
 import TenureContent
-import TenureCore
-import TenureHTTP
 import TenurePolicyFile
 
 /// Manages the app's asset packs. It downloads the requested packs one at a time, in the order of the requests. While a
@@ -116,7 +113,8 @@ actor ContentLibrary {
         await followProducts()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.followNetwork() }
-            group.addTask { await self.followCustomer() }
+            group.addTask { await self.followCustomer(self.engine.customerState.watch()) }
+            group.addTask { await self.followCustomer(await self.engine.changes()) }
             group.addTask { await self.followCatalogs() }
             group.addTask { await self.followOtherProcesses() }
             group.addTask { await self.followDevice() }
@@ -142,18 +140,15 @@ actor ContentLibrary {
     private var entries: [Catalogs.Entry] {
         let http = HTTPContent(setup.contentTransport, servers: rangeServers, log: setup.options.log)
         return (setup.options.content?.elements ?? []).map { element in
-            switch element {
-            case .service(let keys):
-                let source = ServiceContent(
-                    engine, http, appVersion: setup.appVersion, folder: store.location.durableFolder)
-                return Catalogs.Entry(source: source, keys: keys.compactMap { PinnedKey($0) })
-            case .webServer(let url, let keys):
-                let source = WebServerContent(url: url, http: http, timeout: setup.options.serviceTimeout)
-                return Catalogs.Entry(source: source, keys: keys.compactMap { PinnedKey($0) })
-            case .embedded(let folder): return Catalogs.Entry(source: BundledContent(folder: folder), keys: [])
-            case .custom(let source, let keys):
-                return Catalogs.Entry(source: source, keys: keys.compactMap { PinnedKey($0) })
-            }
+            let source: any Tenure.ContentSource =
+                switch element.kind {
+                case .service:
+                    ServiceContent(engine, http, appVersion: setup.appVersion, folder: store.location.durableFolder)
+                case .webServer(let url): WebServerContent(url: url, http: http, timeout: setup.options.serviceTimeout)
+                case .embedded(let folder): BundledContent(folder: folder)
+                case .custom(let source): source
+                }
+            return Catalogs.Entry(source: source, keys: element.keys.compactMap { PinnedKey($0) })
         }
     }
 
@@ -170,9 +165,8 @@ actor ContentLibrary {
     ///
     /// The customer also changes as time passes, for example when a right ends. The engine's changes are also about
     /// rights to products, which the customer doesn't contain.
-    private func followCustomer() async {
-        let changes = await engine.changes()
-        for await _ in engine.customerState.watch().merged(with: changes) {
+    private func followCustomer<Change: Sendable>(_ changes: AsyncStream<Change>) async {
+        for await _ in changes {
             schedule()
             await finishPurchases()
         }
@@ -208,10 +202,11 @@ actor ContentLibrary {
             let source = catalogs.entries[index].source
             do {
                 let listings = try await source.list()
-                let isNew = try catalogs.applyListings(listings, at: index, bundleID: bundleID)
-                if isNew { try catalogs.store(at: index, in: store.location.durableFolder, bundleID: bundleID) }
+                let isNew = try catalogs.entries[index].apply(listings, bundleID: bundleID)
+                if isNew { try catalogs.entries[index].store(in: store.location.durableFolder, bundleID: bundleID) }
             } catch {
-                if case Tenure.ContentSourceError.missing = error { catalogs.noteNoCatalog(at: index) }
+                // If the source had a catalog before, that catalog is still used.
+                if case Tenure.ContentSourceError.missing = error { catalogs.entries[index].isKnown = true }
                 setup.options.log.info("the content catalog of \(source.identifier) can't be refreshed: \(error)")
                 isComplete = false
             }

@@ -27,13 +27,9 @@ final class ContentStates: Sendable {
     }
 
     /// Replaces the states of all packs.
-    func post(_ states: [String: State]) {
-        update { contents in contents.states = states }
-    }
+    func post(_ states: [String: State]) { update { $0.states = states } }
 
-    func post(_ state: State, of name: String) {
-        update { contents in contents.states[name] = state }
-    }
+    func post(_ state: State, of name: String) { update { $0.states[name] = state } }
 
     /// Changes states, and notifies the watchers of the changed states.
     private func update(_ change: (inout Contents) -> Void) {

@@ -1,4 +1,3 @@
-import Foundation
 import TenureAPI
 import TenureCore
 
@@ -80,29 +79,6 @@ extension Evaluation {
                 name: Self.right(ofProduct: id),
                 products: [.init(id: id, length: length ?? stored.catalog?.catalog?.length(of: id))])
         }
-        guard
-            // A policy must have an era (a period with one business model), but no entitlement of this policy depends
-            // on it.
-            let products = try? Policy(
-                app: Policy.App(bundleID: "content"), eras: [Era(name: "any", model: .free)],
-                entitlements: entitlements)
-        else { return [:] }
-        return answers(under: products)
-    }
-}
-
-extension AsyncStream where Element: Sendable {
-    /// Yields whenever this stream or the other stream yields, until both streams end.
-    func merged<Other: Sendable>(with other: AsyncStream<Other>) -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let task = Task {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in self { continuation.yield() } }
-                group.addTask { for await _ in other { continuation.yield() } }
-            }
-            continuation.finish()
-        }
-        continuation.onTermination = { _ in task.cancel() }
-        return stream
+        return Policy(ofPurchases: entitlements).map { answers(under: $0) } ?? [:]
     }
 }

@@ -29,13 +29,10 @@ struct EmbeddedPack: Sendable {
     /// - Throws: `ContentError` if the folder has no `content.json` that can be used.
     static func all(in folder: URL) throws(ContentError) -> [String: EmbeddedPack] {
         guard let json = Disk.contents(of: folder.path + "/" + EmbeddedContent.fileName, maximumSize: maximumTextSize)
-        else {
-            throw .invalidEmbeddedContent("there is no such file in `\(folder.path)`")
-        }
+        else { throw .invalidEmbeddedContent("there is no such file in `\(folder.path)`") }
         let content = try EmbeddedContent(json: json)
-        return Dictionary(
-            content.packs.map { ($0.name, EmbeddedPack(pack: $0, path: folder.path + "/" + $0.name)) }
-        ) { first, _ in first }
+        let packs = content.packs.map { ($0.name, EmbeddedPack(pack: $0, path: folder.path + "/" + $0.name)) }
+        return Dictionary(packs) { first, _ in first }
     }
 
     /// The maximum size of `content.json`, in bytes.

@@ -2,7 +2,6 @@ import Foundation
 import TenureAPI
 import TenureContent
 import TenureCore
-import TenureHTTP
 
 /// Delivers asset packs through links (URLs that expire) from the Tenure service. The service gives links only to packs
 /// that the customer may use.
@@ -38,9 +37,6 @@ final class ServiceContent: LinkedContentSource {
             throw Tenure.ContentSourceError.missing
         }
     }
-
-    /// Does nothing, because this source keeps no copy of a pack on the device.
-    func remove(_ pack: String) {}
 
     /// Returns the link of a file. Requests a new link if the server rejected the last link.
     func link(to request: Tenure.ContentRequest) async throws -> URL {

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 
 /// Why a download stopped before its end. The downloaded bytes are kept.
 enum TransferStop: Error {
@@ -171,8 +170,7 @@ struct PackTransfer: Sendable {
 
     /// Fetches a range from the source. If the server rejects the authorization, requests the range once more.
     private func fetchFromSource(
-        _ digest: ContentDigest, size: Int64, _ range: Range<Int64>,
-        receive: (Tenure.ContentDelivery) throws -> Void
+        _ digest: ContentDigest, size: Int64, _ range: Range<Int64>, receive: (Tenure.ContentDelivery) throws -> Void
     ) async throws {
         var request = Tenure.ContentRequest(
             pack: pack.name, digest: digest.description, size: size, range: range, timeout: timeout,

@@ -126,9 +126,7 @@ final class TransferLease: Sendable {
     /// Gives up the lease, if this object has it.
     func release() {
         guard state.withLock({ $0.ownHolder }) != nil else { return }
-        try? store.withLock {
-            if read()?.id == id { Disk.remove(path) }
-        }
+        try? store.withLock { if read()?.id == id { Disk.remove(path) } }
         state.withLock { $0.ownHolder = nil }
     }
 }
