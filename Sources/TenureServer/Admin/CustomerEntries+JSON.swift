@@ -6,111 +6,118 @@ import TenureStore
 
 /// Writes what the database stores about a customer, in responses and exports.
 extension JSONWriter {
-    /// Writes one of the customers who were merged.
-    mutating func value(_ member: CustomerDetails.Member) {
-        object { json in
-            json.field("id", member.publicID)
-            json.field("createdAt", member.createdAt)
-        }
+    /// Writes a list of objects. `fields` writes the fields of one object.
+    mutating func objects<Element>(
+        _ name: String, _ elements: some Collection<Element>, _ fields: (inout JSONWriter, Element) -> Void
+    ) {
+        field(name, elements) { json, element in json.object { fields(&$0, element) } }
     }
 
-    mutating func value(_ identity: Identity) {
-        object { json in
-            json.field("kind", "\(identity.kind)")
-            json.field("value", identity.value)
-        }
+    /// Writes everything that is stored about a customer, for an export.
+    mutating func fields(of details: CustomerDetails) {
+        objects("mergedCustomers", details.members) { $0.fields(of: $1) }
+        // Leaves out identities of shared purchases: they only serve to find the customer, and the transactions of
+        // these purchases are among the artifacts.
+        objects("identities", details.identities.filter { $0.kind != .sharedPurchase }) { $0.fields(of: $1) }
+        objects("artifacts", details.artifacts) { $0.fields(of: $1) }
+        objects("notifications", details.notifications) { $0.fields(of: $1) }
+        objects("promises", details.promises) { $0.fields(of: $1) }
+        objects("support", details.support) { $0.fields(of: $1) }
+        objects("events", details.events) { $0.fields(of: $1) }
+        objects("devices", details.devices) { $0.fields(of: $1) }
+        objects("trialSessions", details.trialSessions) { $0.fields(of: $1) }
+        objects("audit", details.audit) { $0.fields(of: $1) }
+        objects("unboundCustomers", details.unbound) { $0.fields(of: $1) }
+    }
+
+    /// Writes one of the customers who were merged.
+    mutating func fields(of member: CustomerDetails.Member) {
+        field("id", member.publicID)
+        field("createdAt", member.createdAt)
+    }
+
+    mutating func fields(of identity: Identity) {
+        field("kind", "\(identity.kind)")
+        field("value", identity.value)
     }
 
     /// Writes a promise: a recorded right to an entitlement, which later policy edits can't take.
-    mutating func value(_ promise: StoredPromise) {
-        object { json in
-            json.field("entitlement", promise.entitlement)
-            json.field("policy", promise.policyVersion)
-            json.field("until", promise.until)
-            json.field("recordedAt", promise.recordedAt)
-            json.object("acquisition") { json in
-                json.field("appTransactionID", ifPresent: promise.acquisition.appTransactionID)
-                json.field("downloadID", ifPresent: promise.acquisition.downloadID)
-                json.field("originalPurchaseDate", promise.acquisition.originalPurchaseDate)
-            }
+    mutating func fields(of promise: StoredPromise) {
+        field("entitlement", promise.entitlement)
+        field("policy", promise.policyVersion)
+        field("until", promise.until)
+        field("recordedAt", promise.recordedAt)
+        object("acquisition") { json in
+            json.field("appTransactionID", ifPresent: promise.acquisition.appTransactionID)
+            json.field("downloadID", ifPresent: promise.acquisition.downloadID)
+            json.field("originalPurchaseDate", promise.acquisition.originalPurchaseDate)
         }
     }
 
-    mutating func value(_ support: StoredSupportGrant) {
-        object { json in
-            json.field("kind", support.grant.kind.rawValue)
-            json.field("entitlement", support.grant.entitlement)
-            json.field("at", support.grant.date)
-            json.field("until", support.grant.until)
-            json.field("reason", ifPresent: support.reason)
-            json.field("actor", ifPresent: support.actor)
-        }
+    mutating func fields(of support: StoredSupportGrant) {
+        field("kind", support.grant.kind.rawValue)
+        field("entitlement", support.grant.entitlement)
+        field("at", support.grant.date)
+        field("until", support.grant.until)
+        field("reason", ifPresent: support.reason)
+        field("actor", ifPresent: support.actor)
     }
 
-    mutating func value(_ event: StoredEvent) {
-        object { json in
-            json.field("kind", event.kind.rawValue)
-            json.field("at", event.at)
-            json.field("actor", ifPresent: event.actor)
-            json.field("detail", event.detail)
-        }
+    mutating func fields(of event: StoredEvent) {
+        field("kind", event.kind.rawValue)
+        field("at", event.at)
+        field("actor", ifPresent: event.actor)
+        field("detail", event.detail)
     }
 
     /// Writes an artifact or a notification.
-    mutating func value(_ entry: CustomerDetails.SignedEntry) {
-        object { json in
-            json.field("kind", entry.kind)
-            json.field("subtype", ifPresent: entry.subtype)
-            json.field("signedAt", entry.signedAt)
-            json.field("receivedAt", entry.receivedAt)
-            guard let bytes = entry.bytes else { return }
-            // The bytes as they were received. A receipt is binary, so it is in Base64. All others are JWS, which is
-            // text.
-            let isReceipt = entry.kind == "\(Artifact.Kind.receipt)"
-            json.field(
-                isReceipt ? "base64" : "jws",
-                String(decoding: isReceipt ? Base64.standard.encode(bytes) : bytes, as: UTF8.self))
-        }
+    mutating func fields(of entry: CustomerDetails.SignedEntry) {
+        field("kind", entry.kind)
+        field("subtype", ifPresent: entry.subtype)
+        field("signedAt", entry.signedAt)
+        field("receivedAt", entry.receivedAt)
+        guard let bytes = entry.bytes else { return }
+        // The bytes as they were received. A receipt is binary, so it is in Base64. All others are JWS, which is text.
+        let isReceipt = entry.kind == "\(Artifact.Kind.receipt)"
+        field(
+            isReceipt ? "base64" : "jws",
+            String(decoding: isReceipt ? Base64.standard.encode(bytes) : bytes, as: UTF8.self))
     }
 
-    mutating func value(_ device: CustomerDetails.Device) {
-        object { json in
-            json.field("device", device.device)
-            json.field("firstSeen", device.firstSeen)
-            json.field("lastSeen", device.lastSeen)
-            json.field("entitlementTokens", device.entitlementTokens)
-        }
+    mutating func fields(of device: CustomerDetails.Device) {
+        field("device", device.device)
+        field("firstSeen", device.firstSeen)
+        field("lastSeen", device.lastSeen)
+        field("entitlementTokens", device.entitlementTokens)
     }
 
-    mutating func value(_ session: CustomerDetails.TrialSession) {
-        object { json in
-            json.field("entitlement", session.entitlement)
-            json.field("session", session.session)
-            json.field("beganAt", session.beganAt)
-        }
+    mutating func fields(of session: CustomerDetails.TrialSession) {
+        field("entitlement", session.entitlement)
+        field("session", session.session)
+        field("beganAt", session.beganAt)
     }
 
-    mutating func value(_ entry: AuditEntry) {
-        object { json in
-            json.field("id", entry.id)
-            json.field("at", entry.at)
-            json.field("actor", entry.actor)
-            json.field("action", entry.action)
-            json.field("customer", ifPresent: entry.customer)
-            json.field("detail", entry.detail)
-        }
+    mutating func fields(of entry: AuditEntry) {
+        field("id", entry.id)
+        field("at", entry.at)
+        field("actor", entry.actor)
+        field("action", entry.action)
+        field("customer", ifPresent: entry.customer)
+        field("detail", entry.detail)
     }
 
-    /// Writes a page of a list.
+    /// Writes a page of a list of objects.
     ///
     /// - Parameters:
     ///   - name: The name of the list's field.
     ///   - next: The position from which the following page continues; nil on the last page.
+    ///   - fields: Writes the fields of one object.
     mutating func page<Element>(
-        _ name: String, of elements: [Element], next: Int64?, _ body: (inout JSONWriter, Element) -> Void
+        _ name: String, of elements: some Collection<Element>, next: Int64?,
+        _ fields: (inout JSONWriter, Element) -> Void
     ) {
         object { json in
-            json.field(name, elements, body)
+            json.objects(name, elements, fields)
             json.field("next", orNull: next)
         }
     }

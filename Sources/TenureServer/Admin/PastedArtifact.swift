@@ -8,18 +8,13 @@ import TenureJSON
 ///
 /// The IDs are read even if the artifact can't be verified, because they only find customers, and grant nothing.
 struct PastedArtifact {
-    /// Whether the artifact can be verified.
-    enum Verdict {
-        case accepted(VerificationStatus)
-        case rejected(Rejection)
-        /// The artifact is a response of verifyReceipt (Apple's old web service), which has no signature, and it has no
-        /// signed receipt in it.
-        case unsigned
-    }
-
+    /// Whether the artifact can be verified: the status of the verified artifact, or `rejected`. The status is `unsigned`
+    /// for a response of verifyReceipt (Apple's old web service), which has no signature, without a signed receipt in it.
+    let status: String
+    /// Why the artifact is rejected; otherwise nil.
+    let rejection: Rejection?
     /// The name of the artifact's kind; nil for a JWS of an unknown kind.
     let kind: String?
-    let verdict: Verdict
     /// The IDs in the artifact by which a customer can be found, without repetitions. The artifact's own IDs come
     /// first, then the IDs of the JWS inside it. In each JWS, the `appTransactionId` comes first.
     let ids: [String]
@@ -33,7 +28,7 @@ struct PastedArtifact {
             let artifact = try AppStoreArtifact(recognizing: Array(text.utf8))
             kind = artifact.kindName
             var ids: [String?] = []
-            var verdict: Verdict?
+            var verdict: (String, Rejection?)?
             switch artifact {
             case .jws(let jws, _):
                 ids = jws.payload.ids
@@ -46,7 +41,7 @@ struct PastedArtifact {
                     verdict = Self.verdict(on: .receipt(bytes), by: verifier, now: now)
                 }
             }
-            self.verdict = verdict ?? Self.verdict(on: artifact, by: verifier, now: now)
+            (status, rejection) = verdict ?? Self.verdict(on: artifact, by: verifier, now: now)
             var uniqueIDs: Set<String> = []
             self.ids = Array(
                 ids.compactMap { $0 }.filter { AdminParameter.isID($0) && uniqueIDs.insert($0).inserted }
@@ -62,14 +57,12 @@ struct PastedArtifact {
     /// accepted even if it wasn't signed for a device.
     private static func verdict(
         on artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date
-    ) -> Verdict {
+    ) -> (String, Rejection?) {
         do throws(Rejection) {
-            guard let verified = try verifier.verify(artifact, from: .appStoreServer, now: now) else {
-                return .unsigned
-            }
-            return .accepted(verified.status)
+            let verified = try verifier.verify(artifact, from: .appStoreServer, now: now)
+            return (verified?.status.rawValue ?? "unsigned", nil)
         } catch {
-            return .rejected(error)
+            return ("rejected", error)
         }
     }
 }
@@ -78,12 +71,8 @@ extension JSONWriter {
     mutating func value(_ pasted: PastedArtifact) {
         object { json in
             json.field("kind", orNull: pasted.kind)
-            json.key("status")
-            switch pasted.verdict {
-            case .accepted(let status): json.value(status.rawValue)
-            case .unsigned: json.value("unsigned")
-            case .rejected(let rejection):
-                json.value("rejected")
+            json.field("status", pasted.status)
+            if let rejection = pasted.rejection {
                 json.object("rejection") { json in
                     json.field("code", rejection.code.rawValue)
                     json.field("detail", rejection.detail)

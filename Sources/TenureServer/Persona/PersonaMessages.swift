@@ -15,9 +15,7 @@ package struct PersonaRequest: AdminRequest, Sendable, Hashable, Codable {
     /// there is such a persona.
     let replace: Bool?
 
-    package enum CodingKeys: String, CodingKey, CaseIterable {
-        case name, set, expires, replace
-    }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case name, set, expires, replace }
 
     package init(name: String, set: [String: String]?, expires: Date?, replace: Bool?) {
         self.name = name
@@ -37,9 +35,7 @@ package struct ReadyMadePersonasRequest: AdminRequest, Sendable, Hashable, Codab
     /// refuses the request if there is such a persona.
     let replace: Bool?
 
-    package enum CodingKeys: String, CodingKey, CaseIterable {
-        case platform, expires, replace
-    }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case platform, expires, replace }
 
     package init(platform: String?, expires: Date?, replace: Bool?) {
         self.platform = platform

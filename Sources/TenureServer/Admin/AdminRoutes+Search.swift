@@ -6,22 +6,43 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The route that looks up an order ID in the App Store, for support.
-struct OrderHandler: Sendable {
-    let keys: AdminKeyCheck
-    let store: Store
-    /// The App Store Server API; nil if the service has no key for it.
-    let appStore: AppStoreClient?
+/// The routes that find customers, by an ID, by an artifact or by an order of the App Store.
+extension AdminRoutes {
+    /// `GET /v1/admin/customers?id=…`: finds customers by an ID of any kind.
+    @Sendable func find(_ call: AdminCall) async throws -> Response {
+        guard let text = call.request.uri.queryParameters["id"] else {
+            throw Problem(.malformedRequest, "`id` is missing; add the ID to find as `?id=…`")
+        }
+        let matches = try await customers(withID: try AdminParameter.id(String(text), "id"))
+        return .jsonObject { $0.objects("customers", matches) { $0.summaryFields(of: $1) } }
+    }
 
-    /// The timeout of the call to the App Store, in seconds. The timeout is short, because a person waits for the
-    /// response.
-    private static let timeout: TimeInterval = 20
+    /// `POST /v1/admin/customers/find`: finds customers by the IDs in an artifact, even if the artifact can't be
+    /// verified. The route stores nothing.
+    @Sendable func findByArtifact(_ call: AdminCall) async throws -> Response {
+        let body = try await call.body(FindRequest.self)
+        let pasted = try PastedArtifact(body.artifact, verifiedBy: verifier, now: now())
+        var matches: [Customer] = []
+        for id in pasted.ids {
+            for customer in try await customers(withID: id) where !matches.contains(where: { $0.id == customer.id }) {
+                matches.append(customer)
+            }
+        }
+        return .jsonObject { json in
+            json.key("artifact")
+            json.value(pasted)
+            json.objects("customers", matches) { $0.summaryFields(of: $1) }
+        }
+    }
+
+    private func customers(withID id: String) async throws -> [Customer] {
+        try await store.read { try $0.customers(withAnyID: id, in: realms.all) }
+    }
 
     /// `GET /v1/admin/orders/{order}`: asks the App Store which purchases belong to an order ID from one of its email
     /// receipts, and finds their customers. The route stores nothing.
-    @Sendable func find(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        _ = try await keys.holder(of: request, context, needing: .read)
-        let id = try context.pathID("order")
+    @Sendable func findByOrder(_ call: AdminCall) async throws -> Response {
+        let id = try call.context.pathID("order")
         guard let appStore else {
             throw Problem(
                 .misconfigured,
@@ -32,7 +53,7 @@ struct OrderHandler: Sendable {
         }
         let order: TransactionList?
         do throws(AppStoreFailure) {
-            order = try await appStore.order(id, before: appStore.time.uptime() + Self.timeout)
+            order = try await appStore.order(id, before: appStore.time.uptime() + Self.orderTimeout)
         } catch {
             throw Problem(error)
         }
@@ -43,7 +64,7 @@ struct OrderHandler: Sendable {
             json.field(Key.isValid, order != nil)
             json.field(Key.purchases, transactions.map(\.purchase)) { $0.value($1) }
             json.field(Key.problems, order?.rejected.problems ?? []) { $0.value($1) }
-            json.field(Key.customers, customers) { $0.value(summaryOf: $1) }
+            json.objects(Key.customers.stringValue, customers) { $0.summaryFields(of: $1) }
         }
     }
 
@@ -67,6 +88,10 @@ struct OrderHandler: Sendable {
         }
         return customers
     }
+
+    /// The timeout of the call to the App Store, in seconds. The timeout is short, because a person waits for the
+    /// response.
+    private static let orderTimeout: TimeInterval = 20
 }
 
 extension CustomerFacts {
@@ -102,12 +127,47 @@ extension Problem {
                 """)
         case .refused(let refusal) where !failure.isRetryable && refusal.status == 404:
             self.init(.notFound, "the App Store has no order of this app with this ID; check the ID")
-        case .refused where !failure.isRetryable:
+        case .refused where !failure.isRetryable, .notAuthorized, .cannotSign:
             self.init(.misconfigured, failure.description)
-        case .notAuthorized, .cannotSign: self.init(.misconfigured, failure.description)
         case .refused, .unreachable, .timedOut, .tooLarge, .unreadable, .untrusted, .throttled, .canceled:
             self.init(.busy, failure.description, retryAfter: 5)
         }
+    }
+}
+
+/// The body of `POST /v1/admin/customers/find`.
+struct FindRequest: AdminRequest {
+    /// A JWS, a notification, a receipt in Base64, or a response of verifyReceipt, as text.
+    let artifact: String
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case artifact }
+}
+
+/// The customers in the response to a search, as a client decodes them.
+package struct FoundCustomers: Sendable, Hashable, Decodable {
+    package let customers: [Customer]
+
+    enum CodingKeys: String, CodingKey { case customers }
+
+    /// A found customer.
+    package struct Customer: Sendable, Hashable, Decodable {
+        /// The public ID.
+        package let id: String
+        /// The environment of the App Store from which the customer's artifacts are.
+        package let environment: String
+
+        enum CodingKeys: String, CodingKey { case id, environment }
+    }
+}
+
+extension JSONWriter {
+    /// Writes the fields of a customer that the response to a search has.
+    fileprivate mutating func summaryFields(of customer: Customer) {
+        typealias Key = FoundCustomers.Customer.CodingKeys
+        field(Key.id, customer.publicID)
+        field(Key.environment, customer.realm.environment.rawValue)
+        if customer.realm.isTest { field("isTest", true) }
+        field("createdAt", customer.createdAt)
     }
 }
 
@@ -122,7 +182,5 @@ package struct OrderResponse: Sendable, Hashable, Decodable {
     /// The customers with these purchases.
     package let customers: [FoundCustomers.Customer]
 
-    enum CodingKeys: String, CodingKey {
-        case isValid, purchases, problems, customers
-    }
+    enum CodingKeys: String, CodingKey { case isValid, purchases, problems, customers }
 }
