@@ -1,8 +1,6 @@
-import Foundation
 import Hummingbird
 import Logging
 import TenureAPI
-import TenureCore
 import TenureJSON
 import TenureStore
 

@@ -35,7 +35,7 @@ struct AdminRoutes: Sendable {
                 try await handler(try await call(request, context, needing: right))
             }
         }
-        /// Adds a route about the customer whose public ID is `:id`. The handler also gets this ID.
+        /// Adds a route about the customer with the public ID `:id`, which the handler gets too.
         func onCustomer(
             _ method: HTTPRequest.Method, _ path: RouterPath, _ right: AdminRight,
             _ handler: @escaping @Sendable (AdminCall, _ id: String) async throws -> Response

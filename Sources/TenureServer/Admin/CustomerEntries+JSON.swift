@@ -1,5 +1,3 @@
-import TenureAPI
-import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureStore

@@ -1,4 +1,3 @@
-import TenurePolicyFile
 import TenureStore
 
 /// The reason why the service doesn't start, or why it stopped. The message of an error is one line. Only the messages

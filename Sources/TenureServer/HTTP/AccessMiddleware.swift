@@ -8,17 +8,12 @@ import Logging
 ///
 /// Each request is one line in the log. The line has the route, such as `/v1/content/{digest}`, but no path, header or
 /// body from the client.
-struct AccessMiddleware: RouterMiddleware {
-    typealias Context = ServiceContext
-
+struct AccessMiddleware: ServiceMiddleware {
     let proxies: [AddressBlock]
     let metrics: ServiceMetrics
     let bodies: BodyBudget
 
-    func handle(
-        _ request: Request, context: ServiceContext,
-        next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response {
+    func handle(_ request: Request, context: ServiceContext, next: Next) async throws -> Response {
         var context = context
         let peer = Peer(socket: context.remoteAddress, headers: request.headers, proxies: proxies)
         context.peer = peer

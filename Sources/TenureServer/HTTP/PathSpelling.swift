@@ -7,13 +7,8 @@ import TenureJSON
 ///
 /// Hummingbird ignores repeated and trailing slashes. A proxy that blocks `/v1/admin` compares strings, so `//v1/admin`
 /// would get past it.
-struct PathSpelling: RouterMiddleware {
-    typealias Context = ServiceContext
-
-    func handle(
-        _ request: Request, context: ServiceContext,
-        next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response {
+struct PathSpelling: ServiceMiddleware {
+    func handle(_ request: Request, context: ServiceContext, next: Next) async throws -> Response {
         let target = (request.head.path ?? "").utf8
         guard !Self.containsNUL(target) else {
             throw Problem(.malformedRequest, "the path or query contains a NUL (`%00`); remove it")

@@ -8,16 +8,11 @@ import TenureStore
 
 /// Turns every error into a response with a problem (RFC 9457), and logs it. Logs contain no artifact, token or ID from
 /// a client.
-struct ProblemMiddleware: RouterMiddleware {
-    typealias Context = ServiceContext
-
+struct ProblemMiddleware: ServiceMiddleware {
     /// The message for a path without a route.
     var notFoundMessage = "there is nothing at this path; check the path"
 
-    func handle(
-        _ request: Request, context: ServiceContext,
-        next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response {
+    func handle(_ request: Request, context: ServiceContext, next: Next) async throws -> Response {
         do {
             return try await next(request, context)
         } catch {

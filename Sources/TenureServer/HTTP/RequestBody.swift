@@ -3,8 +3,6 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import TenureAPI
-import TenureAppStore
-import TenureCore
 import TenureJSON
 
 /// Reading the body of a request, with limits on its size and on the memory of all bodies.

@@ -1,6 +1,5 @@
 import Foundation
 import TenureAPI
-import TenureAppStore
 import TenureStore
 
 /// The contents of an access token, which an app sends to read its customer's decisions without another sync: the

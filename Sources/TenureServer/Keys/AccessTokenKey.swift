@@ -1,7 +1,5 @@
 import Crypto
 import Foundation
-import TenureAppStore
-import TenureCore
 import TenureJSON
 
 /// Makes and checks access tokens. Their MAC is HMAC-SHA256, with a key that is derived from the service's secret and

@@ -1,8 +1,5 @@
 import Crypto
 import Foundation
-import TenureAPI
-import TenureAppStore
-import TenureCore
 import TenureJSON
 
 /// The first segment of a compact JWS, with the period after the segment. All tokens of one key and type have the same

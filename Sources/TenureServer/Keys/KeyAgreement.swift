@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 import TenureStore
 
 /// Makes sure that all processes that use a database have the same keys: the signing key, and the secret of access

@@ -1,8 +1,6 @@
 import Foundation
-import TenureCore
 import TenureFileAttributes
 import TenureFiles
-import TenureStore
 
 /// A file with a secret, such as a private key. All code of the service that reads or writes such a file uses this
 /// type.

@@ -1,6 +1,5 @@
 import Foundation
 import TenureAPI
-import TenureCore
 import TenureJSON
 
 /// The reason why an operation didn't change the signing keys.

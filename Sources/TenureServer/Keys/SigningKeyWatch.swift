@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import ServiceLifecycle
-import TenureCore
 import TenureJSON
 
 /// Compares the signing key once a second with the signing key of the other processes that use the database. Logs

@@ -1,6 +1,5 @@
 import Foundation
 package import Logging
-import TenureAPI
 import TenureCore
 import TenureJSON
 

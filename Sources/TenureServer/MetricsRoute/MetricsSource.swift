@@ -66,18 +66,32 @@ struct MetricsSource: Sendable {
             factory.set(.databaseConnectionLimit, Double(pool.limit), labels)
             factory.set(.databaseOperationsWaiting, Double(pool.waiting), labels)
         }
-        if let environments, let progress = try? await AppStoreProgress(of: environments, in: store) {
-            factory.set(.historiesWaiting, Double(progress.unfinishedHistories))
-            for (environment, instant) in progress.reachedInstants {
-                factory.set(.notificationsReached, instant, [("environment", environment)])
-            }
-        }
+        if let environments { try? await readProgress(of: environments, in: store, into: factory) }
         guard !webhooks.isEmpty, let backlog = try? await store.read({ try $0.webhookBacklog() }) else { return }
         for endpoint in webhooks {
             let waiting = backlog[endpoint]
             factory.set(.webhooksWaiting, Double(waiting?.count ?? 0), [("endpoint", endpoint)])
             guard let waiting else { continue }
             factory.set(.oldestWebhook, waiting.oldest.timeIntervalSince1970, [("endpoint", endpoint)])
+        }
+    }
+
+    /// Reads how far this service is in fetching transaction histories, and notifications that it missed, from the App
+    /// Store.
+    private func readProgress(
+        of environments: [AppStoreEnvironment], in store: Store, into factory: PrometheusFactory
+    ) async throws(StoreError) {
+        let unfinishedHistories = try await store.read { try $0.unfinishedJobCount() }
+        // For each environment by name, the time up to which no notification is missing, in seconds since 1970.
+        var reachedInstants: [String: Double] = [:]
+        for environment in environments {
+            let name = MissedNotifications.progressName(for: environment)
+            let text = try await store.read { try $0.storedValue(named: name) }
+            reachedInstants[environment.rawValue] = text.flatMap { Double($0) }
+        }
+        factory.set(.historiesWaiting, Double(unfinishedHistories))
+        for (environment, instant) in reachedInstants {
+            factory.set(.notificationsReached, instant, [("environment", environment)])
         }
     }
 

@@ -1,6 +1,4 @@
 package import Foundation
-import TenureAPI
-import TenureCore
 
 /// The body of `POST /v1/admin/personas`. A persona is a test customer for sandbox builds.
 package struct PersonaRequest: AdminRequest, Sendable, Hashable, Codable {

@@ -6,9 +6,7 @@ import TenureAPI
 /// also rejects requests of clients with too many requests in progress. The middleware runs before the body is read.
 ///
 /// `GET /health/live` has no limit. Otherwise, a supervisor with a refused request would restart a service that works.
-struct RateLimitMiddleware: RouterMiddleware {
-    typealias Context = ServiceContext
-
+struct RateLimitMiddleware: ServiceMiddleware {
     private let byAddress: TokenBuckets?
     private let byToken: TokenBuckets?
     private let inProgress: RequestsInProgress
@@ -20,10 +18,7 @@ struct RateLimitMiddleware: RouterMiddleware {
             limit: configuration.limits.connectionsPerAddress, total: configuration.connectionLimit)
     }
 
-    func handle(
-        _ request: Request, context: ServiceContext,
-        next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response {
+    func handle(_ request: Request, context: ServiceContext, next: Next) async throws -> Response {
         if context.endpointPath == HealthRoutes.livePath.description { return try await next(request, context) }
         if let byAddress, let address = context.peer?.address,
             let wait = byAddress.take(Self.bucketID(of: address.ofClient))

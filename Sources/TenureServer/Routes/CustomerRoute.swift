@@ -2,7 +2,6 @@ import Foundation
 import Hummingbird
 import TenureAPI
 import TenureCore
-import TenureJSON
 import TenureStore
 
 /// `GET /v1/customer`: the customer's decisions, freshly evaluated.

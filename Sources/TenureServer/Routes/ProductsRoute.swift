@@ -3,8 +3,6 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import TenureAPI
-import TenureAppStore
-import TenureCore
 import TenureJSON
 
 /// `GET /v1/products`: the products of the policy and the entitlements that they grant. The response is the same for

@@ -1,7 +1,6 @@
 import Foundation
 import Hummingbird
 import TenureAPI
-import TenureJSON
 
 /// `POST /v1/sync`: verifies and stores the signed artifacts that a client sent, responds with what the customer may
 /// use, and counts the result in the metrics.
