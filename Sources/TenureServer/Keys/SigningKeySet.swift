@@ -85,9 +85,7 @@ struct SigningKeySet: Sendable {
         for (place, statement) in chain.enumerated() {
             let signer = start + place
             guard keys[signer].revokedAt == nil,
-                let payload = publicKeys[signer].payload(
-                    ofStatement: statement, type: SignedType.keyStatement,
-                    maximumSize: SigningKeyBounds.maximumStatementSize),
+                let payload = publicKeys[signer].payload(ofStatement: statement, type: SignedType.keyStatement),
                 Array(payload) == keys[signer + 1].key.bytes
             else { throw Mistake("statement \(place + 1) of the chain doesn't vouch for the next key") }
         }

@@ -20,7 +20,9 @@ struct SigningKeyWatch: Service {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             // If the database doesn't respond, syncs fail too, so no token is issued with an outdated key.
             try? await agreement.reconcile(keys, agreed: &agreed)
-            for line in log.lines(about: keys.current, keys.failure, at: now()) { logger.log(line) }
+            for line in log.lines(about: keys.current, keys.failure, at: now()) {
+                logger.log(level: line.level, "\(line.message)")
+            }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
         }
     }
@@ -77,32 +79,21 @@ struct SigningKeyLog {
             sign the key in use with `tenure signing-key root sign`, and install the result with \
             `tenure signing-key install`
             """
+        let reason: String
         switch keys.period {
         case .unlimited: return nil
-        case .notSigned:
-            return Line(
-                level: .error,
-                message: "no entitlement tokens are issued: the offline root hasn't signed the key in use; \(fix)")
+        case .notSigned: reason = "the offline root hasn't signed the key in use; \(fix)"
         case .outdated:
-            return Line(
-                level: .error,
-                message: """
-                    no entitlement tokens are issued: another process has a newer signing key; copy its \
-                    `signing-key.json` to this process's folder of keys
-                    """)
-        case .until(let end) where end <= now:
-            return Line(
-                level: .error,
-                message: "no entitlement tokens are issued: the signing period ended on \(end.rfc3339); \(fix)")
-        case .until(let end) where end <= now.addingTimeInterval(notice):
+            reason = """
+                another process has a newer signing key; copy its `signing-key.json` to this process's folder of keys
+                """
+        case .until(let end) where end <= now: reason = "the signing period ended on \(end.rfc3339); \(fix)"
+        case .until(let end):
+            guard end <= now.addingTimeInterval(notice) else { return nil }
             return Line(
                 level: .warning,
                 message: "the signing period ends on \(end.rfc3339), and then no entitlement tokens are issued; \(fix)")
-        case .until: return nil
         }
+        return Line(level: .error, message: "no entitlement tokens are issued: \(reason)")
     }
-}
-
-extension Logger {
-    fileprivate func log(_ line: SigningKeyLog.Line) { log(level: line.level, "\(line.message)") }
 }
