@@ -140,8 +140,8 @@ final class WrongKeyLimit: Sendable {
                 // the memory.
                 if windows.count >= Self.capacity { windows = [:] }
             }
-            var window = windows[address] ?? Window(end: now.addingTimeInterval(Self.length), count: 0)
-            if !window.contains(now) { window = Window(end: now.addingTimeInterval(Self.length), count: 0) }
+            let current = windows[address].flatMap { $0.contains(now) ? $0 : nil }
+            var window = current ?? Window(end: now.addingTimeInterval(Self.length), count: 0)
             window.count += 1
             windows[address] = window
             return window.count

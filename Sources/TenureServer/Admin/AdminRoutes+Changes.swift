@@ -227,37 +227,30 @@ extension Problem {
 
     /// The status and message of each refused change.
     fileprivate init(_ refusal: ChangeOutcome.Refusal) {
-        let (code, detail): (Code, String) =
+        let isNotFound = [.noSuchCustomer, .noSuchOther, .notLinked, .notMerged].contains(refusal)
+        let detail =
             switch refusal {
-            case .noSuchCustomer: (.notFound, "there is no customer with this ID; check the ID")
-            case .noSuchOther: (.notFound, "there is no customer with the ID in `other`; check the ID")
+            case .noSuchCustomer: "there is no customer with this ID; check the ID"
+            case .noSuchOther: "there is no customer with the ID in `other`; check the ID"
             case .otherEnvironment:
-                (.conflict, "the customers are in different environments; merge only customers of the same environment")
+                "the customers are in different environments; merge only customers of the same environment"
             case .unboundProof:
-                (
-                    .conflict,
-                    """
-                    no proof shows that these purchases belong to the customer; sync with \
-                    `deviceVerificationID` on the customer's device first
-                    """
-                )
+                """
+                no proof shows that these purchases belong to the customer; sync with `deviceVerificationID` on the \
+                customer's device first
+                """
             case .linkedToAnotherUser:
-                (
-                    .conflict,
-                    """
-                    the Apple Account that got the app is linked to another user, and the setting `transfer` is `never`; \
-                    unlink that user first, or ask support
-                    """
-                )
-            case .separated:
-                (.conflict, "a merge of these customers was undone; to join them again, merge them in the admin API")
-            case .notLinked: (.notFound, "this user isn't linked to this customer; check both IDs")
-            case .notMerged: (.notFound, "the other customer isn't merged into this customer; check both IDs")
-            case .alreadyMerged: (.conflict, "the customers are already merged; there is nothing to do")
-            case .tooManyMerged:
-                (.conflict, "too many customers would be merged; undo merges of different people first")
-            case .requestReused: (.conflict, "this `Idempotency-Key` belongs to another change; use a new one")
+                """
+                the Apple Account that got the app is linked to another user, and the setting `transfer` is `never`; \
+                unlink that user first, or ask support
+                """
+            case .separated: "a merge of these customers was undone; to join them again, merge them in the admin API"
+            case .notLinked: "this user isn't linked to this customer; check both IDs"
+            case .notMerged: "the other customer isn't merged into this customer; check both IDs"
+            case .alreadyMerged: "the customers are already merged; there is nothing to do"
+            case .tooManyMerged: "too many customers would be merged; undo merges of different people first"
+            case .requestReused: "this `Idempotency-Key` belongs to another change; use a new one"
             }
-        self.init(code, detail, reason: refusal.rawValue)
+        self.init(isNotFound ? .notFound : .conflict, detail, reason: refusal.rawValue)
     }
 }

@@ -113,11 +113,10 @@ extension ServiceError: CustomStringConvertible {
         case .several(let mistakes): mistakes.map(\.description).joined(separator: "\n")
         case .webhook(let name, let detail): "the webhook `\(name)` is invalid: \(detail)"
         case .appStore(let detail): "the App Store can't be called: \(detail)"
-        case .content(let detail): detail
         case .clock(let detail): "the setting `clock` is invalid: \(detail)"
         case .apps(let detail): "the apps can't run together: \(detail)"
         case .app(let name, let detail): "the app `\(name)`: \(detail)"
-        case .database(let detail), .otherKeys(let detail): detail
+        case .content(let detail), .database(let detail), .otherKeys(let detail): detail
         case .failed(let detail): "the service failed: \(detail)"
         }
     }

@@ -89,37 +89,38 @@ public struct CertificateFiles: Sendable, Hashable {
         let certificateBytes = try Self.bytes(of: certificate)
         let chain = (try? NIOSSLCertificate.fromPEMBytes(certificateBytes)) ?? []
         guard let server = chain.first else {
-            throw .certificateFile(
-                path: certificate,
-                detail: "the file has no certificate in PEM; set the path of the server's certificate")
+            throw Self.unusable(
+                certificate, "the file has no certificate in PEM; set the path of the server's certificate")
         }
         guard now <= server.expiry else {
-            throw .certificateFile(
-                path: certificate, detail: "the certificate has expired; replace the file with a new one")
+            throw Self.unusable(certificate, "the certificate has expired; replace the file with a new one")
         }
         let keyBytes: [UInt8]
         do throws(ServiceError) {
             keyBytes = try SecretFile(path: self.key).existingContents(upTo: Self.maximumSize)
         } catch {
             guard case .keyFile(_, let detail) = error else { throw error }
-            throw .certificateFile(path: self.key, detail: detail)
+            throw Self.unusable(self.key, detail)
         }
         guard let key = try? NIOSSLPrivateKey(bytes: keyBytes, format: .pem) else {
-            throw .certificateFile(
-                path: self.key,
-                detail:
-                    "the file has no private key in PEM, or the key has a passphrase; use a key without a passphrase"
-            )
+            throw Self.unusable(
+                self.key,
+                "the file has no private key in PEM, or the key has a passphrase; use a key without a passphrase")
         }
         let contents = Contents(chain: chain, key: key)
         guard (try? NIOSSLContext(configuration: contents.configuration)) != nil else {
-            throw .certificateFile(
-                path: self.key,
-                detail:
-                    "the key isn't that of the first certificate in `\(certificate)`; use the key that the certificate was issued for"
-            )
+            throw Self.unusable(
+                self.key,
+                """
+                the key isn't that of the first certificate in `\(certificate)`; use the key that the certificate was \
+                issued for
+                """)
         }
         return contents
+    }
+
+    private static func unusable(_ path: String, _ detail: String) -> ServiceError {
+        .certificateFile(path: path, detail: detail)
     }
 
     /// The largest size of a file in bytes.
@@ -131,16 +132,12 @@ public struct CertificateFiles: Sendable, Hashable {
         do {
             contents = try WholeFile(path: path).read(maximumSize: maximumSize)
         } catch {
-            throw .certificateFile(
-                path: path, detail: "the file can't be read (\(error.reason)); check its owner and mode")
+            throw unusable(path, "the file can't be read (\(error.reason)); check its owner and mode")
         }
-        guard let contents else {
-            throw .certificateFile(path: path, detail: "there is no such file; check the path")
-        }
+        guard let contents else { throw unusable(path, "there is no such file; check the path") }
         guard contents.count <= maximumSize else {
-            throw .certificateFile(
-                path: path,
-                detail: "the file has more than \(maximumSize) bytes, so it is another kind of file; check the path")
+            throw unusable(
+                path, "the file has more than \(maximumSize) bytes, so it is another kind of file; check the path")
         }
         return contents
     }

@@ -30,12 +30,12 @@ struct CustomerRoute: Sendable {
         let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)
         let evidence = customer.evidence(as: persona)
         // Usually, the decision needs neither the database nor another task.
-        let decisions: [Decision]
-        if policies.isFresh, policies.hasReadVersions(of: customer.facts.promises) {
-            decisions = try policies.decide(customer.facts, evidence, at: now)
-        } else {
-            decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
-        }
+        let decisions =
+            if policies.isFresh, policies.hasReadVersions(of: customer.facts.promises) {
+                try policies.decide(customer.facts, evidence, at: now)
+            } else {
+                try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
+            }
         metrics.countDecisions(decisions)
         var answer = CustomerAnswer(customer, evidence: evidence, decisions: decisions)
         answer.languages = request.languages

@@ -45,11 +45,10 @@ struct QueryCheck: ServiceMiddleware {
         for parameter in query.split(separator: "&") {
             let name = parameter.prefix { $0 != "=" }
             guard known.contains(name) else {
-                let fix =
-                    known.isEmpty
-                    ? "this request takes none"
-                    : "this request takes " + known.map { "`\($0)`" }.joined(separator: ", ")
-                throw Problem(.malformedRequest, "there is no query parameter `\(name.prefix(64))`; \(fix)")
+                let names = known.isEmpty ? "none" : known.map { "`\($0)`" }.joined(separator: ", ")
+                throw Problem(
+                    .malformedRequest,
+                    "there is no query parameter `\(name.prefix(64))`; this request takes \(names)")
             }
             guard found.insert(name).inserted else {
                 throw Problem(.malformedRequest, "the query parameter `\(name)` is repeated; send it once")
