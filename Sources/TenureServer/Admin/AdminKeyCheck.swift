@@ -7,20 +7,14 @@ import TenureStore
 
 /// Checks that `Authorization: Bearer …` contains a valid admin key with the needed right.
 package struct AdminKeyCheck: Sendable {
-    private let store: Store
+    let store: Store
     /// The key in the setting `adminKey`; nil if it isn't set. All other keys are in the database.
-    private let configuredKey: AdminKey?
-    private let now: @Sendable () -> Date
+    let configuredKey: AdminKey?
+    let now: @Sendable () -> Date
     private let wrongKeys = WrongKeyLimit()
 
     /// The name of the configured admin key in the audit trail.
     package static let configuredName = "adminKey"
-
-    init(store: Store, configuredKey: String?, now: @escaping @Sendable () -> Date) {
-        self.store = store
-        self.configuredKey = AdminKey(configuredKey)
-        self.now = now
-    }
 
     /// Returns the name of the request's admin key for the audit trail, after checking that the key has the needed
     /// right.
@@ -64,9 +58,7 @@ package struct AdminKeyCheck: Sendable {
 
     /// Returns the name and scope of a key; nil if it is neither the configured key nor a valid key in the database. The
     /// scope is the key's set of rights.
-    private func key(
-        with secret: KeySecret
-    ) async throws(StoreError) -> (name: String, scope: StoredAdminKey.Scope)? {
+    private func key(with secret: KeySecret) async throws(StoreError) -> (name: String, scope: StoredAdminKey.Scope)? {
         if let configuredKey, configuredKey.matches(secret) { return (Self.configuredName, .admin) }
         return try await store.read { try $0.key(withSecret: secret.hash) }.map { ($0.name, $0.scope) }
     }

@@ -27,8 +27,7 @@ extension AdminRoutes {
         let body = try await call.body(RevocationRequest.self)
         let reason = try AdminParameter.reason(body.reason)
         try await check(entitlement: body.entitlement, of: id)
-        return try await respond(
-            to: call, performing: .revoke(entitlement: body.entitlement), on: id, reason: reason)
+        return try await respond(to: call, performing: .revoke(entitlement: body.entitlement), on: id, reason: reason)
     }
 
     /// Checks the name of an entitlement. Throws `malformedRequest` if it is neither in the policy nor promised to this

@@ -46,8 +46,7 @@ extension AdminRoutes {
             }
             return platform
         }
-        let readyMade = ReadyMadePersonas(
-            policy, on: platform ?? ReadyMadePersonas.platform(of: policy), signed: now())
+        let readyMade = ReadyMadePersonas(policy, on: platform ?? ReadyMadePersonas.platform(of: policy), signed: now())
         let answers = try await create(
             readyMade.personas, expiring: body.expires, replacing: body.replace ?? false, by: call.actor)
         return try .encoded(PersonasAnswer(personas: answers, omitted: readyMade.omittedPersonas))

@@ -80,8 +80,7 @@ extension AdminRoutes {
             throw Problem(
                 .malformedRequest, "send no `policy` with a rollback; use `POST /v1/admin/policies` to publish one")
         }
-        return try await respond(
-            publishing: try await publisher.candidate(returningTo: body.version), body, call)
+        return try await respond(publishing: try await publisher.candidate(returningTo: body.version), body, call)
     }
 
     /// Reads the body of a publication or rollback, and checks its reason and author.

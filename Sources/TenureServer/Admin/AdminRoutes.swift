@@ -119,14 +119,12 @@ extension TenureService {
     /// Adds the routes of the admin API.
     ///
     /// - Parameter appStore: The client of the App Store Server API; nil if no key is configured.
-    func addAdminRoutes(
-        to router: Router<ServiceContext>, verifier: AppStoreVerifier, appStore: AppStoreClient?
-    ) {
+    func addAdminRoutes(to router: Router<ServiceContext>, verifier: AppStoreVerifier, appStore: AppStoreClient?) {
         let now = configuration.now
         AdminRoutes(
-            keys: AdminKeyCheck(store: store, configuredKey: configuration.adminKey, now: now), store: store,
-            policies: policies, personas: personas, realms: AcceptedRealms(configuration.anchors), verifier: verifier,
-            appStore: appStore, accessTokenKey: accessTokenKey, transfer: configuration.transfer,
+            keys: AdminKeyCheck(store: store, configuredKey: AdminKey(configuration.adminKey), now: now),
+            store: store, policies: policies, personas: personas, realms: AcceptedRealms(configuration.anchors),
+            verifier: verifier, appStore: appStore, accessTokenKey: accessTokenKey, transfer: configuration.transfer,
             bodySize: configuration.limits.bodySize, now: now
         ).add(to: router)
     }

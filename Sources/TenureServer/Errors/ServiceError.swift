@@ -54,9 +54,7 @@ public enum ServiceError: Error, Sendable, Hashable {
     case failed(String)
 
     /// Creates the error of a database that can't be used.
-    init(_ error: StoreError) {
-        self = .database(error.description)
-    }
+    init(_ error: StoreError) { self = .database(error.description) }
 
     /// Creates the error for any reason why the service doesn't start or has stopped.
     init(wrapping error: any Error) {

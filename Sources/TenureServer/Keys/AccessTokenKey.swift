@@ -76,9 +76,7 @@ struct MessageCode: Sendable {
     /// The state of the computation after the key, before a message. The state is as secret as the key.
     private let keyed: Secret<HMAC<SHA256>>
 
-    init(key: SymmetricKey) {
-        keyed = Secret(HMAC(key: key))
-    }
+    init(key: SymmetricKey) { keyed = Secret(HMAC(key: key)) }
 
     /// Returns the message followed by its code, in Base64.
     func text(of message: [UInt8]) -> String {

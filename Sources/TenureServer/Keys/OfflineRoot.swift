@@ -27,9 +27,7 @@ package struct OfflineRoot: Sendable {
         let revoked: [String]
     }
 
-    package init(path: String) {
-        file = SecretFile(path: path)
-    }
+    package init(path: String) { file = SecretFile(path: path) }
 
     /// Creates the root unless the file exists already. Returns the root's public key, which apps pin, as a JSON Web
     /// Key. Throws `ServiceError.keyFile` if the file can't be read or written.
@@ -86,8 +84,7 @@ package struct OfflineRoot: Sendable {
             Self.counters.contains(stored.counter),
             let key = try? P256.Signing.PrivateKey(pemRepresentation: stored.privateKey)
         else { throw damagedFileError }
-        let contents = Contents(
-            privateKey: Secret(stored.privateKey), counter: stored.counter, revoked: stored.revoked)
+        let contents = Contents(privateKey: Secret(stored.privateKey), counter: stored.counter, revoked: stored.revoked)
         return (contents, key)
     }
 

@@ -9,9 +9,7 @@ import TenureFiles
 package struct SecretFile: Sendable {
     package let path: String
 
-    package init(path: String) {
-        self.path = path
-    }
+    package init(path: String) { self.path = path }
 
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 

@@ -7,9 +7,7 @@ import TenureJSON
 package struct SigningKeyAdministration: Sendable {
     private let store: SigningKeyStore
 
-    package init(folder: String) {
-        store = SigningKeyStore(folder: folder)
-    }
+    package init(folder: String) { store = SigningKeyStore(folder: folder) }
 
     /// The signing keys of a service, for `tenure signing-key list`.
     package struct Summary: Sendable {

@@ -125,8 +125,7 @@ extension SigningKeyFile {
             guard droppingOldest else { throw SigningKeyError.chainTooLong(oldest: keys[chainStart].key.id) }
             chain.removeFirst(excess)
         }
-        chain.append(
-            try current.compactJWS(JSONWebKey(new.publicKey).bytes, type: SignedType.keyStatement))
+        chain.append(try current.compactJWS(JSONWebKey(new.publicKey).bytes, type: SignedType.keyStatement))
         keys[last].retiredAt = now.seconds
         use(new, at: now)
     }

@@ -46,9 +46,7 @@ struct SigningKeyLog {
     /// The time of the last warning about the key in use; nil if there was no warning.
     private var warnedAt: Date?
 
-    init(_ id: String) {
-        self.id = id
-    }
+    init(_ id: String) { self.id = id }
 
     /// Returns the lines to log about the keys now.
     mutating func lines(about keys: SigningKeySet, _ failure: ServiceError?, at now: Date) -> [Line] {
@@ -60,9 +58,7 @@ struct SigningKeyLog {
         }
         if failure != self.failure {
             self.failure = failure
-            if let failure {
-                lines.append(Line(level: .error, message: "\(failure); the previous keys stay in use"))
-            }
+            if let failure { lines.append(Line(level: .error, message: "\(failure); the previous keys stay in use")) }
         }
         if let warning = Self.warning(about: keys, at: now),
             warnedAt.map({ abs(now.timeIntervalSince($0)) >= Self.day }) ?? true

@@ -56,15 +56,11 @@ final class BodyBudget: Sendable {
     /// The number of small bodies, and of large bodies, that are compared to find the slowest: the oldest of each.
     fileprivate static let maximumCompared = 64
 
-    init(bytes: Int) {
-        state = Locked(State(limit: bytes))
-    }
+    init(bytes: Int) { state = Locked(State(limit: bytes)) }
 
     /// Enlarges the budget, if necessary, to four bodies of the given size, because a client gets at most a quarter of
     /// the budget.
-    func allow(bodiesOf size: Int) {
-        state.withLock { $0.limit = max($0.limit, 4 * size) }
-    }
+    func allow(bodiesOf size: Int) { state.withLock { $0.limit = max($0.limit, 4 * size) } }
 
     /// Begins a body of which nothing was received yet. `drop` must close the connection of the body. `drop` is called
     /// at most once, on any thread.
@@ -85,9 +81,7 @@ final class BodyBudget: Sendable {
     }
 
     /// Ends a body, and releases its memory.
-    func close(_ body: Body) {
-        state.withLock { $0.release(body) }
-    }
+    func close(_ body: Body) { state.withLock { $0.release(body) } }
 
     /// How many bodies were dropped to make room.
     var droppedBodies: UInt64 { state.withLock { $0.droppedBodies } }
@@ -98,23 +92,19 @@ final class BodyBudget: Sendable {
 private struct State {
     /// The memory that all bodies together may take.
     var limit: Int
-    private var reservedBytes = 0
+    var reservedBytes = 0
     /// The part of `reservedBytes` that large bodies use.
-    private var reservedByLargeBodies = 0
+    var reservedByLargeBodies = 0
     /// The reserved bytes of each client.
-    private var reservedByClient: [NetworkAddress: Int] = [:]
+    var reservedByClient: [NetworkAddress: Int] = [:]
     /// The bodies that may be dropped: those that hold at least `minimumVictimSize`, in the order in which they reached
     /// that size. A body that becomes large moves to the end of `largeBodies`.
-    private var smallBodies = BodyQueue()
-    private var largeBodies = BodyQueue()
+    var smallBodies = BodyQueue()
+    var largeBodies = BodyQueue()
     /// The bodies in both queues, by client.
-    private var bodiesByClient: [NetworkAddress: BodyQueue] = [:]
+    var bodiesByClient: [NetworkAddress: BodyQueue] = [:]
     /// How many bodies were dropped.
-    private(set) var droppedBodies: UInt64 = 0
-
-    init(limit: Int) {
-        self.limit = limit
-    }
+    var droppedBodies: UInt64 = 0
 
     /// Reserves `count` more bytes for the body. Returns whether the bytes were reserved, and the bodies that the
     /// caller must drop.

@@ -98,9 +98,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     }
 
     /// Stops counting a connection that has been closed.
-    func close(_ connection: Connection) {
-        state.withLock { $0.forget(connection) }
-    }
+    func close(_ connection: Connection) { state.withLock { $0.forget(connection) } }
 
     /// Stores what a connection does now. Closes connections if there are too many, because one of them may be idle
     /// now.

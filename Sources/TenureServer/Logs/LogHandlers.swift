@@ -9,12 +9,8 @@ package struct JSONLogHandler: LogHandler {
     package var logLevel = Logger.Level.info
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
-    private let write: @Sendable ([UInt8]) -> Void
-
-    /// Creates a handler that passes each line, with its newline, to `write`.
-    init(write: @escaping @Sendable ([UInt8]) -> Void) {
-        self.write = write
-    }
+    /// Receives each line, with its newline.
+    let write: @Sendable ([UInt8]) -> Void
 
     /// Creates a handler that writes to standard error. The handler writes each line in one call, so that lines of
     /// several threads don't mix.
@@ -68,9 +64,7 @@ extension Logger.Metadata {
 package struct TextLogHandler: LogHandler {
     private var lines: StreamLogHandler
 
-    package init(label: String) {
-        lines = StreamLogHandler.standardError(label: label)
-    }
+    package init(label: String) { lines = StreamLogHandler.standardError(label: label) }
 
     package var logLevel: Logger.Level {
         get { lines.logLevel }

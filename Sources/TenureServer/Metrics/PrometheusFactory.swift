@@ -89,9 +89,7 @@ final class PrometheusNumber: CounterHandler, FloatingPointCounterHandler, Meter
     let kind: PrometheusFamily.Kind
     private let number = Locked(0.0)
 
-    init(_ kind: PrometheusFamily.Kind) {
-        self.kind = kind
-    }
+    init(_ kind: PrometheusFamily.Kind) { self.kind = kind }
 
     var value: Double { number.withLock { $0 } }
     var reportedValue: PrometheusFamily.Value { .number(value) }

@@ -45,9 +45,7 @@ package struct ReadyMadePersonasRequest: AdminRequest, Sendable, Hashable, Codab
 /// A persona in responses of the admin API.
 package struct PersonaAnswer: Sendable, Hashable, Codable {
     /// Whether the service accepts the persona's token, or why not.
-    package enum State: String, Sendable, Hashable, Codable {
-        case valid, expired, revoked
-    }
+    package enum State: String, Sendable, Hashable, Codable { case valid, expired, revoked }
 
     package let name: String
     package let state: State
