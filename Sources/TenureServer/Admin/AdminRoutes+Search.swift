@@ -147,8 +147,6 @@ struct FindRequest: AdminRequest {
 package struct FoundCustomers: Sendable, Hashable, Decodable {
     package let customers: [Customer]
 
-    enum CodingKeys: String, CodingKey { case customers }
-
     /// A found customer.
     package struct Customer: Sendable, Hashable, Decodable {
         /// The public ID.

@@ -65,9 +65,7 @@ struct EntitlementToken {
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.object(decision.entitlement) { json in
             let limit = nonce == nil ? end : nil
-            if let until = [decision.until, limit].compactMap(\.self).min() {
-                json.field("until", seconds(until))
-            }
+            if let until = [decision.until, limit].compactMap(\.self).min() { json.field("until", seconds(until)) }
             if !decision.endsByItself, nonce != nil {
                 json.field("refreshAfter", seconds(now.addingTimeInterval(lifetimes.refresh)))
             }

@@ -24,7 +24,8 @@ struct AccessMiddleware: ServiceMiddleware {
         }
         let start = DispatchTime.now().uptimeNanoseconds
         metrics.begin()
-        let method = Self.name(of: request.method)
+        // Clients may send any text as a method, so only the names that HTTP defines are reported.
+        let method = HTTPRequest.Method.common.contains(request.method) ? request.method.rawValue : "other"
         // `ProblemMiddleware` turns every error into a response, even if the client closed the connection.
         var response = try await next(request, context)
         // Routes for GET leave out the body of a HEAD response themselves, but error responses don't.
@@ -47,10 +48,5 @@ struct AccessMiddleware: ServiceMiddleware {
                 "microseconds": .stringConvertible(Int(seconds * 1e6)),
                 "address": "\(context.peer?.address?.description ?? "-")",
             ])
-    }
-
-    /// Returns the method's name if HTTP defines it; otherwise `other`, because clients may send any text as a method.
-    private static func name(of method: HTTPRequest.Method) -> String {
-        HTTPRequest.Method.common.contains(method) ? method.rawValue : "other"
     }
 }

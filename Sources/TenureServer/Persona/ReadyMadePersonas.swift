@@ -94,9 +94,7 @@ struct ReadyMadePersonas {
     /// Adds the customers who got the app after the change.
     private mutating func addCustomersAfter(_ change: PolicyChange) {
         let (platform, version, date) = (change.platform, change.version?.description, change.dateAfter)
-        guard version != nil || date != nil else {
-            return omit([.afterTheChange, .familyMember, .preorder], change)
-        }
+        guard version != nil || date != nil else { return omit([.afterTheChange, .familyMember, .preorder], change) }
         add(.afterTheChange, "got the app after the change", platform, version: version, date: date)
         add(
             .familyMember,

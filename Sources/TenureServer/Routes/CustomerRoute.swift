@@ -24,9 +24,7 @@ struct CustomerRoute: Sendable {
             if let lookUp { try lookUp(token.customer) } else { try await store.lookUp(token.customer) }
         guard let storedCustomer, storedCustomer.realm == token.realm,
             let customer = try await store.customerForResponse(storedCustomer)
-        else {
-            throw Problem.accessTokenRefused
-        }
+        else { throw Problem.accessTokenRefused }
         let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)
         let evidence = customer.evidence(as: persona)
         // Usually, the decision needs neither the database nor another task.
