@@ -22,18 +22,9 @@ package struct SigningKeyAdministration: Sendable {
             package let isInChain: Bool
         }
 
-        /// How long the key in use may sign.
-        package enum Period: Sendable, Hashable {
-            /// There is no offline root.
-            case unlimited
-            /// There is an offline root, and it hasn't signed the key in use.
-            case notSigned
-            case until(Date)
-        }
-
         /// The keys, oldest first. The last key is in use, unless it is revoked.
         package let keys: [Key]
-        package let period: Period
+        package let period: SigningPeriod
         /// The public half of the key in use, as a JSON Web Key in JSON, like `waiting` and `root`.
         package let inUse: String
         /// The public half of the next key, which waits until the offline root signs it; nil if no key waits.
@@ -51,12 +42,6 @@ package struct SigningKeyAdministration: Sendable {
             var copy = file
             waiting = try copy.prepareNextKey(at: Date()).text
         }
-        let period: Summary.Period =
-            switch keys.period {
-            case .unlimited: .unlimited
-            case .notSigned, .outdated: .notSigned
-            case .until(let end): .until(end)
-            }
         return Summary(
             keys: file.keys.enumerated().map { place, key in
                 Summary.Key(
@@ -64,7 +49,7 @@ package struct SigningKeyAdministration: Sendable {
                     retiredAt: key.retiredAt.map(Date.init(seconds:)),
                     revokedAt: key.revokedAt.map(Date.init(seconds:)), isInChain: place >= file.chainStart)
             },
-            period: period, inUse: file.keys.last?.key.text ?? "", waiting: waiting, root: file.root?.text)
+            period: keys.period, inUse: file.keys.last?.key.text ?? "", waiting: waiting, root: file.root?.text)
     }
 
     /// The result of a rotation.
@@ -125,6 +110,25 @@ package struct SigningKeyAdministration: Sendable {
         return try store.update {
             try $0.install(
                 statement, ofRoot: newRoot, at: now, droppingOldest: droppingOldest, replacingRoot: replacingRoot)
+        }
+    }
+}
+
+/// How long the key in use may sign, according to the offline root's statement.
+package enum SigningPeriod: Sendable, Hashable {
+    /// There is no offline root.
+    case unlimited
+    case until(Date)
+    /// There is an offline root, but the root hasn't signed this key.
+    case notSigned
+    /// Another process that uses the same database has a newer key, so this key signs nothing anymore.
+    case outdated
+
+    func contains(_ now: Date) -> Bool {
+        switch self {
+        case .unlimited: true
+        case .until(let end): now < end
+        case .notSigned, .outdated: false
         }
     }
 }
