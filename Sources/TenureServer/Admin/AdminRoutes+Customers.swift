@@ -1,6 +1,5 @@
 import Hummingbird
 import TenureAPI
-import TenureCore
 import TenureJSON
 import TenureStore
 
@@ -46,10 +45,8 @@ extension AdminRoutes {
         }
         let entries = try await details(id).timeline
         let page = entries.dropFirst(start).prefix(size)
-        var json = JSONWriter(capacity: 8192)
         let next = page.endIndex < entries.count ? Int64(page.endIndex) : nil
-        json.page("entries", of: page, next: next) { $0.fields(of: $1) }
-        return .json(json)
+        return .json(capacity: 8192) { $0.page("entries", of: page, next: next) { $0.fields(of: $1) } }
     }
 
     /// `GET /v1/admin/customers/{id}/export?unboundAfter=…`: everything stored about a customer, with each artifact

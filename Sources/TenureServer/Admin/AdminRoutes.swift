@@ -3,7 +3,6 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 import TenureAppStore
-import TenureJSON
 import TenureStore
 
 /// The routes of the admin API, which people, command-line tools and the app's server use. The handlers of each
@@ -95,9 +94,8 @@ struct AdminRoutes: Sendable {
             try AdminParameter.id(String(text), "customer")
         }
         let entries = try await store.read { try $0.audit(before: before, of: customer, limit: size) }
-        var json = JSONWriter(capacity: 8192)
-        json.page("entries", of: entries, next: entries.count == size ? entries.last?.id : nil) { $0.fields(of: $1) }
-        return .json(json)
+        let next = entries.count == size ? entries.last?.id : nil
+        return .json(capacity: 8192) { $0.page("entries", of: entries, next: next) { $0.fields(of: $1) } }
     }
 }
 

@@ -1,7 +1,6 @@
 import Foundation
 import Hummingbird
 import TenureAPI
-import TenureCore
 import TenureStore
 
 /// `GET /v1/customer`: the customer's decisions, freshly evaluated.
