@@ -34,7 +34,7 @@ struct SigningKeyListCommand: AsyncParsableCommand {
         switch summary.period {
         case .unlimited: break
         case .until(let end): output.write("the key in use may sign until \(end.rfc3339)")
-        case .notSigned:
+        case .notSigned, .outdated:
             output.write(
                 "no entitlement tokens are issued: the offline root hasn't signed the key in use; "
                     + "sign it with `tenure signing-key root sign`, and install the result with `tenure signing-key install`"

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import TenureAPI
 import TenureCore
@@ -64,9 +65,7 @@ struct EntitlementToken {
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.object(decision.entitlement) { json in
             let limit = nonce == nil ? end : nil
-            if let until = [decision.until, limit].compactMap(\.self).min() {
-                json.field("until", seconds(until))
-            }
+            if let until = [decision.until, limit].compactMap(\.self).min() { json.field("until", seconds(until)) }
             if !decision.endsByItself, nonce != nil {
                 json.field("refreshAfter", seconds(now.addingTimeInterval(lifetimes.refresh)))
             }
@@ -74,4 +73,10 @@ struct EntitlementToken {
     }
 
     private func seconds(_ date: Date) -> Int64 { date.millisecondsSince1970 / 1000 }
+}
+
+extension UUID {
+    /// The form in which the database and entitlement tokens contain a device ID (`AppStore.deviceVerificationID`):
+    /// SHA-256 of the lowercase UUID, in base64url without padding. The service never stores the device ID itself.
+    var hashed: String { Base64.urlSafe.text(SHA256.hash(data: lowercaseUTF8)) }
 }

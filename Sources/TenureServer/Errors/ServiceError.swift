@@ -1,4 +1,3 @@
-import TenurePolicyFile
 import TenureStore
 
 /// The reason why the service doesn't start, or why it stopped. The message of an error is one line. Only the messages
@@ -55,9 +54,7 @@ public enum ServiceError: Error, Sendable, Hashable {
     case failed(String)
 
     /// Creates the error of a database that can't be used.
-    init(_ error: StoreError) {
-        self = .database(error.description)
-    }
+    init(_ error: StoreError) { self = .database(error.description) }
 
     /// Creates the error for any reason why the service doesn't start or has stopped.
     init(wrapping error: any Error) {
@@ -114,11 +111,10 @@ extension ServiceError: CustomStringConvertible {
         case .several(let mistakes): mistakes.map(\.description).joined(separator: "\n")
         case .webhook(let name, let detail): "the webhook `\(name)` is invalid: \(detail)"
         case .appStore(let detail): "the App Store can't be called: \(detail)"
-        case .content(let detail): detail
         case .clock(let detail): "the setting `clock` is invalid: \(detail)"
         case .apps(let detail): "the apps can't run together: \(detail)"
         case .app(let name, let detail): "the app `\(name)`: \(detail)"
-        case .database(let detail), .otherKeys(let detail): detail
+        case .content(let detail), .database(let detail), .otherKeys(let detail): detail
         case .failed(let detail): "the service failed: \(detail)"
         }
     }

@@ -8,17 +8,12 @@ import Logging
 ///
 /// Each request is one line in the log. The line has the route, such as `/v1/content/{digest}`, but no path, header or
 /// body from the client.
-struct AccessMiddleware: RouterMiddleware {
-    typealias Context = ServiceContext
-
+struct AccessMiddleware: ServiceMiddleware {
     let proxies: [AddressBlock]
     let metrics: ServiceMetrics
     let bodies: BodyBudget
 
-    func handle(
-        _ request: Request, context: ServiceContext,
-        next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response {
+    func handle(_ request: Request, context: ServiceContext, next: Next) async throws -> Response {
         var context = context
         let peer = Peer(socket: context.remoteAddress, headers: request.headers, proxies: proxies)
         context.peer = peer
@@ -29,7 +24,8 @@ struct AccessMiddleware: RouterMiddleware {
         }
         let start = DispatchTime.now().uptimeNanoseconds
         metrics.begin()
-        let method = Self.name(of: request.method)
+        // Clients may send any text as a method, so only the names that HTTP defines are reported.
+        let method = HTTPRequest.Method.common.contains(request.method) ? request.method.rawValue : "other"
         // `ProblemMiddleware` turns every error into a response, even if the client closed the connection.
         var response = try await next(request, context)
         // Routes for GET leave out the body of a HEAD response themselves, but error responses don't.
@@ -52,10 +48,5 @@ struct AccessMiddleware: RouterMiddleware {
                 "microseconds": .stringConvertible(Int(seconds * 1e6)),
                 "address": "\(context.peer?.address?.description ?? "-")",
             ])
-    }
-
-    /// Returns the method's name if HTTP defines it; otherwise `other`, because clients may send any text as a method.
-    private static func name(of method: HTTPRequest.Method) -> String {
-        HTTPRequest.Method.common.contains(method) ? method.rawValue : "other"
     }
 }

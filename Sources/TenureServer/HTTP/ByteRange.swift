@@ -12,9 +12,7 @@ enum ByteRange: Sendable, Hashable {
     /// - Parameters:
     ///   - header: The value of `Range`; nil if the header is missing.
     ///   - size: The size of the file in bytes.
-    init(_ header: String?, size: Int64) {
-        self = Self.range(in: header ?? "", size: size) ?? .all
-    }
+    init(_ header: String?, size: Int64) { self = Self.range(in: header ?? "", size: size) ?? .all }
 
     /// Reads one range in one of its three forms: `bytes=0-99`, `bytes=100-` and `bytes=-100`. Nil for anything else.
     private static func range(in header: String, size: Int64) -> ByteRange? {

@@ -3,9 +3,7 @@
 struct EntityTag: Sendable {
     let text: String
 
-    init(_ text: String) {
-        self.text = text
-    }
+    init(_ text: String) { self.text = text }
 
     /// Whether the list of an `If-None-Match` header contains the tag, strong or weak.
     func weaklyMatches(_ list: String?) -> Bool {
@@ -13,9 +11,7 @@ struct EntityTag: Sendable {
     }
 
     /// Whether the list of an `If-Match` header contains the tag. Weak tags never match.
-    func stronglyMatches(_ list: String?) -> Bool {
-        Self.entries(of: list).contains { $0 == "*" || $0 == text }
-    }
+    func stronglyMatches(_ list: String?) -> Bool { Self.entries(of: list).contains { $0 == "*" || $0 == text } }
 
     private static func entries(of list: String?) -> [Substring] {
         (list ?? "").split(separator: ",").map { entry in

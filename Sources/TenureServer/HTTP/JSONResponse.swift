@@ -33,9 +33,7 @@ extension Response {
         answer(ByteBuffer(bytes: bytes), status: .ok, mediaType: "application/json")
     }
 
-    private static func answer(
-        _ body: ByteBuffer, status: HTTPResponse.Status, mediaType: String
-    ) -> Response {
+    private static func answer(_ body: ByteBuffer, status: HTTPResponse.Status, mediaType: String) -> Response {
         var headers = HTTPFields()
         headers.reserveCapacity(3)
         headers.append(HTTPField(name: .contentType, value: mediaType))

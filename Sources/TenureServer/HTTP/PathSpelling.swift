@@ -7,15 +7,11 @@ import TenureJSON
 ///
 /// Hummingbird ignores repeated and trailing slashes. A proxy that blocks `/v1/admin` compares strings, so `//v1/admin`
 /// would get past it.
-struct PathSpelling: RouterMiddleware {
-    typealias Context = ServiceContext
-
-    func handle(
-        _ request: Request, context: ServiceContext,
-        next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response {
+struct PathSpelling: ServiceMiddleware {
+    func handle(_ request: Request, context: ServiceContext, next: Next) async throws -> Response {
         let target = (request.head.path ?? "").utf8
-        guard !Self.containsNUL(target) else {
+        // The HTTP parser rejects an unescaped NUL.
+        guard !Self.escapes(of: target).contains(0) else {
             throw Problem(.malformedRequest, "the path or query contains a NUL (`%00`); remove it")
         }
         // `OPTIONS *` is about the whole service (RFC 9112, section 3.2.4). `RequestHeadCheck` accepts `*` only with
@@ -39,16 +35,10 @@ struct PathSpelling: RouterMiddleware {
 
     /// Whether the path has an escape with a lowercase digit, such as `%2f`.
     private static func hasLowercaseEscape(_ path: some Collection<UInt8>) -> Bool {
-        let partsAfterPercent = path.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
-            .dropFirst()
-        return partsAfterPercent.contains { part in
+        let parts = path.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+        return parts.dropFirst().contains { part in
             part.prefix(2).contains { (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
         }
-    }
-
-    /// Whether the path or query contains `%00`. The HTTP parser rejects an unescaped NUL.
-    private static func containsNUL(_ target: some Collection<UInt8>) -> Bool {
-        target.contains(UInt8(ascii: "%")) && escapes(of: target).contains(0)
     }
 
     /// The bytes that are written as `%` and two hexadecimal digits.

@@ -62,9 +62,7 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Whether a host and a port may contain the byte (RFC 3986, section 3.2). `@` isn't allowed, because a user name
     /// before the host is deprecated (RFC 9110, section 4.2.4).
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        byte.isUnreserved || "%!$&'()*+;=:[]".utf8.contains(byte)
-    }
+    private static func isAllowed(_ byte: UInt8) -> Bool { byte.isUnreserved || "%!$&'()*+;=:[]".utf8.contains(byte) }
 }
 
 /// Inserts a `RequestHeadCheck` after the decoder. Hummingbird adds the service's handlers only after the handler that

@@ -26,3 +26,9 @@ struct ServiceContext: RequestContext {
         requestID = RequestID.id(in: source.logger) ?? RequestID.makeID()
     }
 }
+
+/// A middleware of the service's routers.
+protocol ServiceMiddleware: RouterMiddleware where Context == ServiceContext {
+    /// Passes the request on to the next middleware or to the route.
+    typealias Next = (Request, ServiceContext) async throws -> Response
+}

@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 import TenureStore
 
 /// Makes sure that all processes that use a database have the same keys: the signing key, and the secret of access
@@ -60,8 +59,7 @@ struct KeyAgreement: Sendable {
             // they stay in the folder, because the database may already have their fingerprints.
             for name in missing { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
             throw .otherKeys(
-                "the keys in `\(folder)` aren't those of the database's other processes; "
-                    + Self.remedy(other, folder))
+                "the keys in `\(folder)` aren't those of the database's other processes; " + Self.remedy(other, folder))
         }
         return (signing, accessToken, agreement)
     }
@@ -80,7 +78,10 @@ struct KeyAgreement: Sendable {
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeyIDs? {
         do {
             return try await store.write(locking: [SharedKeyIDs.lock]) { transaction -> SharedKeyIDs? in
-                var ownKeys = SharedKeyIDs(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
+                let path = URL(fileURLWithPath: folder).standardized.path
+                var ownKeys = SharedKeyIDs(
+                    signingKey: keys.id, createdAt: keys.file.keys.last?.createdAt ?? 0, root: keys.file.root?.id,
+                    secret: fingerprint, place: "\(Self.machine):\(path)")
                 if let storedKeys = try transaction.sharedKeyIDs() {
                     guard keys.mayReplace(storedKeys), storedKeys.secret == fingerprint else { return storedKeys }
                     ownKeys.root = ownKeys.root ?? storedKeys.root
@@ -130,26 +131,11 @@ struct KeyAgreement: Sendable {
         }
     }
 
-    private static func path(of folder: String) -> String { URL(fileURLWithPath: folder).standardized.path }
-
     /// The name of this machine, without asking a name server.
     private static var machine: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-}
-
-extension SharedKeyIDs {
-    /// The fingerprints of the keys, which the database stores for other processes.
-    ///
-    /// - Parameters:
-    ///   - secret: The fingerprint of the secret of access tokens.
-    ///   - place: The machine and the folder in which the keys are.
-    init(_ keys: SigningKeySet, secret: String, place: String) {
-        self.init(
-            signingKey: keys.id, createdAt: keys.file.keys.last?.createdAt ?? 0, root: keys.file.root?.id,
-            secret: secret, place: place)
     }
 }
 

@@ -1,8 +1,6 @@
 import Foundation
-import TenureCore
 import TenureFileAttributes
 import TenureFiles
-import TenureStore
 
 /// A file with a secret, such as a private key. All code of the service that reads or writes such a file uses this
 /// type.
@@ -11,9 +9,7 @@ import TenureStore
 package struct SecretFile: Sendable {
     package let path: String
 
-    package init(path: String) {
-        self.path = path
-    }
+    package init(path: String) { self.path = path }
 
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 

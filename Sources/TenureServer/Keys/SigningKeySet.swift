@@ -15,26 +15,7 @@ struct SigningKeySet: Sendable {
     /// must have pinned the key itself.
     let vouchers: SigningKeyResponse?
     /// How long the key in use may sign, according to the offline root's statement.
-    var period: Period
-
-    /// How long the key in use may sign.
-    enum Period: Sendable, Hashable {
-        /// There is no offline root.
-        case unlimited
-        case until(Date)
-        /// There is an offline root, but the root hasn't signed this key.
-        case notSigned
-        /// Another process that uses the same database has a newer key, so this key signs nothing anymore.
-        case outdated
-
-        func contains(_ now: Date) -> Bool {
-            switch self {
-            case .unlimited: true
-            case .until(let end): now < end
-            case .notSigned, .outdated: false
-            }
-        }
-    }
+    var period: SigningPeriod
 
     private let key: P256.Signing.PrivateKey
     private let tokenHeader: CompactHeader
@@ -85,9 +66,7 @@ struct SigningKeySet: Sendable {
         for (place, statement) in chain.enumerated() {
             let signer = start + place
             guard keys[signer].revokedAt == nil,
-                let payload = publicKeys[signer].payload(
-                    ofStatement: statement, type: SignedType.keyStatement,
-                    maximumSize: SigningKeyBounds.maximumStatementSize),
+                let payload = publicKeys[signer].payload(ofStatement: statement, type: SignedType.keyStatement),
                 Array(payload) == keys[signer + 1].key.bytes
             else { throw Mistake("statement \(place + 1) of the chain doesn't vouch for the next key") }
         }
@@ -95,7 +74,7 @@ struct SigningKeySet: Sendable {
 
     /// Checks the statement and the list of revoked keys that the offline root signed, and returns how long the key in
     /// use may sign.
-    private static func period(of file: SigningKeyFile, _ newest: JSONWebKey) throws(Mistake) -> Period {
+    private static func period(of file: SigningKeyFile, _ newest: JSONWebKey) throws(Mistake) -> SigningPeriod {
         guard let root = file.root else {
             guard file.rootStatement == nil, file.revocations == nil else {
                 throw Mistake("there is a statement of an offline root, but not the root's public key")

@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// The file of the signing keys in the service's folder of keys, which several processes may share.
 struct SigningKeyStore: Sendable {

@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import ServiceLifecycle
-import TenureCore
 import TenureJSON
 
 /// Compares the signing key once a second with the signing key of the other processes that use the database. Logs
@@ -21,7 +20,9 @@ struct SigningKeyWatch: Service {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             // If the database doesn't respond, syncs fail too, so no token is issued with an outdated key.
             try? await agreement.reconcile(keys, agreed: &agreed)
-            for line in log.lines(about: keys.current, keys.failure, at: now()) { logger.log(line) }
+            for line in log.lines(about: keys.current, keys.failure, at: now()) {
+                logger.log(level: line.level, "\(line.message)")
+            }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
         }
     }
@@ -45,9 +46,7 @@ struct SigningKeyLog {
     /// The time of the last warning about the key in use; nil if there was no warning.
     private var warnedAt: Date?
 
-    init(_ id: String) {
-        self.id = id
-    }
+    init(_ id: String) { self.id = id }
 
     /// Returns the lines to log about the keys now.
     mutating func lines(about keys: SigningKeySet, _ failure: ServiceError?, at now: Date) -> [Line] {
@@ -59,9 +58,7 @@ struct SigningKeyLog {
         }
         if failure != self.failure {
             self.failure = failure
-            if let failure {
-                lines.append(Line(level: .error, message: "\(failure); the previous keys stay in use"))
-            }
+            if let failure { lines.append(Line(level: .error, message: "\(failure); the previous keys stay in use")) }
         }
         if let warning = Self.warning(about: keys, at: now),
             warnedAt.map({ abs(now.timeIntervalSince($0)) >= Self.day }) ?? true
@@ -78,32 +75,21 @@ struct SigningKeyLog {
             sign the key in use with `tenure signing-key root sign`, and install the result with \
             `tenure signing-key install`
             """
+        let reason: String
         switch keys.period {
         case .unlimited: return nil
-        case .notSigned:
-            return Line(
-                level: .error,
-                message: "no entitlement tokens are issued: the offline root hasn't signed the key in use; \(fix)")
+        case .notSigned: reason = "the offline root hasn't signed the key in use; \(fix)"
         case .outdated:
-            return Line(
-                level: .error,
-                message: """
-                    no entitlement tokens are issued: another process has a newer signing key; copy its \
-                    `signing-key.json` to this process's folder of keys
-                    """)
-        case .until(let end) where end <= now:
-            return Line(
-                level: .error,
-                message: "no entitlement tokens are issued: the signing period ended on \(end.rfc3339); \(fix)")
-        case .until(let end) where end <= now.addingTimeInterval(notice):
+            reason = """
+                another process has a newer signing key; copy its `signing-key.json` to this process's folder of keys
+                """
+        case .until(let end) where end <= now: reason = "the signing period ended on \(end.rfc3339); \(fix)"
+        case .until(let end):
+            guard end <= now.addingTimeInterval(notice) else { return nil }
             return Line(
                 level: .warning,
                 message: "the signing period ends on \(end.rfc3339), and then no entitlement tokens are issued; \(fix)")
-        case .until: return nil
         }
+        return Line(level: .error, message: "no entitlement tokens are issued: \(reason)")
     }
-}
-
-extension Logger {
-    fileprivate func log(_ line: SigningKeyLog.Line) { log(level: line.level, "\(line.message)") }
 }

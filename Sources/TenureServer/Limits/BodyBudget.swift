@@ -56,15 +56,11 @@ final class BodyBudget: Sendable {
     /// The number of small bodies, and of large bodies, that are compared to find the slowest: the oldest of each.
     fileprivate static let maximumCompared = 64
 
-    init(bytes: Int) {
-        state = Locked(State(limit: bytes))
-    }
+    init(bytes: Int) { state = Locked(State(limit: bytes)) }
 
     /// Enlarges the budget, if necessary, to four bodies of the given size, because a client gets at most a quarter of
     /// the budget.
-    func allow(bodiesOf size: Int) {
-        state.withLock { $0.limit = max($0.limit, 4 * size) }
-    }
+    func allow(bodiesOf size: Int) { state.withLock { $0.limit = max($0.limit, 4 * size) } }
 
     /// Begins a body of which nothing was received yet. `drop` must close the connection of the body. `drop` is called
     /// at most once, on any thread.
@@ -85,9 +81,7 @@ final class BodyBudget: Sendable {
     }
 
     /// Ends a body, and releases its memory.
-    func close(_ body: Body) {
-        state.withLock { $0.release(body) }
-    }
+    func close(_ body: Body) { state.withLock { $0.release(body) } }
 
     /// How many bodies were dropped to make room.
     var droppedBodies: UInt64 { state.withLock { $0.droppedBodies } }
@@ -96,32 +90,28 @@ final class BodyBudget: Sendable {
 /// The state of a `BodyBudget`: how much memory bodies may take, how much memory is reserved, and the bodies for which
 /// it is reserved. All sizes are in bytes.
 private struct State {
+    typealias Body = BodyBudget.Body
+
     /// The memory that all bodies together may take.
     var limit: Int
-    private var reservedBytes = 0
+    var reservedBytes = 0
     /// The part of `reservedBytes` that large bodies use.
-    private var reservedByLargeBodies = 0
+    var reservedByLargeBodies = 0
     /// The reserved bytes of each client.
-    private var reservedByClient: [NetworkAddress: Int] = [:]
+    var reservedByClient: [NetworkAddress: Int] = [:]
     /// The bodies that may be dropped: those that hold at least `minimumVictimSize`, in the order in which they reached
     /// that size. A body that becomes large moves to the end of `largeBodies`.
-    private var smallBodies = BodyQueue()
-    private var largeBodies = BodyQueue()
+    var smallBodies = BodyQueue()
+    var largeBodies = BodyQueue()
     /// The bodies in both queues, by client.
-    private var bodiesByClient: [NetworkAddress: BodyQueue] = [:]
+    var bodiesByClient: [NetworkAddress: BodyQueue] = [:]
     /// How many bodies were dropped.
-    private(set) var droppedBodies: UInt64 = 0
-
-    init(limit: Int) {
-        self.limit = limit
-    }
+    var droppedBodies: UInt64 = 0
 
     /// Reserves `count` more bytes for the body. Returns whether the bytes were reserved, and the bodies that the
     /// caller must drop.
-    mutating func reserve(
-        _ count: Int, for body: BodyBudget.Body, at now: UInt64
-    ) -> (isReserved: Bool, victims: [BodyBudget.Body]) {
-        var victims: [BodyBudget.Body] = []
+    mutating func reserve(_ count: Int, for body: Body, at now: UInt64) -> (isReserved: Bool, victims: [Body]) {
+        var victims: [Body] = []
         body.recent.add(count, at: now)
         guard body.isOpen else { return (false, victims) }
         let isLarge = body.isLarge(adding: count)
@@ -150,16 +140,14 @@ private struct State {
     }
 
     /// Whether the client of the body stays below its quarter of the memory.
-    private func clientHasRoom(for count: Int, of body: BodyBudget.Body) -> Bool {
+    private func clientHasRoom(for count: Int, of body: Body) -> Bool {
         guard let client = body.client else { return true }
         return reservedByClient[client, default: 0] + count <= limit / 4
     }
 
     /// Returns the slowest of `candidates`, which the caller drops. Nil if all candidates are too young, or not slower
     /// than the body that needs the memory. Nothing is known about the rate of a young body, so it is treated as fast.
-    private func slowest(
-        of candidates: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64
-    ) -> BodyBudget.Body? {
+    private func slowest(of candidates: [Body], beside body: Body, at now: UInt64) -> Body? {
         let old = candidates.filter { $0.recent.age(at: now) >= BodyBudget.oldAge }
         let rates = old.map { (body: $0, rate: $0.recent.rate(at: now)) }
         guard let slowest = rates.min(by: { $0.rate < $1.rate }) else { return nil }
@@ -169,18 +157,18 @@ private struct State {
 
     /// The oldest bodies of the same client. These bodies may include `body` itself, which isn't compared, so the list
     /// has one more body than are compared.
-    private func droppableBodies(ofClientOf body: BodyBudget.Body) -> [BodyBudget.Body] {
+    private func droppableBodies(ofClientOf body: Body) -> [Body] {
         body.client.flatMap { bodiesByClient[$0]?.first(BodyBudget.maximumCompared + 1) } ?? []
     }
 
     /// The oldest bodies that may be dropped. Only other large bodies may be dropped for a large body.
-    private func droppableBodies(isLarge: Bool) -> [BodyBudget.Body] {
+    private func droppableBodies(isLarge: Bool) -> [Body] {
         largeBodies.first(BodyBudget.maximumCompared + 1)
             + (isLarge ? [] : smallBodies.first(BodyBudget.maximumCompared + 1))
     }
 
     /// Puts a body into the queues to which it belongs once it holds `count` bytes more.
-    private mutating func queue(_ body: BodyBudget.Body, adding count: Int) {
+    private mutating func queue(_ body: Body, adding count: Int) {
         guard body.reservedBytes + count >= BodyBudget.minimumVictimSize else { return }
         if body.isLarge(adding: count) {
             guard largeBodies.append(body) else { return }
@@ -192,7 +180,7 @@ private struct State {
     }
 
     /// Releases the memory of a body that ended or is dropped. Does nothing if it was released before.
-    mutating func release(_ body: BodyBudget.Body) {
+    mutating func release(_ body: Body) {
         guard body.isOpen else { return }
         body.isOpen = false
         smallBodies.remove(body)

@@ -93,21 +93,17 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         from address: NetworkAddress?, at now: UInt64 = now, close: @escaping @Sendable () -> Void
     ) -> Connection {
         let connection = Connection(networks: networks(of: address), at: now, close: close)
-        let victims = state.withLock { $0.add(connection, at: now) }
-        end(victims)
+        end(state.withLock { $0.add(connection, at: now) })
         return connection
     }
 
     /// Stops counting a connection that has been closed.
-    func close(_ connection: Connection) {
-        state.withLock { $0.forget(connection) }
-    }
+    func close(_ connection: Connection) { state.withLock { $0.forget(connection) } }
 
     /// Stores what a connection does now. Closes connections if there are too many, because one of them may be idle
     /// now.
     func enter(_ phase: ConnectionPhase, _ connection: Connection, at now: UInt64 = now) {
-        let victims = state.withLock { $0.enter(phase, connection, at: now) }
-        end(victims)
+        end(state.withLock { $0.enter(phase, connection, at: now) })
     }
 
     /// Counts bytes of a request's body.
@@ -197,19 +193,13 @@ private struct State {
     let limit: Int
     let limitPerAddress: Int
     let bodyWindow: Int
-    private(set) var count = 0
+    var count = 0
     /// The connections in each phase. First is the connection that has been in the phase for longest or, in the phase
     /// `response`, the connection with a client that has read nothing for longest.
-    private var queues: [ConnectionPhase: Queue] = [:]
+    var queues: [ConnectionPhase: Queue] = [:]
     /// The connections from each network.
-    private var members: [ClientNetwork: [Connection]] = [:]
+    var members: [ClientNetwork: [Connection]] = [:]
     var isRetryScheduled = false
-
-    init(limit: Int, limitPerAddress: Int, bodyWindow: Int) {
-        self.limit = limit
-        self.limitPerAddress = limitPerAddress
-        self.bodyWindow = bodyWindow
-    }
 
     /// Adds a connection. Returns the connections that must be closed for it; the new connection may be among them.
     mutating func add(_ connection: Connection, at now: UInt64) -> [Connection] {
@@ -306,18 +296,12 @@ private struct State {
 
     /// The connection that reads its response slowest, of the network with most connections.
     private func slowestReader(of connections: [Connection], at now: UInt64) -> Connection? {
-        var slowest: (connection: Connection, members: Int, bytes: Int)?
-        for connection in connections {
-            guard let age = connection.sentBytes?.age(at: now), age > Connections.oldAge else { continue }
-            let bytes = connection.sentBytes?.total(at: now) ?? 0
+        let readers = connections.filter { ($0.sentBytes?.age(at: now) ?? 0) > Connections.oldAge }.map { connection in
             // The number of connections of the client's largest network.
             let count = connection.networks.map { members[$0, default: []].count }.max() ?? 0
-            if let slowest {
-                guard count > slowest.members || (count == slowest.members && bytes < slowest.bytes) else { continue }
-            }
-            slowest = (connection, count, bytes)
+            return (connection: connection, members: count, bytes: connection.sentBytes?.total(at: now) ?? 0)
         }
-        return slowest?.connection
+        return readers.min { ($1.members, $0.bytes) < ($0.members, $1.bytes) }?.connection
     }
 
     private func isOld(_ connection: Connection, at now: UInt64) -> Bool { now > connection.since + Connections.oldAge }

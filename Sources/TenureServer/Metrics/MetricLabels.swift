@@ -11,9 +11,7 @@ enum ConnectionPhase: String, Sendable, CaseIterable {
 }
 
 /// What a slow client was sending or reading when its connection was closed.
-enum SlowClientPhase: String, Sendable, CaseIterable {
-    case head, body, response
-}
+enum SlowClientPhase: String, Sendable, CaseIterable { case head, body, response }
 
 /// Why a download was rejected.
 enum DownloadRejection: String, Error, CaseIterable {

@@ -13,25 +13,14 @@ final class PrometheusFactory: MetricsFactory {
         let labels: [PrometheusLabel]
     }
 
-    /// The values of a series.
-    private enum Handler: Sendable {
-        case number(PrometheusNumber, PrometheusFamily.Kind)
-        case histogram(PrometheusHistogram)
-    }
-
-    private let handlers = Locked<[Key: Handler]>([:])
+    private let metrics = Locked<[Key: any PrometheusMetric]>([:])
 
     /// All metrics by name, each with its series in the order of their labels.
     var families: [String: PrometheusFamily] {
         var families: [String: PrometheusFamily] = [:]
-        for (key, handler) in handlers.withLock({ $0 }) {
-            let (kind, value): (PrometheusFamily.Kind, PrometheusFamily.Value) =
-                switch handler {
-                case .number(let number, let kind): (kind, .number(number.value))
-                case .histogram(let histogram): (.histogram, .histogram(histogram.counts))
-                }
-            families[key.name, default: PrometheusFamily(name: key.name, kind: kind)].series.append(
-                PrometheusFamily.Series(labels: key.labels, value: value))
+        for (key, metric) in metrics.withLock({ $0 }) {
+            families[key.name, default: PrometheusFamily(name: key.name, kind: metric.kind)].series.append(
+                PrometheusFamily.Series(labels: key.labels, value: metric.reportedValue))
         }
         for name in families.keys { families[name]?.sort() }
         return families
@@ -41,9 +30,7 @@ final class PrometheusFactory: MetricsFactory {
         number(label, dimensions, .counter)
     }
 
-    func makeFloatingPointCounter(
-        label: String, dimensions: [(String, String)]
-    ) -> any FloatingPointCounterHandler {
+    func makeFloatingPointCounter(label: String, dimensions: [(String, String)]) -> any FloatingPointCounterHandler {
         number(label, dimensions, .counter)
     }
 
@@ -53,11 +40,11 @@ final class PrometheusFactory: MetricsFactory {
 
     func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         guard aggregate else { return number(label, dimensions, .gauge) }
-        return histogram(label, dimensions)
+        return metric(label, dimensions, orNew: PrometheusHistogram())
     }
 
     func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        histogram(label, dimensions)
+        metric(label, dimensions, orNew: PrometheusHistogram())
     }
 
     func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
@@ -67,46 +54,45 @@ final class PrometheusFactory: MetricsFactory {
     func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 
     /// Returns the counter or gauge with these labels, and creates it if it doesn't exist.
-    func number(
-        _ name: String, _ labels: [(String, String)], _ kind: PrometheusFamily.Kind
-    ) -> PrometheusNumber {
-        let key = Key(name: name, labels: labels.map(PrometheusLabel.init))
-        return handlers.withLock { handlers in
-            if case .number(let number, _)? = handlers[key] { return number }
-            let number = PrometheusNumber()
-            handlers[key] = .number(number, kind)
-            return number
-        }
+    func number(_ name: String, _ labels: [(String, String)], _ kind: PrometheusFamily.Kind) -> PrometheusNumber {
+        metric(name, labels, orNew: PrometheusNumber(kind))
     }
 
-    /// Returns the histogram with these labels, and creates it if it doesn't exist.
-    private func histogram(_ name: String, _ labels: [(String, String)]) -> PrometheusHistogram {
+    /// Returns the metric with these labels, and creates it if it doesn't exist.
+    private func metric<Metric: PrometheusMetric>(
+        _ name: String, _ labels: [(String, String)], orNew make: @autoclosure () -> Metric
+    ) -> Metric {
         let key = Key(name: name, labels: labels.map(PrometheusLabel.init))
-        return handlers.withLock { handlers in
-            if case .histogram(let histogram)? = handlers[key] { return histogram }
-            let histogram = PrometheusHistogram()
-            handlers[key] = .histogram(histogram)
-            return histogram
+        return metrics.withLock { metrics in
+            if let metric = metrics[key] as? Metric { return metric }
+            let metric = make()
+            metrics[key] = metric
+            return metric
         }
     }
 
     private func remove(_ handler: AnyObject) {
-        handlers.withLock { handlers in
-            handlers = handlers.filter { _, kept in
-                switch kept {
-                case .number(let number, _): number !== handler
-                case .histogram(let histogram): histogram !== handler
-                }
-            }
-        }
+        metrics.withLock { metrics in metrics = metrics.filter { $0.value !== handler } }
     }
 }
 
+/// The values of one series.
+private protocol PrometheusMetric: AnyObject, Sendable {
+    var kind: PrometheusFamily.Kind { get }
+    var reportedValue: PrometheusFamily.Value { get }
+}
+
 /// A counter or a gauge. Whole numbers are exact up to 2^53.
-final class PrometheusNumber: CounterHandler, FloatingPointCounterHandler, MeterHandler, RecorderHandler {
+final class PrometheusNumber: CounterHandler, FloatingPointCounterHandler, MeterHandler, RecorderHandler,
+    PrometheusMetric
+{
+    let kind: PrometheusFamily.Kind
     private let number = Locked(0.0)
 
+    init(_ kind: PrometheusFamily.Kind) { self.kind = kind }
+
     var value: Double { number.withLock { $0 } }
+    var reportedValue: PrometheusFamily.Value { .number(value) }
 
     func increment(by amount: Int64) { increment(by: Double(amount)) }
     func increment(by amount: Double) { number.withLock { $0 += amount } }
@@ -119,7 +105,7 @@ final class PrometheusNumber: CounterHandler, FloatingPointCounterHandler, Meter
 }
 
 /// Durations in seconds, counted in fixed buckets.
-final class PrometheusHistogram: TimerHandler, RecorderHandler {
+final class PrometheusHistogram: TimerHandler, RecorderHandler, PrometheusMetric {
     /// The counted values.
     struct Counts: Sendable {
         /// For each bound, the number of values that are at most that large.
@@ -133,7 +119,9 @@ final class PrometheusHistogram: TimerHandler, RecorderHandler {
 
     private let state = Locked(Counts())
 
+    var kind: PrometheusFamily.Kind { .histogram }
     var counts: Counts { state.withLock { $0 } }
+    var reportedValue: PrometheusFamily.Value { .histogram(counts) }
 
     func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
     func record(_ value: Int64) { record(Double(value)) }

@@ -3,9 +3,7 @@ struct PrometheusFamily: Sendable {
     static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
     /// The type of a metric.
-    enum Kind: String, Sendable {
-        case counter, gauge, histogram
-    }
+    enum Kind: String, Sendable { case counter, gauge, histogram }
 
     /// The value of a series.
     enum Value: Sendable {
@@ -53,9 +51,7 @@ struct PrometheusFamily: Sendable {
         return "\(name)\(suffix)\(list) \(value)\n"
     }
 
-    private static func text(of number: Double) -> String {
-        Int64(exactly: number).map { "\($0)" } ?? "\(number)"
-    }
+    private static func text(of number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 }
 
 /// A label of a series, and its value.

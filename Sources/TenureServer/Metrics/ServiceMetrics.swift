@@ -127,9 +127,7 @@ struct ServiceMetrics: Sendable {
     /// Creates the counters of these webhook endpoints. They begin at zero, so that an alert notices the first failure.
     func register(endpoints: [String]) {
         for endpoint in endpoints {
-            for result in WebhookResult.allCases {
-                _ = webhookAttempts[Attempt(endpoint: endpoint, result: result)]
-            }
+            for result in WebhookResult.allCases { _ = webhookAttempts[Attempt(endpoint: endpoint, result: result)] }
         }
     }
 

@@ -42,10 +42,7 @@ extension NetworkAddress {
 
     private init(ipv6: in6_addr) {
         let (high, low) = withUnsafeBytes(of: ipv6) { bytes in
-            (
-                bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) },
-                bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
-            )
+            (bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }, bytes[8...].reduce(0) { $0 << 8 | UInt64($1) })
         }
         isIPv4 = high == 0 && low >> 32 == 0xFFFF
         self.high = high
@@ -77,10 +74,8 @@ extension NetworkAddress: CustomStringConvertible {
         }
         var address = in6_addr()
         withUnsafeMutableBytes(of: &address) { bytes in
-            for (index, byte) in bytes.indices.enumerated() {
-                let word = index < 8 ? high : low
-                bytes[byte] = UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * (index % 8)))
-            }
+            bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
+            bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
         }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(AF_INET6, &address, &text, socklen_t(text.count)) != nil else { return "?" }

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// The client that sent a request, as far as it is known from the socket and from the proxies in the configuration,
 /// called declared proxies.

@@ -34,9 +34,7 @@ struct PolicyChange {
             (entitlement.honors ?? []).contains { $0.era == era.name }
         }
         let lastLoss = changes.last { index in
-            policy.entitlements.contains {
-                isHonored(eras[index - 1], by: $0) && !isHonored(eras[index], by: $0)
-            }
+            policy.entitlements.contains { isHonored(eras[index - 1], by: $0) && !isHonored(eras[index], by: $0) }
         }
         guard let index = lastLoss ?? changes.last,
             let beginning = Self.beginning(of: eras[index], on: platform)

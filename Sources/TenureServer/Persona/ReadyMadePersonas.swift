@@ -7,15 +7,15 @@ struct ReadyMadePersonas {
     /// A persona to create.
     struct Persona {
         let name: String
-        /// A description of the customer whom the persona represents, for people.
-        let what: String
+        /// A description of the customer whom a ready-made persona represents, for people; nil for other personas.
+        let what: String?
         /// What the persona proves about getting the app.
         let proof: AppProof
     }
 
     private(set) var personas: [Persona] = []
     /// The personas that can't be derived from this policy, and why.
-    private(set) var omittedPersonas: [(name: String, why: String)] = []
+    private(set) var omittedPersonas: [PersonasAnswer.Omitted] = []
     private let signed: Date
 
     /// Derives the personas. `signed` is the date at which their proofs count as signed.
@@ -23,7 +23,7 @@ struct ReadyMadePersonas {
         self.signed = signed
         guard let change = PolicyChange(of: policy, on: platform) else {
             let why = "the policy has no change of eras on \(platform.rawValue); set `platform` to a platform with one"
-            omittedPersonas = Name.allCases.map { ($0.rawValue, why) }
+            omit(Name.allCases, why)
             return
         }
         addCustomersBefore(change)
@@ -62,11 +62,10 @@ struct ReadyMadePersonas {
     private mutating func addCustomersBefore(_ change: PolicyChange) {
         let (platform, first) = (change.platform, change.first)
         add(.firstBuyer, "got the very first version", platform, version: first.version, date: first.date)
-        guard change.dateBefore != nil || change.versionBefore != nil else {
-            omit([.lastPaidBuild, .refunded, .noOriginalVersion], change)
-            return
-        }
         let (version, date) = (change.versionBefore, change.dateBefore)
+        guard date != nil || version != nil else {
+            return omit([.lastPaidBuild, .refunded, .noOriginalVersion], change)
+        }
         add(
             .lastPaidBuild, "got the last version of the era “\(change.era.name)”, just before the change", platform,
             version: version, date: date)
@@ -84,9 +83,8 @@ struct ReadyMadePersonas {
     /// Adds the customer who got the old version at the instant of the change.
     private mutating func addCustomerDuring(_ change: PolicyChange) {
         guard let date = change.date, change.window != nil else {
-            let why = "the policy has no date or no `changeover` for the change on \(change.platform.rawValue)"
-            omittedPersonas.append((Name.changeover.rawValue, why))
-            return
+            let platform = change.platform.rawValue
+            return omit([.changeover], "the policy has no date or no `changeover` for the change on \(platform)")
         }
         add(
             .changeover, "got the old version at the very instant of the change", change.platform,
@@ -96,9 +94,7 @@ struct ReadyMadePersonas {
     /// Adds the customers who got the app after the change.
     private mutating func addCustomersAfter(_ change: PolicyChange) {
         let (platform, version, date) = (change.platform, change.version?.description, change.dateAfter)
-        guard version != nil || date != nil else {
-            return omit([.afterTheChange, .familyMember, .preorder], change)
-        }
+        guard version != nil || date != nil else { return omit([.afterTheChange, .familyMember, .preorder], change) }
         add(.afterTheChange, "got the app after the change", platform, version: version, date: date)
         add(
             .familyMember,
@@ -117,15 +113,13 @@ struct ReadyMadePersonas {
         guard knowsMac, platform != .macOS, let change = PolicyChange(of: policy, on: .macOS),
             change.versionBefore != nil || change.dateBefore != nil
         else {
-            let why =
-                "this persona needs a policy that says when an era ended on macOS, and another `platform` than macOS"
-            omittedPersonas.append((Name.macBuyerOnIPhone.rawValue, why))
-            return
+            return omit(
+                [.macBuyerOnIPhone],
+                "this persona needs a policy that says when an era ended on macOS, and another `platform` than macOS")
         }
         add(
             .macBuyerOnIPhone, "got the app on the Mac in the era “\(change.era.name)”, and opens it on an iPhone",
-            .macOS,
-            version: change.versionBefore, date: change.dateBefore)
+            .macOS, version: change.versionBefore, date: change.dateBefore)
     }
 
     private mutating func add(
@@ -140,16 +134,17 @@ struct ReadyMadePersonas {
                     originalPurchaseDate: date, preorderDate: preorder, revocationDate: refund)))
     }
 
+    private mutating func omit(_ names: [Name], _ why: String) {
+        omittedPersonas += names.map { PersonasAnswer.Omitted(name: $0.rawValue, why: why) }
+    }
+
     /// Leaves out personas that need the date or version of the change, because the policy has neither.
     private mutating func omit(_ names: [Name], _ change: PolicyChange) {
-        omittedPersonas += names.map {
-            (
-                $0.rawValue,
-                """
-                the policy doesn't say when the era “\(change.era.name)” ended on \(change.platform.rawValue); add the \
-                first version or the date of the next era to its `begins`
-                """
-            )
-        }
+        omit(
+            names,
+            """
+            the policy doesn't say when the era “\(change.era.name)” ended on \(change.platform.rawValue); add the \
+            first version or the date of the next era to its `begins`
+            """)
     }
 }

@@ -6,9 +6,7 @@ import TenureAPI
 /// also rejects requests of clients with too many requests in progress. The middleware runs before the body is read.
 ///
 /// `GET /health/live` has no limit. Otherwise, a supervisor with a refused request would restart a service that works.
-struct RateLimitMiddleware: RouterMiddleware {
-    typealias Context = ServiceContext
-
+struct RateLimitMiddleware: ServiceMiddleware {
     private let byAddress: TokenBuckets?
     private let byToken: TokenBuckets?
     private let inProgress: RequestsInProgress
@@ -20,21 +18,14 @@ struct RateLimitMiddleware: RouterMiddleware {
             limit: configuration.limits.connectionsPerAddress, total: configuration.connectionLimit)
     }
 
-    func handle(
-        _ request: Request, context: ServiceContext,
-        next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response {
+    func handle(_ request: Request, context: ServiceContext, next: Next) async throws -> Response {
         if context.endpointPath == HealthRoutes.livePath.description { return try await next(request, context) }
-        if let byAddress, let address = context.peer?.address,
-            let wait = byAddress.take(Self.bucketID(of: address.ofClient))
-        {
-            return try Self.refuse(context, after: wait)
-        }
+        let waitByAddress = context.peer?.address.flatMap { byAddress?.take(Self.bucketID(of: $0.ofClient)) }
         // The token isn't checked yet, so invalid tokens have buckets too. Clients that send many invalid tokens reach
-        // the limit by address.
-        if let byToken, let authorization = request.headers[.authorization],
-            // The seven characters of `Bearer ` are left out, because clients may write them in uppercase or lowercase.
-            let wait = byToken.take(Self.bucketID(of: authorization.dropFirst(7)))
+        // the limit by address. The seven characters of `Bearer ` are left out, because clients may write them in
+        // uppercase or lowercase.
+        if let wait = waitByAddress
+            ?? request.headers[.authorization].flatMap({ byToken?.take(Self.bucketID(of: $0.dropFirst(7))) })
         {
             return try Self.refuse(context, after: wait)
         }

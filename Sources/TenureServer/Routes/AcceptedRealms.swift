@@ -10,13 +10,10 @@ struct AcceptedRealms: Sendable {
 
     /// Finds the realms of these trust anchors.
     init(_ anchors: [AppStoreEnvironment: TrustAnchors]) {
-        var realms: Set<Realm> = []
-        for (environment, anchors) in anchors {
-            for summary in anchors.summaries {
-                realms.insert(Realm(environment, isTest: !AppleAnchors.contains(fingerprint: summary.fingerprint)))
-            }
+        let all = anchors.flatMap { environment, anchors in
+            anchors.summaries.map { Realm(environment, isTest: !AppleAnchors.contains(fingerprint: $0.fingerprint)) }
         }
-        self.realms = Array(realms)
+        realms = Array(Set(all))
     }
 
     /// All realms, in the order of their codes.

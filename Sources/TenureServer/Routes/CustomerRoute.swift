@@ -1,8 +1,6 @@
 import Foundation
 import Hummingbird
 import TenureAPI
-import TenureCore
-import TenureJSON
 import TenureStore
 
 /// `GET /v1/customer`: the customer's decisions, freshly evaluated.
@@ -25,21 +23,35 @@ struct CustomerRoute: Sendable {
             if let lookUp { try lookUp(token.customer) } else { try await store.lookUp(token.customer) }
         guard let storedCustomer, storedCustomer.realm == token.realm,
             let customer = try await store.customerForResponse(storedCustomer)
-        else {
-            throw Problem.accessTokenRefused
-        }
+        else { throw Problem.accessTokenRefused }
         let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)
         let evidence = customer.evidence(as: persona)
         // Usually, the decision needs neither the database nor another task.
-        let decisions: [Decision]
-        if policies.isFresh, policies.hasReadVersions(of: customer.facts.promises) {
-            decisions = try policies.decide(customer.facts, evidence, at: now)
-        } else {
-            decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
-        }
+        let decisions =
+            if policies.isFresh, policies.hasReadVersions(of: customer.facts.promises) {
+                try policies.decide(customer.facts, evidence, at: now)
+            } else {
+                try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
+            }
         metrics.countDecisions(decisions)
         var answer = CustomerAnswer(customer, evidence: evidence, decisions: decisions)
         answer.languages = request.languages
         return .json(capacity: 2048) { $0.value(answer) }
+    }
+}
+
+/// Authenticates requests by their access token.
+struct CustomerAccess: Sendable {
+    let accessTokenKey: AccessTokenKey
+    let acceptedRealms: AcceptedRealms
+
+    /// Returns the access token of a request. Throws `notAuthenticated` if it is missing, invalid or expired. Also
+    /// throws if the service no longer accepts the token's realm: the App Store environment or test authority that
+    /// signed the customer's artifacts.
+    func token(of request: Request, now: Date) throws(Problem) -> AccessToken {
+        guard let bearer = request.bearer, let token = accessTokenKey.token(in: bearer), now < token.expiresAt,
+            acceptedRealms.contains(token.realm)
+        else { throw Problem.accessTokenRefused }
+        return token
     }
 }

@@ -6,9 +6,7 @@ import TenureAPI
 ///
 /// A misspelled `limt=5` would return a whole page. Of `id=a&id=b`, a proxy could use one value and the service the
 /// other.
-struct QueryCheck: RouterMiddleware {
-    typealias Context = ServiceContext
-
+struct QueryCheck: ServiceMiddleware {
     /// The query parameters of each route that has some, by method and path as in openapi.yaml.
     static let parameters: [String: [Substring]] = [
         "GET /v1/content": ["appVersion"],
@@ -29,10 +27,7 @@ struct QueryCheck: RouterMiddleware {
         "/metrics",
     ]
 
-    func handle(
-        _ request: Request, context: ServiceContext,
-        next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response {
+    func handle(_ request: Request, context: ServiceContext, next: Next) async throws -> Response {
         if let query = request.uri.query, let path = context.endpointPath, path.hasPrefix("/"),
             !Self.uncheckedPaths.contains(path)
         {
@@ -50,11 +45,10 @@ struct QueryCheck: RouterMiddleware {
         for parameter in query.split(separator: "&") {
             let name = parameter.prefix { $0 != "=" }
             guard known.contains(name) else {
-                let fix =
-                    known.isEmpty
-                    ? "this request takes none"
-                    : "this request takes " + known.map { "`\($0)`" }.joined(separator: ", ")
-                throw Problem(.malformedRequest, "there is no query parameter `\(name.prefix(64))`; \(fix)")
+                let names = known.isEmpty ? "none" : known.map { "`\($0)`" }.joined(separator: ", ")
+                throw Problem(
+                    .malformedRequest,
+                    "there is no query parameter `\(name.prefix(64))`; this request takes \(names)")
             }
             guard found.insert(name).inserted else {
                 throw Problem(.malformedRequest, "the query parameter `\(name)` is repeated; send it once")

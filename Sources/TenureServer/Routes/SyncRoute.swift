@@ -1,7 +1,6 @@
 import Foundation
 import Hummingbird
 import TenureAPI
-import TenureJSON
 
 /// `POST /v1/sync`: verifies and stores the signed artifacts that a client sent, responds with what the customer may
 /// use, and counts the result in the metrics.
@@ -25,19 +24,14 @@ struct SyncRoute: Sendable {
             metrics.countSync(accepted: 0, rejected: problem.problems.map(\.code))
             throw problem
         }
+        let artifactCount: Int =
+            (sync.appTransaction == nil ? 0 : 1) + (sync.receipt == nil ? 0 : 1) + (sync.transactions?.count ?? 0)
+            + (sync.renewalInfos?.count ?? 0)
         metrics.countSync(
-            accepted: sync.artifactCount - answer.problems.filter { $0.artifact != ArtifactPath.persona.name }.count,
+            accepted: artifactCount - answer.problems.filter { $0.artifact != ArtifactPath.persona.name }.count,
             rejected: answer.problems.map(\.code))
         metrics.countDecisions(answer.decisions)
         answer.languages = request.languages
         return .json(capacity: 4096) { $0.value(answer) }
-    }
-}
-
-extension SyncRequest {
-    /// How many artifacts were sent.
-    fileprivate var artifactCount: Int {
-        (appTransaction == nil ? 0 : 1) + (receipt == nil ? 0 : 1) + (transactions?.count ?? 0)
-            + (renewalInfos?.count ?? 0)
     }
 }

@@ -6,29 +6,20 @@ import TenureJSON
 import TenureStore
 
 /// The routes that list, create and revoke personas: test customers for sandbox builds.
-struct PersonaHandlers: Sendable {
-    let keys: AdminKeyCheck
-    let personas: ActivePersonas
-    let policies: ActivePolicy
-    let bodySize: Int
-    let now: @Sendable () -> Date
-
+extension AdminRoutes {
     /// The seconds until a persona expires if the request has no `expires`.
     private static let defaultLifetime: TimeInterval = 30 * 86_400
     /// The most seconds until a persona expires.
     private static let maximumLifetime: TimeInterval = 366 * 86_400
 
     /// `GET /v1/admin/personas`: all personas, including expired and revoked personas.
-    @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        _ = try await keys.holder(of: request, context, needing: .persona)
-        return try .encoded(
-            PersonasAnswer(personas: try await personas.store.read { try $0.personas() }.map { answer(for: $0) }))
+    @Sendable func listPersonas(_ call: AdminCall) async throws -> Response {
+        try .encoded(PersonasAnswer(personas: try await store.read { try $0.personas() }.map { answer(for: $0) }))
     }
 
     /// `POST /v1/admin/personas`: creates a persona with the settings in the request, and responds with its token.
-    @Sendable func create(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let holder = try await keys.holder(of: request, context, needing: .persona)
-        let body = try await request.decoded(PersonaRequest.self, upTo: bodySize, in: context)
+    @Sendable func createPersona(_ call: AdminCall) async throws -> Response {
+        let body = try await call.body(PersonaRequest.self)
         guard !body.name.isEmpty, body.name.utf8.count <= 64, body.name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             throw Problem(
@@ -37,15 +28,15 @@ struct PersonaHandlers: Sendable {
         }
         let proof = try AppProof(settings: body.set ?? [:], signed: now())
         let answers = try await create(
-            [(body.name, proof, nil)], expiring: body.expires, replacing: body.replace ?? false, by: holder)
+            [ReadyMadePersonas.Persona(name: body.name, what: nil, proof: proof)], expiring: body.expires,
+            replacing: body.replace ?? false, by: call.actor)
         return try .encoded(PersonasAnswer(personas: answers))
     }
 
     /// `POST /v1/admin/personas/ready-made`: creates the personas that test the current policy, and responds with their
     /// tokens.
-    @Sendable func createReadyMade(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let holder = try await keys.holder(of: request, context, needing: .persona)
-        let body = try await request.decoded(ReadyMadePersonasRequest.self, upTo: bodySize, in: context)
+    @Sendable func createReadyMadePersonas(_ call: AdminCall) async throws -> Response {
+        let body = try await call.body(ReadyMadePersonasRequest.self)
         try await policies.refresh()
         let policy = policies.current
         let platform = try body.platform.map { name throws(Problem) in
@@ -55,24 +46,18 @@ struct PersonaHandlers: Sendable {
             }
             return platform
         }
-        let readyMade = ReadyMadePersonas(
-            policy, on: platform ?? ReadyMadePersonas.platform(of: policy), signed: now())
+        let readyMade = ReadyMadePersonas(policy, on: platform ?? ReadyMadePersonas.platform(of: policy), signed: now())
         let answers = try await create(
-            readyMade.personas.map { ($0.name, $0.proof, $0.what) }, expiring: body.expires,
-            replacing: body.replace ?? false, by: holder)
-        return try .encoded(
-            PersonasAnswer(
-                personas: answers,
-                omitted: readyMade.omittedPersonas.map { PersonasAnswer.Omitted(name: $0.name, why: $0.why) }))
+            readyMade.personas, expiring: body.expires, replacing: body.replace ?? false, by: call.actor)
+        return try .encoded(PersonasAnswer(personas: answers, omitted: readyMade.omittedPersonas))
     }
 
     /// `DELETE /v1/admin/personas/{name}`: revokes a persona. Its tokens are rejected from the next request on.
-    @Sendable func revoke(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let holder = try await keys.holder(of: request, context, needing: .persona)
-        let name = try context.pathID("name")
+    @Sendable func revokePersona(_ call: AdminCall) async throws -> Response {
+        let name = try call.context.pathID("name")
         guard
-            let persona = try await personas.store.write(
-                at: now(), locking: [.personas], { try $0.revokePersona(named: name, actor: holder.name) })
+            let persona = try await store.write(
+                at: now(), locking: [.personas], { try $0.revokePersona(named: name, actor: call.actor) })
         else {
             throw Problem(.notFound, "there is no active persona `\(name)`; list them with `GET /v1/admin/personas`")
         }
@@ -81,11 +66,8 @@ struct PersonaHandlers: Sendable {
 
     /// Stores personas, and returns them with their signed tokens. If a valid persona already has one of the names, and
     /// `replacing` is false, throws a problem and stores no persona.
-    ///
-    /// - Parameter personas: The personas. `what` says which kind of customer a ready-made persona represents.
     private func create(
-        _ personas: [(name: String, proof: AppProof, what: String?)], expiring: Date?, replacing: Bool,
-        by holder: KeyHolder
+        _ personas: [ReadyMadePersonas.Persona], expiring: Date?, replacing: Bool, by actor: String
     ) async throws -> [PersonaAnswer] {
         let now = now()
         let expires = expiring ?? now.addingTimeInterval(Self.defaultLifetime)
@@ -98,8 +80,8 @@ struct PersonaHandlers: Sendable {
         let stored = personas.map {
             StoredPersona(persona: Persona(name: $0.name, proof: $0.proof), createdAt: now, expiresAt: expires)
         }
-        let takenNames = try await self.personas.store.write(at: now, locking: [.personas]) {
-            try $0.create(stored, replacing: replacing, actor: holder.name)
+        let takenNames = try await store.write(at: now, locking: [.personas]) {
+            try $0.create(stored, replacing: replacing, actor: actor)
         }
         guard takenNames.isEmpty else {
             throw Problem(
@@ -116,9 +98,7 @@ struct PersonaHandlers: Sendable {
     }
 
     /// Returns the persona for a response, with what the current policy decides about each entitlement of this persona.
-    private func answer(
-        for stored: StoredPersona, what: String? = nil, token: String? = nil
-    ) -> PersonaAnswer {
+    private func answer(for stored: StoredPersona, what: String? = nil, token: String? = nil) -> PersonaAnswer {
         let proof = stored.persona.proof
         // Decides as for a sync of a sandbox build without purchases.
         let evidence = Evidence(

@@ -1,6 +1,4 @@
 package import Foundation
-import TenureAPI
-import TenureCore
 
 /// The body of `POST /v1/admin/personas`. A persona is a test customer for sandbox builds.
 package struct PersonaRequest: AdminRequest, Sendable, Hashable, Codable {
@@ -15,9 +13,7 @@ package struct PersonaRequest: AdminRequest, Sendable, Hashable, Codable {
     /// there is such a persona.
     let replace: Bool?
 
-    package enum CodingKeys: String, CodingKey, CaseIterable {
-        case name, set, expires, replace
-    }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case name, set, expires, replace }
 
     package init(name: String, set: [String: String]?, expires: Date?, replace: Bool?) {
         self.name = name
@@ -37,9 +33,7 @@ package struct ReadyMadePersonasRequest: AdminRequest, Sendable, Hashable, Codab
     /// refuses the request if there is such a persona.
     let replace: Bool?
 
-    package enum CodingKeys: String, CodingKey, CaseIterable {
-        case platform, expires, replace
-    }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case platform, expires, replace }
 
     package init(platform: String?, expires: Date?, replace: Bool?) {
         self.platform = platform
@@ -51,9 +45,7 @@ package struct ReadyMadePersonasRequest: AdminRequest, Sendable, Hashable, Codab
 /// A persona in responses of the admin API.
 package struct PersonaAnswer: Sendable, Hashable, Codable {
     /// Whether the service accepts the persona's token, or why not.
-    package enum State: String, Sendable, Hashable, Codable {
-        case valid, expired, revoked
-    }
+    package enum State: String, Sendable, Hashable, Codable { case valid, expired, revoked }
 
     package let name: String
     package let state: State

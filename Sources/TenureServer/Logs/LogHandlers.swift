@@ -1,6 +1,5 @@
 import Foundation
 package import Logging
-import TenureAPI
 import TenureCore
 import TenureJSON
 
@@ -10,12 +9,8 @@ package struct JSONLogHandler: LogHandler {
     package var logLevel = Logger.Level.info
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
-    private let write: @Sendable ([UInt8]) -> Void
-
-    /// Creates a handler that passes each line, with its newline, to `write`.
-    init(write: @escaping @Sendable ([UInt8]) -> Void) {
-        self.write = write
-    }
+    /// Receives each line, with its newline.
+    let write: @Sendable ([UInt8]) -> Void
 
     /// Creates a handler that writes to standard error. The handler writes each line in one call, so that lines of
     /// several threads don't mix.
@@ -62,4 +57,45 @@ extension Logger.Metadata {
     /// The metadata without the fields of swift-service-lifecycle, which describe whole services with everything they
     /// hold.
     var withoutServices: Self { filter { !$0.key.hasPrefix("sl-service") } }
+}
+
+/// Writes lines of text to standard error, for people. The handler escapes characters that would alter a terminal's
+/// display.
+package struct TextLogHandler: LogHandler {
+    private var lines: StreamLogHandler
+
+    package init(label: String) { lines = StreamLogHandler.standardError(label: label) }
+
+    package var logLevel: Logger.Level {
+        get { lines.logLevel }
+        set { lines.logLevel = newValue }
+    }
+
+    package var metadata: Logger.Metadata {
+        get { lines.metadata }
+        set { lines.metadata = Self.escaped(newValue) }
+    }
+
+    package var metadataProvider: Logger.MetadataProvider? {
+        get { lines.metadataProvider }
+        set { lines.metadataProvider = newValue }
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { lines[metadataKey: key] }
+        set { lines[metadataKey: key] = newValue.map(Self.escaped) }
+    }
+
+    package func log(event: LogEvent) {
+        var event = event
+        event.message = "\(event.message.description.escapedForDisplay)"
+        event.metadata = event.metadata.map { Self.escaped($0.withoutServices) }
+        lines.log(event: event)
+    }
+
+    private static func escaped(_ metadata: Logger.Metadata) -> Logger.Metadata { metadata.mapValues(escaped) }
+
+    private static func escaped(_ value: Logger.Metadata.Value) -> Logger.Metadata.Value {
+        "\(value.description.escapedForDisplay)"
+    }
 }

@@ -1,24 +1,18 @@
-import Foundation
 import Hummingbird
 import Logging
 import TenureAPI
-import TenureCore
 import TenureJSON
 import TenureStore
 
 /// The routes about the policy: its versions, publications, rollbacks and rehearsals. A rehearsal is a dry run of a
 /// publication over all customers.
-struct PolicyHandlers: Sendable {
-    let keys: AdminKeyCheck
-    let publisher: PolicyPublisher
-    let bodySize: Int
-
-    private var store: Store { publisher.store }
-    private var policies: ActivePolicy { publisher.policies }
+extension AdminRoutes {
+    private var publisher: PolicyPublisher {
+        PolicyPublisher(store: store, policies: policies, bundleID: personas.bundleID, now: now)
+    }
 
     /// `GET /v1/admin/policies`: all versions and publications.
-    @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        _ = try await keys.holder(of: request, context, needing: .policies)
+    @Sendable func listPolicies(_ call: AdminCall) async throws -> Response {
         try await policies.refreshNow()
         let current = policies.currentVersion
         return try .encoded(
@@ -30,9 +24,8 @@ struct PolicyHandlers: Sendable {
     }
 
     /// `GET /v1/admin/policies/{version}`: one version, with the policy itself.
-    @Sendable func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        _ = try await keys.holder(of: request, context, needing: .policies)
-        let text = try context.pathID("version")
+    @Sendable func showPolicy(_ call: AdminCall) async throws -> Response {
+        let text = try call.context.pathID("version")
         try await policies.refreshNow()
         guard let version = Int64(text), "\(version)" == text,
             let stored = try await store.read({ try $0.policies() }).first(where: { $0.version == version })
@@ -49,22 +42,20 @@ struct PolicyHandlers: Sendable {
 
     /// `POST /v1/admin/policies/rehearsals`: reports what publishing a policy, or a rollback to a version, would change
     /// for all customers.
-    @Sendable func rehearse(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let holder = try await keys.holder(of: request, context, needing: .policies)
-        let body = try await request.decoded(RehearseRequest.self, upTo: bodySize, in: context)
+    @Sendable func rehearse(_ call: AdminCall) async throws -> Response {
+        let body = try await call.body(RehearseRequest.self)
         let candidate: PolicyPublisher.Candidate
         switch (body.policy, body.version) {
         case (let text?, nil): candidate = try publisher.candidate(text)
         case (nil, let version): candidate = try await publisher.candidate(returningTo: version)
         default: throw Problem(.malformedRequest, "send either `policy` or `version`")
         }
-        return try .encoded(try await publisher.rehearse(candidate, by: holder.name))
+        return try .encoded(try await publisher.rehearse(candidate, by: call.actor))
     }
 
     /// `GET /v1/admin/policies/rehearsals/{id}`: the stored report of a rehearsal.
-    @Sendable func showRehearsal(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        _ = try await keys.holder(of: request, context, needing: .policies)
-        let id = try context.pathID()
+    @Sendable func showRehearsal(_ call: AdminCall) async throws -> Response {
+        let id = try call.context.pathID()
         guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {
             throw Problem(.notFound, "there is no rehearsal `\(id)`; rehearse the policy again")
         }
@@ -72,49 +63,45 @@ struct PolicyHandlers: Sendable {
     }
 
     /// `POST /v1/admin/policies`: publishes a policy.
-    @Sendable func publish(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let holder = try await keys.holder(of: request, context, needing: .publish)
-        let body = try await publishRequest(request, context)
+    @Sendable func publish(_ call: AdminCall) async throws -> Response {
+        let body = try await publishRequest(call)
         guard let text = body.policy, body.version == nil else {
             throw Problem(
                 .malformedRequest,
                 "send `policy`, and no `version`; use `/v1/admin/policies/rollback` to go back to a version")
         }
-        return try await publish(try publisher.candidate(text), body, by: holder, context)
+        return try await respond(publishing: try publisher.candidate(text), body, call)
     }
 
     /// `POST /v1/admin/policies/rollback`: makes the requested version current, by default the previous version.
-    @Sendable func rollBack(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let holder = try await keys.holder(of: request, context, needing: .publish)
-        let body = try await publishRequest(request, context)
+    @Sendable func rollBack(_ call: AdminCall) async throws -> Response {
+        let body = try await publishRequest(call)
         guard body.policy == nil else {
             throw Problem(
                 .malformedRequest, "send no `policy` with a rollback; use `POST /v1/admin/policies` to publish one")
         }
-        return try await publish(
-            try await publisher.candidate(returningTo: body.version), body, by: holder, context)
+        return try await respond(publishing: try await publisher.candidate(returningTo: body.version), body, call)
     }
 
     /// Reads the body of a publication or rollback, and checks its reason and author.
-    private func publishRequest(_ request: Request, _ context: ServiceContext) async throws -> PublishRequest {
-        var body = try await request.decoded(PublishRequest.self, upTo: bodySize, in: context)
+    private func publishRequest(_ call: AdminCall) async throws -> PublishRequest {
+        var body = try await call.body(PublishRequest.self)
         body.reason = try AdminParameter.reason(body.reason)
         if let author = body.author { body.author = try AdminParameter.id(author, "author") }
         return body
     }
 
     /// Publishes a policy or a rollback. Logs the publication, and responds with it.
-    private func publish(
-        _ candidate: PolicyPublisher.Candidate, _ body: PublishRequest, by holder: KeyHolder, _ context: ServiceContext
+    private func respond(
+        publishing candidate: PolicyPublisher.Candidate, _ body: PublishRequest, _ call: AdminCall
     ) async throws -> Response {
-        let publication = try await publisher.publish(
-            candidate, as: body, by: holder.name, logger: context.logger)
-        context.logger.info(
+        let publication = try await publisher.publish(candidate, as: body, by: call.actor, logger: call.context.logger)
+        call.context.logger.info(
             "published a policy",
             metadata: [
                 "action": "\(publication.action.rawValue)", "version": "\(publication.version)",
-                "key": "\(holder.name)",
-                "losing": "\(publication.counts.losing)", "ended": "\(publication.counts.ended)",
+                "key": "\(call.actor)", "losing": "\(publication.counts.losing)",
+                "ended": "\(publication.counts.ended)",
             ])
         return try .encoded(PublicationAnswer(publication))
     }
@@ -123,9 +110,8 @@ struct PolicyHandlers: Sendable {
 extension PolicyVersionAnswer {
     fileprivate init(_ stored: StoredPolicy, isCurrent: Bool, policy: String? = nil) {
         self.init(
-            version: stored.version,
-            sha256: stored.sha256.hexadecimal,
-            recordedAt: stored.recordedAt.rfc3339, isCurrent: isCurrent, policy: policy)
+            version: stored.version, sha256: stored.sha256.hexadecimal, recordedAt: stored.recordedAt.rfc3339,
+            isCurrent: isCurrent, policy: policy)
     }
 }
 

@@ -1,0 +1,255 @@
+import Foundation
+import Hummingbird
+import Logging
+import TenureAPI
+import TenureCore
+import TenureJSON
+import TenureStore
+
+/// The routes that change customers: grants and revocations of entitlements, links to users of the app's server, and
+/// merges of customers who are the same person.
+extension AdminRoutes {
+    /// `POST /v1/admin/customers/{id}/grants`: grants an entitlement.
+    @Sendable func grant(_ call: AdminCall, id: String) async throws -> Response {
+        let body = try await call.body(GrantRequest.self)
+        let reason = try AdminParameter.reason(body.reason)
+        if let until = body.until, until <= now() {
+            throw Problem(.malformedRequest, "`until` is in the past; send a date in the future")
+        }
+        try await check(entitlement: body.entitlement, of: id)
+        return try await respond(
+            to: call, performing: .grant(entitlement: body.entitlement, until: body.until), on: id, reason: reason)
+    }
+
+    /// `POST /v1/admin/customers/{id}/revocations`: revokes an entitlement, even if purchases or promises would grant
+    /// it. A promise is a recorded right to an entitlement, which later policy edits can't take.
+    @Sendable func revoke(_ call: AdminCall, id: String) async throws -> Response {
+        let body = try await call.body(RevocationRequest.self)
+        let reason = try AdminParameter.reason(body.reason)
+        try await check(entitlement: body.entitlement, of: id)
+        return try await respond(to: call, performing: .revoke(entitlement: body.entitlement), on: id, reason: reason)
+    }
+
+    /// Checks the name of an entitlement. Throws `malformedRequest` if it is neither in the policy nor promised to this
+    /// customer. A promise may have a name that the policy no longer has.
+    private func check(entitlement: String, of id: String) async throws {
+        try await policies.refresh()
+        guard policies.current.entitlement(named: entitlement) == nil else { return }
+        let customer = try await store.read { try $0.customer(named: id) }
+        guard customer?.facts.promises.contains(where: { $0.entitlement == entitlement }) == true else {
+            throw Problem(
+                .malformedRequest,
+                """
+                the policy doesn't have this entitlement; use one of \
+                \(policies.current.entitlements.map { "`\($0.name)`" }.joined(separator: ", "))
+                """)
+        }
+    }
+
+    /// `POST /v1/admin/customers/{id}/merges`: merges another customer into this one.
+    @Sendable func merge(_ call: AdminCall, id: String) async throws -> Response {
+        let body = try await call.body(MergeRequest.self)
+        let other = try AdminParameter.id(body.other, "other")
+        return try await respond(
+            to: call, performing: .merge(other: other), on: id, reason: try AdminParameter.reason(body.reason))
+    }
+
+    /// `DELETE /v1/admin/customers/{id}/merges/{other}`: undoes a merge. Each customer gets back the artifacts from
+    /// before the merge.
+    @Sendable func unmerge(_ call: AdminCall, id: String) async throws -> Response {
+        let other = try call.context.pathID("other")
+        return try await respond(
+            to: call, performing: .unmerge(other: other), on: id, reason: try call.request.reason())
+    }
+
+    /// `POST /v1/admin/customers/{id}/links`: support links a user to a customer.
+    @Sendable func link(_ call: AdminCall, id: String) async throws -> Response {
+        try await link(try await call.body(UserRequest.self).userID, to: .publicID(id), call)
+    }
+
+    /// `DELETE /v1/admin/customers/{id}/links/{userID}`: unlinks a user.
+    @Sendable func unlink(_ call: AdminCall, id: String) async throws -> Response {
+        let user = try call.context.pathID("user")
+        let outcome = try await perform(
+            .unlink(user: user), on: .publicID(id), reason: try call.request.reason(), for: call)
+        return try response(to: outcome, user: user, isLinked: false)
+    }
+
+    /// `POST /v1/link`: the app's server links its user to a customer. The request contains an access token, which
+    /// proves that the user's app has the customer's purchases, or a public ID, which proves nothing.
+    @Sendable func linkByServer(_ call: AdminCall) async throws -> Response {
+        let body = try await call.body(LinkRequest.self)
+        let customer: CustomerName
+        switch (body.accessToken, body.customer) {
+        case (let text?, nil): customer = .rowID(try await customerRowID(in: text))
+        case (nil, let id?): customer = .publicID(try AdminParameter.id(id, "customer"))
+        default: throw Problem(.malformedRequest, "send either `accessToken` or `customer`")
+        }
+        return try await link(body.userID, to: customer, call)
+    }
+
+    private func link(_ user: String, to customer: CustomerName, _ call: AdminCall) async throws -> Response {
+        let outcome = try await perform(
+            .link(user: try AdminParameter.id(user, "userID"), transfer), on: customer, for: call)
+        return try response(to: outcome, user: user, isLinked: true)
+    }
+
+    /// Returns the response to linking or unlinking. The response contains only the customer's public ID, because a key
+    /// of the scope `link` may not read customers.
+    private func response(to outcome: ChangeOutcome, user: String, isLinked: Bool) throws -> Response {
+        guard case .done(let customer, let isNew) = outcome else { throw Problem.unexpectedOutcome }
+        return .jsonObject { json in
+            json.field("customer", customer.publicID)
+            json.field("userID", user)
+            json.field("isLinked", isLinked)
+            json.field("isNew", isNew)
+        }
+    }
+
+    /// Returns the customer's row ID in an access token. Throws `malformedRequest` if the token is invalid or expired,
+    /// or if there is no such customer.
+    private func customerRowID(in text: String) async throws -> Int64 {
+        guard let token = accessTokenKey.token(in: text.utf8), now() < token.expiresAt, realms.contains(token.realm),
+            let customer = try await store.lookUp(token.customer), customer.realm == token.realm
+        else {
+            // Status 401 would mean that the server's admin key is invalid.
+            throw Problem(.malformedRequest, "`accessToken` is invalid or expired; let the app sync again")
+        }
+        return token.customer
+    }
+
+    /// Performs a change, and responds with the customer as they are after it.
+    private func respond(
+        to call: AdminCall, performing change: CustomerChange, on id: String, reason: String?
+    ) async throws -> Response {
+        let outcome = try await perform(change, on: .publicID(id), reason: reason, for: call)
+        guard case .done(let customer, _) = outcome else { throw Problem.unexpectedOutcome }
+        let answer = try await answer(for: customer, to: call.request)
+        return .json(capacity: 4096) { $0.value(answer) }
+    }
+
+    /// Performs a change, and returns its outcome. If the change is refused, throws a problem that names the refusal in
+    /// its field `reason`.
+    ///
+    /// - Parameter reason: Why support makes the change, for the audit trail.
+    func perform(
+        _ change: CustomerChange, on customer: CustomerName, reason: String? = nil, for call: AdminCall
+    ) async throws -> ChangeOutcome {
+        let id = try call.request.idempotencyKey()
+        try await checkRealm(of: customer, for: change, by: call.actor)
+        let requested = RequestedChange(change, actor: call.actor, reason: reason, at: now(), request: id)
+        // Separating merged customers verifies their artifacts again, to find what each of them has. Most artifacts are
+        // verified before the transaction of the change, so that other requests don't wait for it.
+        let derivation = Derivation(verifier: verifier)
+        let rederivation =
+            change.maySeparateCustomers
+            ? try await derivation.rederivation(of: customer, in: store) : derivation.rederivation
+        let outcome = try await store.perform(requested, on: customer, using: rederivation)
+        var metadata: Logger.Metadata = ["action": "\(change.name)", "key": "\(call.actor)"]
+        if case .refused(let refusal) = outcome { metadata["refused"] = "\(refusal.rawValue)" }
+        call.context.logger.info("customer change", metadata: metadata)
+        if case .refused(let refusal) = outcome { throw Problem(refusal) }
+        return outcome
+    }
+
+    /// Refuses a change to a customer of a realm (a signing authority, see `Realm`) that this service doesn't accept,
+    /// as if the customer didn't exist. Adds the refusal to the audit trail.
+    private func checkRealm(of customer: CustomerName, for change: CustomerChange, by actor: String) async throws {
+        guard case .publicID(let id) = customer,
+            let storedCustomer = try await store.read({ try $0.customer(named: id) }),
+            !realms.contains(storedCustomer.realm)
+        else { return }
+        let refusal = ChangeOutcome.Refusal.noSuchCustomer
+        let entry = AuditEntry(
+            at: now(), actor: actor, action: change.name, customer: id, detail: ["refused": refusal.rawValue])
+        try await store.write { try $0.audit(entry) }
+        throw Problem(refusal)
+    }
+}
+
+/// The body of `POST /v1/admin/customers/{id}/grants`.
+struct GrantRequest: AdminRequest {
+    let entitlement: String
+    /// The reason that the timeline and exports show.
+    let reason: String
+    /// The end of the grant; nil if the grant is permanent.
+    let until: Date?
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case entitlement, reason, until }
+}
+
+/// The body of `POST /v1/admin/customers/{id}/revocations`.
+struct RevocationRequest: AdminRequest {
+    let entitlement: String
+    /// The reason that the timeline and exports show.
+    let reason: String
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case entitlement, reason }
+}
+
+/// The body of `POST /v1/admin/customers/{id}/links`.
+struct UserRequest: AdminRequest {
+    /// The ID that the app's server has for the user; at most 256 bytes.
+    let userID: String
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case userID }
+}
+
+/// The body of `POST /v1/link`. It has either `accessToken` or `customer`.
+struct LinkRequest: AdminRequest {
+    /// The ID that the app's server has for the user.
+    let userID: String
+    /// The access token that the user's app received from the service.
+    let accessToken: String?
+    /// The public ID of a customer.
+    let customer: String?
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case userID, accessToken, customer }
+}
+
+/// The body of `POST /v1/admin/customers/{id}/merges`.
+struct MergeRequest: AdminRequest {
+    /// The public ID of the other customer.
+    let other: String
+    /// Why support merges the customers, for the audit trail.
+    let reason: String
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case other, reason }
+}
+
+extension Problem {
+    /// The problem if the outcome doesn't fit the requested change, such as the outcome of an erasure after a grant.
+    /// That would be a defect of the service.
+    static let unexpectedOutcome = Problem(
+        .internalError,
+        "the database didn't return the outcome of this change; read the customer to see whether it was made")
+
+    /// The status and message of each refused change.
+    fileprivate init(_ refusal: ChangeOutcome.Refusal) {
+        let isNotFound = [.noSuchCustomer, .noSuchOther, .notLinked, .notMerged].contains(refusal)
+        let detail =
+            switch refusal {
+            case .noSuchCustomer: "there is no customer with this ID; check the ID"
+            case .noSuchOther: "there is no customer with the ID in `other`; check the ID"
+            case .otherEnvironment:
+                "the customers are in different environments; merge only customers of the same environment"
+            case .unboundProof:
+                """
+                no proof shows that these purchases belong to the customer; sync with `deviceVerificationID` on the \
+                customer's device first
+                """
+            case .linkedToAnotherUser:
+                """
+                the Apple Account that got the app is linked to another user, and the setting `transfer` is `never`; \
+                unlink that user first, or ask support
+                """
+            case .separated: "a merge of these customers was undone; to join them again, merge them in the admin API"
+            case .notLinked: "this user isn't linked to this customer; check both IDs"
+            case .notMerged: "the other customer isn't merged into this customer; check both IDs"
+            case .alreadyMerged: "the customers are already merged; there is nothing to do"
+            case .tooManyMerged: "too many customers would be merged; undo merges of different people first"
+            case .requestReused: "this `Idempotency-Key` belongs to another change; use a new one"
+            }
+        self.init(isNotFound ? .notFound : .conflict, detail, reason: refusal.rawValue)
+    }
+}

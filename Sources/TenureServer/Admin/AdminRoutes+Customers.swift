@@ -1,0 +1,104 @@
+import Hummingbird
+import TenureAPI
+import TenureJSON
+import TenureStore
+
+/// The routes about one customer: their decisions, timeline, export and erasure.
+extension AdminRoutes {
+    /// `GET /v1/admin/customers/{id}`: the customer's decisions with reasons, and their IDs.
+    @Sendable func show(_ call: AdminCall, id: String) async throws -> Response {
+        let details = try await details(id)
+        let answer = try await answer(for: details.customer, to: call.request)
+        return .jsonObject(capacity: 8192) { json in
+            json.key("customer")
+            json.value(answer)
+            json.field("createdAt", details.customer.createdAt)
+            json.objects("mergedCustomers", details.members) { $0.fields(of: $1) }
+            // Leaves out the IDs of renewals, order lines and shared purchases. The original transaction IDs already
+            // say which purchases the customer has.
+            json.objects("identities", details.identities.filter { $0.kind < .transactionID }) { $0.fields(of: $1) }
+            json.objects("promises", details.promises) { $0.fields(of: $1) }
+            json.objects("support", details.support) { $0.fields(of: $1) }
+            json.field("devices", details.devices.count)
+            json.field("entitlementTokens", details.devices.reduce(0) { $0 + $1.entitlementTokens })
+            json.field("artifacts", details.artifacts.count)
+        }
+    }
+
+    /// `DELETE /v1/admin/customers/{id}`: responds with the number of removed rows of each kind.
+    @Sendable func erase(_ call: AdminCall, id: String) async throws -> Response {
+        let outcome = try await perform(.erase, on: .publicID(id), reason: try call.request.reason(), for: call)
+        guard case .erased(let counts) = outcome else { throw Problem.unexpectedOutcome }
+        return .jsonObject { json in
+            json.field("erased", id)
+            json.field("removed", counts)
+        }
+    }
+
+    /// `GET /v1/admin/customers/{id}/timeline?after=…&limit=…`: what happened to the customer, oldest first. `after` is
+    /// the number of entries to skip.
+    @Sendable func timeline(_ call: AdminCall, id: String) async throws -> Response {
+        let size = try call.request.pageSize()
+        let after = call.request.uri.queryParameters["after"] ?? "0"
+        guard let start = Int(after), (0...Int(Int32.max)).contains(start) else {
+            throw Problem(.malformedRequest, "`after` must be the `next` of the previous page")
+        }
+        let entries = try await details(id).timeline
+        let page = entries.dropFirst(start).prefix(size)
+        let next = page.endIndex < entries.count ? Int64(page.endIndex) : nil
+        return .json(capacity: 8192) { $0.page("entries", of: page, next: next) { $0.fields(of: $1) } }
+    }
+
+    /// `GET /v1/admin/customers/{id}/export?unboundAfter=…`: everything stored about a customer, with each artifact
+    /// exactly as it was received.
+    ///
+    /// This includes unbound customers with the IDs of this customer: sets of artifacts that came without proof that
+    /// they belong to the sender. Only the unbound customers come in pages. Each page repeats all other data.
+    @Sendable func export(_ call: AdminCall, id: String) async throws -> Response {
+        let now = now()
+        let unboundAfter = try call.request.position("unboundAfter", from: "nextUnbound") ?? 0
+        let details = try await details(id, with: [.bytes, .unbound, .audit], unboundAfter: unboundAfter)
+        let entry = AuditEntry(
+            at: now, actor: call.actor, action: "export", customer: details.customer.publicID,
+            detail: try call.request.reason().map { ["reason": $0] } ?? [:])
+        try await store.write { try $0.audit(entry) }
+        let answer = try await answer(for: details.customer, to: call.request)
+        return .jsonObject(capacity: 1 << 16) { json in
+            json.field("exportedAt", now)
+            json.key("customer")
+            json.value(answer)
+            json.object("data") { $0.fields(of: details) }
+            json.field("nextUnbound", orNull: details.nextUnbound)
+        }
+    }
+
+    /// The problem for an unknown customer. Its detail doesn't repeat the requested ID, because the ID may be a user's
+    /// name.
+    private static let noSuchCustomer = Problem(
+        .notFound, "there is no customer with this ID; find customers with `POST /v1/admin/customers/find`")
+
+    /// Returns what is stored about the customer with this public ID. Throws `notFound` if there is no such customer.
+    ///
+    /// - Parameters:
+    ///   - parts: The optional parts to read too, such as the bytes of artifacts.
+    ///   - unboundAfter: The row ID after which the page of unbound customers begins.
+    private func details(
+        _ id: String, with parts: CustomerDetails.Parts = [], unboundAfter: Int64 = 0
+    ) async throws -> CustomerDetails {
+        let details = try await store.read {
+            try $0.details(of: .publicID(id), with: parts, unboundAfter: unboundAfter)
+        }
+        guard let details, realms.contains(details.customer.realm) else { throw Self.noSuchCustomer }
+        return details
+    }
+
+    /// Returns the customer's decisions, freshly evaluated, with titles in the languages that the request accepts.
+    func answer(for customer: Customer, to request: Request) async throws -> CustomerAnswer {
+        guard let customer = try await store.customerForResponse(customer) else { throw Self.noSuchCustomer }
+        let (evidence, now) = (customer.evidence, now())
+        let decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
+        var answer = CustomerAnswer(customer, evidence: evidence, decisions: decisions)
+        answer.languages = request.languages
+        return answer
+    }
+}

@@ -1,0 +1,278 @@
+import Foundation
+import Hummingbird
+package import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureStore
+
+/// The routes that find customers, by an ID, by an artifact or by an order of the App Store.
+extension AdminRoutes {
+    /// `GET /v1/admin/customers?id=…`: finds customers by an ID of any kind.
+    @Sendable func find(_ call: AdminCall) async throws -> Response {
+        guard let text = call.request.uri.queryParameters["id"] else {
+            throw Problem(.malformedRequest, "`id` is missing; add the ID to find as `?id=…`")
+        }
+        let matches = try await customers(withID: try AdminParameter.id(String(text), "id"))
+        return .jsonObject { $0.objects("customers", matches) { $0.summaryFields(of: $1) } }
+    }
+
+    /// `POST /v1/admin/customers/find`: finds customers by the IDs in an artifact, even if the artifact can't be
+    /// verified. The route stores nothing.
+    @Sendable func findByArtifact(_ call: AdminCall) async throws -> Response {
+        let body = try await call.body(FindRequest.self)
+        let pasted = try PastedArtifact(body.artifact, verifiedBy: verifier, now: now())
+        var matches: [Customer] = []
+        for id in pasted.ids {
+            for customer in try await customers(withID: id) where !matches.contains(where: { $0.id == customer.id }) {
+                matches.append(customer)
+            }
+        }
+        return .jsonObject { json in
+            json.key("artifact")
+            json.value(pasted)
+            json.objects("customers", matches) { $0.summaryFields(of: $1) }
+        }
+    }
+
+    private func customers(withID id: String) async throws -> [Customer] {
+        try await store.read { try $0.customers(withAnyID: id, in: realms.all) }
+    }
+
+    /// `GET /v1/admin/orders/{order}`: asks the App Store which purchases belong to an order ID from one of its email
+    /// receipts, and finds their customers. The route stores nothing.
+    @Sendable func findByOrder(_ call: AdminCall) async throws -> Response {
+        let id = try call.context.pathID("order")
+        guard let appStore else {
+            throw Problem(
+                .misconfigured,
+                """
+                the service has no key for the App Store Server API; set `appStore.issuerID`, `appStore.keyID` and \
+                `appStore.privateKeyFile`
+                """)
+        }
+        let order: TransactionList?
+        do throws(AppStoreFailure) {
+            order = try await appStore.order(id, before: appStore.time.uptime() + Self.orderTimeout)
+        } catch {
+            throw Problem(error)
+        }
+        let transactions = order?.transactions ?? []
+        let customers = try await customers(of: transactions)
+        return .jsonObject(capacity: 1024) { json in
+            typealias Key = OrderResponse.CodingKeys
+            json.field(Key.isValid, order != nil)
+            json.field(Key.purchases, transactions.map(\.purchase)) { $0.value($1) }
+            json.field(Key.problems, order?.rejected.problems ?? []) { $0.value($1) }
+            json.objects(Key.customers.stringValue, customers) { $0.summaryFields(of: $1) }
+        }
+    }
+
+    /// Returns the customers with artifacts that contain one of these transactions. Searches for each transaction only
+    /// in its realm: the authority that signed it.
+    private func customers(
+        of transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)]
+    ) async throws -> [Customer] {
+        var customers: [Customer] = []
+        for (artifact, purchase) in transactions {
+            var namedIdentities = NamedIdentities()
+            namedIdentities.add(artifact.payload, purchase)
+            for identity in namedIdentities.identities {
+                for customer in try await store.read({
+                    try $0.customers(withAnyID: identity.value, in: [artifact.realm])
+                })
+                where customer.facts.prove(identity) && !customers.contains(where: { $0.id == customer.id }) {
+                    customers.append(customer)
+                }
+            }
+        }
+        return customers
+    }
+
+    /// The timeout of the call to the App Store, in seconds. The timeout is short, because a person waits for the
+    /// response.
+    private static let orderTimeout: TimeInterval = 20
+}
+
+extension CustomerFacts {
+    /// Whether the customer's signed artifacts contain this ID. The search by ID isn't enough: it also finds customers
+    /// with a user ID, chosen by the app's server, that is the same number by chance.
+    fileprivate func prove(_ identity: Identity) -> Bool {
+        switch identity.kind {
+        case .appTransactionID: proofs.contains { $0.id == .appTransaction(identity.value) }
+        case .originalTransactionID:
+            purchases.contains { $0.originalTransactionID == identity.value }
+                || renewals.contains { $0.originalTransactionID == identity.value }
+        default: false
+        }
+    }
+}
+
+extension Problem {
+    /// Creates the response after a failed call to the App Store. It says what the client must change, what the
+    /// operator must correct in the configuration, or that the client may try again.
+    fileprivate init(_ failure: AppStoreFailure) {
+        switch failure {
+        case .invalidID:
+            self.init(.malformedRequest, "this can't be an order ID; copy the ID from the App Store's email receipt")
+        case .refused(let refusal) where refusal.code?.isBadRequest == true:
+            self.init(
+                .malformedRequest, "the App Store rejects this order ID; copy it from the App Store's email receipt")
+        case .notServed:
+            self.init(
+                .misconfigured,
+                """
+                only production has order IDs, and this service doesn't accept production; add `production` to the setting \
+                `environments`
+                """)
+        case .refused(let refusal) where !failure.isRetryable && refusal.status == 404:
+            self.init(.notFound, "the App Store has no order of this app with this ID; check the ID")
+        case .refused where !failure.isRetryable, .notAuthorized, .cannotSign:
+            self.init(.misconfigured, failure.description)
+        case .refused, .unreachable, .timedOut, .tooLarge, .unreadable, .untrusted, .throttled, .canceled:
+            self.init(.busy, failure.description, retryAfter: 5)
+        }
+    }
+}
+
+/// The body of `POST /v1/admin/customers/find`.
+struct FindRequest: AdminRequest {
+    /// A JWS, a notification, a receipt in Base64, or a response of verifyReceipt, as text.
+    let artifact: String
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case artifact }
+}
+
+/// The customers in the response to a search, as a client decodes them.
+package struct FoundCustomers: Sendable, Hashable, Decodable {
+    package let customers: [Customer]
+
+    /// A found customer.
+    package struct Customer: Sendable, Hashable, Decodable {
+        /// The public ID.
+        package let id: String
+        /// The environment of the App Store from which the customer's artifacts are.
+        package let environment: String
+
+        enum CodingKeys: String, CodingKey { case id, environment }
+    }
+}
+
+extension JSONWriter {
+    /// Writes the fields of a customer that the response to a search has.
+    fileprivate mutating func summaryFields(of customer: Customer) {
+        typealias Key = FoundCustomers.Customer.CodingKeys
+        field(Key.id, customer.publicID)
+        field(Key.environment, customer.realm.environment.rawValue)
+        if customer.realm.isTest { field("isTest", true) }
+        field("createdAt", customer.createdAt)
+    }
+}
+
+/// The response of `GET /v1/admin/orders/{order}`, as a client reads it.
+package struct OrderResponse: Sendable, Hashable, Decodable {
+    /// Whether the App Store has this order of the app.
+    package let isValid: Bool
+    /// The verified purchases of the order.
+    package let purchases: [PurchaseResponse]
+    /// The artifacts that can't be verified.
+    package let problems: [ArtifactProblem]
+    /// The customers with these purchases.
+    package let customers: [FoundCustomers.Customer]
+
+    enum CodingKeys: String, CodingKey { case isValid, purchases, problems, customers }
+}
+
+/// An artifact that support pasted to find its customer: whether it can be verified, and the IDs in it.
+///
+/// The IDs are read even if the artifact can't be verified, because they only find customers, and grant nothing.
+struct PastedArtifact {
+    /// Whether the artifact can be verified: the status of the verified artifact, or `rejected`. The status is `unsigned`
+    /// for a response of verifyReceipt (Apple's old web service), which has no signature, without a signed receipt in it.
+    let status: String
+    /// Why the artifact is rejected; otherwise nil.
+    let rejection: Rejection?
+    /// The name of the artifact's kind; nil for a JWS of an unknown kind.
+    let kind: String?
+    /// The IDs in the artifact by which a customer can be found, without repetitions. The artifact's own IDs come
+    /// first, then the IDs of the JWS inside it. In each JWS, the `appTransactionId` comes first.
+    let ids: [String]
+
+    /// The maximum number of IDs, because each ID is looked up in the database.
+    private static let maximumIDs = 100
+
+    /// Reads and verifies an artifact. Throws `malformedRequest` for text that can't be read as an artifact.
+    init(_ text: String, verifiedBy verifier: AppStoreVerifier, now: Date) throws(Problem) {
+        do throws(Rejection) {
+            let artifact = try AppStoreArtifact(recognizing: Array(text.utf8))
+            kind = artifact.kindName
+            var ids: [String?] = []
+            var verdict: (String, Rejection?)?
+            switch artifact {
+            case .jws(let jws, _):
+                ids = jws.payload.ids
+                ids += jws.nested.flatMap(\.payload.ids)
+            case .receipt(let bytes): ids = try UnverifiedReceipt(bytes).payload.ids
+            case .verifyReceiptResponse(let response):
+                ids = response.ids
+                // Only the receipt in the response is signed.
+                if let base64 = response.latestReceipt, let bytes = try? receiptBytes(base64: base64.utf8) {
+                    verdict = Self.verdict(on: .receipt(bytes), by: verifier, now: now)
+                }
+            }
+            (status, rejection) = verdict ?? Self.verdict(on: artifact, by: verifier, now: now)
+            var uniqueIDs: Set<String> = []
+            self.ids = Array(
+                ids.compactMap { $0 }.filter { AdminParameter.isID($0) && uniqueIDs.insert($0).inserted }
+                    .prefix(Self.maximumIDs))
+        } catch {
+            throw Problem(
+                .malformedRequest, "`artifact` must be a JWS, a receipt or a response of verifyReceipt: \(error.detail)"
+            )
+        }
+    }
+
+    /// Verifies an artifact that support pasted, as if the App Store's server had sent it. So an app transaction is
+    /// accepted even if it wasn't signed for a device.
+    private static func verdict(
+        on artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date
+    ) -> (String, Rejection?) {
+        do throws(Rejection) {
+            let verified = try verifier.verify(artifact, from: .appStoreServer, now: now)
+            return (verified?.status.rawValue ?? "unsigned", nil)
+        } catch {
+            return ("rejected", error)
+        }
+    }
+}
+
+extension JSONWriter {
+    mutating func value(_ pasted: PastedArtifact) {
+        object { json in
+            json.field("kind", orNull: pasted.kind)
+            json.field("status", pasted.status)
+            if let rejection = pasted.rejection {
+                json.object("rejection") { json in
+                    json.field("code", rejection.code.rawValue)
+                    json.field("detail", rejection.detail)
+                }
+            }
+            json.field("ids", pasted.ids)
+        }
+    }
+}
+
+extension JSONObject {
+    /// The IDs in the payload of a JWS or in a response of verifyReceipt.
+    fileprivate var ids: [String?] {
+        ["appTransactionId", "originalTransactionId", "transactionId", "appAccountToken"].map { text($0) }
+    }
+}
+
+extension ReceiptPayload {
+    /// The IDs in a receipt. The download ID 0 is left out, because all receipts from test environments have it.
+    fileprivate var ids: [String?] {
+        [downloadID.flatMap { $0 == 0 ? nil : String($0) }]
+            + inAppPurchases.flatMap { [$0.originalTransactionID, $0.transactionID] }
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import TenureCore
+import TenureJSON
+import TenureStore
+
+/// Writes what the database stores about a customer, in responses and exports.
+extension JSONWriter {
+    /// Writes a list of objects. `fields` writes the fields of one object.
+    mutating func objects<Element>(
+        _ name: String, _ elements: some Collection<Element>, _ fields: (inout JSONWriter, Element) -> Void
+    ) {
+        field(name, elements) { json, element in json.object { fields(&$0, element) } }
+    }
+
+    /// Writes everything that is stored about a customer, for an export.
+    mutating func fields(of details: CustomerDetails) {
+        objects("mergedCustomers", details.members) { $0.fields(of: $1) }
+        // Leaves out identities of shared purchases: they only serve to find the customer, and the transactions of
+        // these purchases are among the artifacts.
+        objects("identities", details.identities.filter { $0.kind != .sharedPurchase }) { $0.fields(of: $1) }
+        objects("artifacts", details.artifacts) { $0.fields(of: $1) }
+        objects("notifications", details.notifications) { $0.fields(of: $1) }
+        objects("promises", details.promises) { $0.fields(of: $1) }
+        objects("support", details.support) { $0.fields(of: $1) }
+        objects("events", details.events) { $0.fields(of: $1) }
+        objects("devices", details.devices) { $0.fields(of: $1) }
+        objects("trialSessions", details.trialSessions) { $0.fields(of: $1) }
+        objects("audit", details.audit) { $0.fields(of: $1) }
+        objects("unboundCustomers", details.unbound) { $0.fields(of: $1) }
+    }
+
+    /// Writes one of the customers who were merged.
+    mutating func fields(of member: CustomerDetails.Member) {
+        field("id", member.publicID)
+        field("createdAt", member.createdAt)
+    }
+
+    mutating func fields(of identity: Identity) {
+        field("kind", "\(identity.kind)")
+        field("value", identity.value)
+    }
+
+    /// Writes a promise: a recorded right to an entitlement, which later policy edits can't take.
+    mutating func fields(of promise: StoredPromise) {
+        field("entitlement", promise.entitlement)
+        field("policy", promise.policyVersion)
+        field("until", promise.until)
+        field("recordedAt", promise.recordedAt)
+        object("acquisition") { json in
+            json.field("appTransactionID", ifPresent: promise.acquisition.appTransactionID)
+            json.field("downloadID", ifPresent: promise.acquisition.downloadID)
+            json.field("originalPurchaseDate", promise.acquisition.originalPurchaseDate)
+        }
+    }
+
+    mutating func fields(of support: StoredSupportGrant) {
+        field("kind", support.grant.kind.rawValue)
+        field("entitlement", support.grant.entitlement)
+        field("at", support.grant.date)
+        field("until", support.grant.until)
+        field("reason", ifPresent: support.reason)
+        field("actor", ifPresent: support.actor)
+    }
+
+    mutating func fields(of event: StoredEvent) {
+        field("kind", event.kind.rawValue)
+        field("at", event.at)
+        field("actor", ifPresent: event.actor)
+        field("detail", event.detail)
+    }
+
+    /// Writes an artifact or a notification.
+    mutating func fields(of entry: CustomerDetails.SignedEntry) {
+        field("kind", entry.kind)
+        field("subtype", ifPresent: entry.subtype)
+        field("signedAt", entry.signedAt)
+        field("receivedAt", entry.receivedAt)
+        guard let bytes = entry.bytes else { return }
+        // The bytes as they were received. A receipt is binary, so it is in Base64. All others are JWS, which is text.
+        let isReceipt = entry.kind == "\(Artifact.Kind.receipt)"
+        field(
+            isReceipt ? "base64" : "jws",
+            String(decoding: isReceipt ? Base64.standard.encode(bytes) : bytes, as: UTF8.self))
+    }
+
+    mutating func fields(of device: CustomerDetails.Device) {
+        field("device", device.device)
+        field("firstSeen", device.firstSeen)
+        field("lastSeen", device.lastSeen)
+        field("entitlementTokens", device.entitlementTokens)
+    }
+
+    mutating func fields(of session: CustomerDetails.TrialSession) {
+        field("entitlement", session.entitlement)
+        field("session", session.session)
+        field("beganAt", session.beganAt)
+    }
+
+    mutating func fields(of entry: AuditEntry) {
+        field("id", entry.id)
+        field("at", entry.at)
+        field("actor", entry.actor)
+        field("action", entry.action)
+        field("customer", ifPresent: entry.customer)
+        field("detail", entry.detail)
+    }
+
+    /// Writes a page of a list of objects.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the list's field.
+    ///   - next: The position from which the following page continues; nil on the last page.
+    ///   - fields: Writes the fields of one object.
+    mutating func page<Element>(
+        _ name: String, of elements: some Collection<Element>, next: Int64?,
+        _ fields: (inout JSONWriter, Element) -> Void
+    ) {
+        object { json in
+            json.objects(name, elements, fields)
+            json.field("next", orNull: next)
+        }
+    }
+}
+
+/// Something that happened to a customer, as support sees it.
+struct TimelineEntry: Sendable {
+    /// The date of the event; for artifacts and notifications, when the service received them.
+    let at: Date
+    /// What happened, such as `acquired`, `purchase` or `refund`.
+    let kind: String
+    /// Names and values in the order of the response, which leaves out fields without a value. Dates are in RFC 3339.
+    let fields: [(String, String?)]
+}
+
+extension JSONWriter {
+    mutating func fields(of entry: TimelineEntry) {
+        field("at", entry.at)
+        field("kind", entry.kind)
+        for (name, value) in entry.fields { field(name, ifPresent: value) }
+    }
+}
+
+extension CustomerDetails {
+    /// Everything that has a date, oldest first. Entries with the same date are in the order in which this property adds
+    /// them.
+    var timeline: [TimelineEntry] {
+        var entries: [TimelineEntry] = []
+        /// Adds what happened at a date; nothing if the date is unknown.
+        func add(_ kind: String, at date: Date?, _ fields: [(String, String?)]) {
+            if let date { entries.append(TimelineEntry(at: date, kind: kind, fields: fields)) }
+        }
+        let evidence = customer.evidence
+        for acquisition in evidence.acquisitions {
+            add(
+                "acquired", at: acquisition.originalPurchaseDate,
+                [
+                    ("platform", acquisition.originalPlatform?.rawValue), ("version", acquisition.originalAppVersion),
+                    ("appTransactionID", acquisition.key.appTransactionID), ("downloadID", acquisition.key.downloadID),
+                ])
+        }
+        for purchase in evidence.purchases {
+            let fields: [(String, String?)] = [
+                ("product", purchase.productID), ("transactionID", purchase.transactionID),
+            ]
+            add("purchase", at: purchase.purchaseDate, fields + [("expires", purchase.expiresDate?.rfc3339)])
+            add("refund", at: purchase.revocationDate, fields)
+        }
+        for artifact in artifacts {
+            let signed = artifact.signedAt?.rfc3339
+            add("artifact", at: artifact.receivedAt, [("artifact", artifact.kind), ("signed", signed)])
+        }
+        for notification in notifications {
+            let (subtype, signed) = (notification.subtype, notification.signedAt?.rfc3339)
+            add(
+                "notification", at: notification.receivedAt,
+                [("type", notification.kind), ("subtype", subtype), ("signed", signed)])
+        }
+        for promise in promises {
+            let (policy, until) = (String(promise.policyVersion), promise.until?.rfc3339)
+            add(
+                "promise", at: promise.recordedAt,
+                [("entitlement", promise.entitlement), ("policy", policy), ("until", until)])
+        }
+        for event in events {
+            let detail: [(String, String?)] = event.detail.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            add(event.kind.rawValue, at: event.at, detail + [("actor", event.actor)])
+        }
+        for stored in support {
+            add(
+                stored.grant.kind.rawValue, at: stored.grant.date,
+                [
+                    ("entitlement", stored.grant.entitlement), ("until", stored.grant.until?.rfc3339),
+                    ("reason", stored.reason), ("actor", stored.actor),
+                ])
+        }
+        for trial in trialSessions { add("trialSession", at: trial.beganAt, [("entitlement", trial.entitlement)]) }
+        return entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+    }
+}
