@@ -1,6 +1,7 @@
 import Logging
 import ServiceLifecycle
 import TenureCore
+import UnixSignals
 
 /// Reloading the configuration of several apps while they run, on SIGHUP or `POST /v1/admin/apps/reload`.
 extension RunningApps {
@@ -75,5 +76,46 @@ extension RunningApps {
         return Reload(
             added: added.map(\.name), removed: removed,
             reloaded: fresh.apps.map(\.name).filter { old[$0] != nil }, warnings: reading.warnings)
+    }
+}
+
+/// Reloads the configuration of several apps on SIGHUP, until the service ends.
+struct AppsReloading: Service {
+    let apps: RunningApps
+    let logger: Logger
+
+    func run() async throws {
+        apps.certificate?.report(to: apps.sharedMetrics)
+        // At a terminal, SIGHUP means that the terminal was closed, so the signal ends the process as usual.
+        if apps.certificate == nil, SecretReloading.hasTerminal { return try await gracefulShutdown() }
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            do {
+                let reload = try await apps.reload()
+                for warning in reload.warnings { logger.warning("\(warning)") }
+            } catch let refusal as RunningApps.ReloadRefusal {
+                for mistake in refusal.mistakes { logger.error("the configuration is invalid: \(mistake)") }
+                logger.error("the reloaded configuration has mistakes; no app changed")
+            } catch {
+                // The service is ending.
+                return
+            }
+        }
+    }
+}
+
+/// The result of reading the configuration of several apps again: the new configuration, or the mistakes in it.
+package struct AppsReading: Sendable {
+    /// Reads the configuration again.
+    package typealias Reader = @Sendable () async -> AppsReading
+
+    /// The new configuration; nil if the mistakes prevent its use.
+    let configuration: AppsConfiguration?
+    let mistakes: [String]
+    let warnings: [String]
+
+    package init(_ configuration: AppsConfiguration?, mistakes: [String], warnings: [String]) {
+        self.configuration = configuration
+        self.mistakes = mistakes
+        self.warnings = warnings
     }
 }

@@ -78,3 +78,122 @@ struct DownloadRoute: Sendable {
         return (link, customer)
     }
 }
+
+/// The HTTP responses for a published file, with conditions and ranges as in RFC 9110.
+struct ContentRepresentation {
+    private let digest: ContentDigest
+    private let size: Int64
+    private let mediaType: String
+
+    /// The response to a request.
+    enum Answer {
+        /// A response without bytes of the file.
+        case withoutBytes(Response)
+        /// A response to which the caller adds these bytes of the file. `Content-Length` is set.
+        case bytes(Range<Int64>, Response)
+    }
+
+    init(_ file: ContentLink.File, _ digest: ContentDigest, size: Int64) {
+        self.digest = digest
+        self.size = size
+        mediaType =
+            switch file {
+            case .manifest: "application/json"
+            case .archive: "application/x-tar"
+            }
+    }
+
+    private var tag: EntityTag { EntityTag("\"\(digest)\"") }
+
+    /// Returns the response to a request. Evaluates its conditions in the order of RFC 9110, section 13.2.2. Files have
+    /// no modification date, so conditions on dates are ignored.
+    func answer(to request: Request) -> Answer {
+        if let list = request.headers[.ifMatch], !tag.stronglyMatches(list) {
+            let problem = Problem(
+                .preconditionFailed, "the file at this path has the entity tag \(tag.text); download it from its start")
+            return .withoutBytes(withFields(.problem(problem)))
+        }
+        if tag.weaklyMatches(request.headers[.ifNoneMatch]) {
+            return .withoutBytes(withFields(Response(status: .notModified)))
+        }
+        switch range(of: request) {
+        case .all:
+            return .bytes(0..<size, response(.ok, length: size))
+        case .part(let range):
+            var response = response(.partialContent, length: Int64(range.count))
+            response.headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
+            return .bytes(range, response)
+        case .unsatisfiable:
+            let problem = Problem(
+                .rangeNotSatisfiable, "the file has \(size) bytes, and none in this range; ask for an earlier range")
+            var response = withFields(.problem(problem))
+            response.headers[.contentRange] = "bytes */\(size)"
+            return .withoutBytes(response)
+        }
+    }
+
+    /// The bytes that the request asks for. `If-Range` with another tag means that the client has a part of another
+    /// file, so the client gets the whole file.
+    private func range(of request: Request) -> ByteRange {
+        // Ranges are for GET only.
+        guard request.method == .get else { return .all }
+        if let condition = request.headers[.ifRange], condition != tag.text { return .all }
+        return ByteRange(request.headers[.range], size: size)
+    }
+
+    private func response(_ status: HTTPResponse.Status, length: Int64) -> Response {
+        var response = withFields(Response(status: status))
+        response.headers[.contentType] = mediaType
+        response.headers[.contentLength] = String(length)
+        if let field = Self.representationDigest {
+            response.headers[field] = "sha-256=:\(Data(digest.bytes).base64EncodedString()):"
+        }
+        return response
+    }
+
+    /// Adds the header fields that every response about a file has.
+    private func withFields(_ response: Response) -> Response {
+        var response = response
+        response.headers[.eTag] = tag.text
+        response.headers[.acceptRanges] = "bytes"
+        // A shared cache would send the file to the customer even after a refund.
+        response.headers[.cacheControl] = "private"
+        return response
+    }
+
+    /// The digest of the whole file, even in a response with a part of it (RFC 9530).
+    private static let representationDigest = HTTPField.Name("Repr-Digest")
+}
+
+/// Sends a part of a file, no faster than the client reads it.
+///
+/// A response writer accepts chunks before the connection has sent the first chunk. So the download waits after each
+/// chunk until the connection has room again. A slow client then takes the memory of only one chunk.
+struct Download: Sendable {
+    let file: ContentFile
+    let range: Range<Int64>
+    /// Counts the download as in progress, until the body of the response is released.
+    let slot: Downloads.Slot
+    let metrics: ServiceMetrics
+
+    /// The size of a chunk in bytes. With larger chunks, downloads aren't faster; with smaller chunks, they are slower.
+    private static let chunkSize = 256 * 1024
+
+    /// The body of the response, which reads the file while it is sent.
+    func body(through channel: any Channel) -> ResponseBody {
+        ResponseBody(contentLength: range.count) { [self] writer in
+            var offset = range.lowerBound
+            while offset < range.upperBound {
+                let count = Int(min(Int64(Self.chunkSize), range.upperBound - offset))
+                try await writer.write(try await file.read(count, at: offset))
+                offset += Int64(count)
+                metrics.sentDownload(bytes: count)
+                // When this call returns, the event loop has handled the chunk.
+                try await channel.eventLoop.submit {}.get()
+                // Writing nothing suspends this task while the connection has no room.
+                if !channel.isWritable { try await writer.write(ByteBuffer()) }
+            }
+            try await writer.finish(nil)
+        }
+    }
+}

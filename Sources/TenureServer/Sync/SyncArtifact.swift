@@ -1,4 +1,5 @@
 import Foundation
+import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureStore
@@ -28,5 +29,61 @@ final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
         storedArtifact = Artifact(
             kind, bytes: bytes, sha256: verified.signedContentDigest, signedDate: verified.signedDate)
         realm = Realm(verified.environment, isTest: !AppleAnchors.containAnchor(of: verified.certificates))
+    }
+}
+
+/// An artifact in a sync, or in a response of the App Store, that isn't accepted, and the reason. The response to a
+/// sync lists the rejected artifacts.
+struct RejectedArtifact: Sendable, Hashable {
+    let path: ArtifactPath
+    /// A stable code, as in `ArtifactProblem`.
+    let code: String
+    let detail: String
+    /// Whether the same artifact may be accepted later.
+    let isRetryable: Bool
+
+    /// Creates the rejection of an artifact that can't be verified.
+    init(_ path: ArtifactPath, _ rejection: Rejection) {
+        self.path = path
+        code = rejection.code.rawValue
+        detail = rejection.detail
+        isRetryable = rejection.isRetryable
+    }
+
+    /// Creates the rejection of an artifact that can't be used together with the other artifacts, or of a persona.
+    init(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
+        self.path = path
+        code = relation.rawValue
+        self.detail = detail
+        isRetryable = false
+    }
+
+    /// The problem that the response to a sync shows.
+    var problem: ArtifactProblem { ArtifactProblem(artifact: path.name, code: code, detail: detail) }
+}
+
+extension [RejectedArtifact] {
+    /// The problems in the order of the request.
+    var problems: [ArtifactProblem] { sorted { $0.path < $1.path }.map(\.problem) }
+}
+
+/// The position of an artifact in the body of a sync, such as `transactions[2]`. Responses name the artifact by its
+/// position.
+enum ArtifactPath: Sendable, Hashable, Comparable {
+    case appTransaction
+    case receipt
+    case transaction(Int)
+    case renewalInfo(Int)
+    case persona
+
+    /// The position as text, for responses.
+    var name: String {
+        switch self {
+        case .appTransaction: "appTransaction"
+        case .receipt: "receipt"
+        case .transaction(let index): "transactions[\(index)]"
+        case .renewalInfo(let index): "renewalInfos[\(index)]"
+        case .persona: "persona"
+        }
     }
 }

@@ -1,3 +1,5 @@
+import Crypto
+import Foundation
 import TenureAPI
 import TenureCore
 import TenureJSON
@@ -26,5 +28,26 @@ extension StoredMessage {
         // `data` is JSON that the service made when it queued the message, so its bytes are appended unchanged.
         json.key("data")
         return json.bytes + data + [UInt8(ascii: "}")]
+    }
+}
+
+/// The signature of a webhook message, HMAC-SHA256 over the time and the body. The signature proves to the developer's
+/// server that the service sent the message, and when.
+enum WebhookSignature {
+    /// The name of the header with the signature.
+    static let header = "Tenure-Signature"
+    /// The name of the header with the message's ID, which is the same in every attempt.
+    static let eventHeader = "Tenure-Event-ID"
+
+    /// Returns the value of the header with the signature, `t=<seconds since 1970>,v1=<hexadecimal>`, with one `v1` for
+    /// each secret.
+    static func text(of body: [UInt8], at date: Date, secrets: [String]) -> String {
+        let time = String(date.millisecondsSince1970 / 1000)
+        let signed = Array(time.utf8) + [UInt8(ascii: ".")] + body
+        let codes = secrets.map { secret in
+            let code = HMAC<SHA256>.authenticationCode(for: signed, using: SymmetricKey(data: Array(secret.utf8)))
+            return ",v1=" + code.hexadecimal
+        }
+        return "t=" + time + codes.joined()
     }
 }
