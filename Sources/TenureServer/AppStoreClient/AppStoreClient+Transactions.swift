@@ -68,9 +68,7 @@ extension AppStoreClient {
             throw .untrusted(error)
         }
     }
-}
 
-extension AppStoreClient {
     /// Returns the transactions of an order ID from an email receipt. Nil if this app has no such order.
     ///
     /// Only production has orders: the sandbox sends no email receipts.
@@ -117,8 +115,7 @@ extension Verified {
         guard environment == requested else {
             throw Rejection(
                 .wrongEnvironment,
-                "the artifact was signed in `\(environment.rawValue)`, but came from `\(requested.rawValue)`"
-            )
+                "the artifact was signed in `\(environment.rawValue)`, but came from `\(requested.rawValue)`")
         }
     }
 }
@@ -259,10 +256,8 @@ extension SubscriptionStatuses {
             if let renewal, renewal.renewal.originalTransactionID == subscriptionID {
                 subscription.renewal = renewal
             } else if renewal != nil {
-                rejected.append(
-                    RejectedArtifact(
-                        path, .noTransaction, "no verified transaction belongs to the subscription of this renewal info"
-                    ))
+                let detail = "no verified transaction belongs to the subscription of this renewal info"
+                rejected.append(RejectedArtifact(path, .noTransaction, detail))
             }
         }
         subscriptions.append(subscription)

@@ -21,8 +21,7 @@ struct AppStoreClient: Sendable {
     init(
         _ credentials: AppStoreCredentials, hosts: AppStoreHosts = AppStoreHosts(), verifier: AppStoreVerifier,
         transport: AppStoreTransport, retryPolicy: RetryPolicy = RetryPolicy(), time: AppStoreTime = .system,
-        share: Double = 1,
-        logger: Logger
+        share: Double = 1, logger: Logger
     ) {
         self.hosts = hosts
         self.verifier = verifier
@@ -49,9 +48,7 @@ struct AppStoreClient: Sendable {
     }
 
     /// The environments that the service accepts and for which Apple has a server, production first.
-    var environments: [AppStoreEnvironment] {
-        [.production, .sandbox].filter(verifier.trust.environments.contains)
-    }
+    var environments: [AppStoreEnvironment] { [.production, .sandbox].filter(verifier.trust.environments.contains) }
 
     /// Makes a call, and repeats it until it succeeds, fails permanently, or reaches a limit of `retryPolicy`.
     ///
@@ -105,8 +102,7 @@ struct AppStoreClient: Sendable {
     /// Calls `ask` with the given environment; if it is nil, with each environment until one of them knows the ID that
     /// `ask` looks up. Throws the first failure if no environment knows the ID.
     func locating<Result: Sendable>(
-        _ environment: AppStoreEnvironment?,
-        _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result
+        _ environment: AppStoreEnvironment?, _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result
     ) async throws(AppStoreFailure) -> Result {
         var firstFailure: AppStoreFailure?
         for candidate in environment.map({ [$0] }) ?? environments {
@@ -192,10 +188,8 @@ struct AppStoreTime: Sendable {
     static let system: AppStoreTime = {
         let start = ContinuousClock.now
         return AppStoreTime(
-            now: { Date() },
-            uptime: { (ContinuousClock.now - start) / .seconds(1) },
-            sleep: { try await Task.sleep(for: .seconds(max(0, $0))) },
-            random: { Double.random(in: 0..<1) })
+            now: { Date() }, uptime: { (ContinuousClock.now - start) / .seconds(1) },
+            sleep: { try await Task.sleep(for: .seconds(max(0, $0))) }, random: { Double.random(in: 0..<1) })
     }()
 }
 

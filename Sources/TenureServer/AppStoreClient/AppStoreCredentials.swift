@@ -94,16 +94,11 @@ struct AppStoreKeyFile {
     /// Reads the key. Throws `keyFile` if that fails, with a message that contains nothing of the file's contents.
     func key() throws(ServiceError) -> P256.Signing.PrivateKey {
         guard FileManager.default.fileExists(atPath: path) else {
-            throw mistake(
-                "there is no such file; copy the key from App Store Connect to it, or create a new key"
-            )
+            throw mistake("there is no such file; copy the key from App Store Connect to it, or create a new key")
         }
         let contents = try SecretFile(path: path).existingContents(upTo: Self.maximumSize)
-        return try key(inPEM: String(decoding: contents, as: UTF8.self))
-    }
-
-    private func key(inPEM contents: String) throws(ServiceError) -> P256.Signing.PrivateKey {
-        let text = contents.replacingOccurrences(of: "\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = String(decoding: contents, as: UTF8.self)
+            .replacingOccurrences(of: "\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
         if text.contains("ENCRYPTED") {
             throw mistake("the file is encrypted; decrypt it with `openssl pkcs8 -in \(path) -out decrypted.p8`")
         }

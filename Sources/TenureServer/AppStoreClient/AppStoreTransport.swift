@@ -70,12 +70,12 @@ struct HTTPTransport: Service {
     func close() async throws { try await client.close() }
 
     /// The function with which an `AppStoreClient` sends its requests.
-    var transport: AppStoreTransport {
-        AppStoreTransport { request async throws(AppStoreFailure) in try await send(request) }
-    }
+    var transport: AppStoreTransport { AppStoreTransport(send: send) }
 
     /// Sends a request, and gives up after `exchangeTimeout` even if the HTTP client doesn't.
-    private func send(_ request: AppStoreTransport.Request) async throws(AppStoreFailure) -> AppStoreTransport.Answer {
+    @Sendable private func send(
+        _ request: AppStoreTransport.Request
+    ) async throws(AppStoreFailure) -> AppStoreTransport.Answer {
         do {
             return try await withThrowingTaskGroup(of: AppStoreTransport.Answer?.self) { group in
                 defer { group.cancelAll() }

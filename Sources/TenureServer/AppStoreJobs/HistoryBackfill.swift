@@ -32,8 +32,7 @@ struct HistoryBackfill: Sendable {
             next: {
                 let job = try await store.write(at: now()) { try $0.claimJob(lease: Self.lease) }
                 return job.map { ($0, $0.tries) }
-            },
-            perform: { try await fetchHistory(for: $0) },
+            }, perform: { try await fetchHistory(for: $0) },
             removeFinished: { job in try await store.write { try $0.finish(job) } },
             postponeFailed: { job, until in
                 try await store.write {
@@ -51,12 +50,12 @@ struct HistoryBackfill: Sendable {
         let environment = job.customer.realm.environment
         let history = try await CustomerHistoryReader(client: client).history(of: id, in: environment)
         // A history that another authority signed doesn't belong to this customer.
-        guard history.realm == job.customer.realm, !history.identities.isEmpty else { return }
+        guard history.realm == job.customer.realm, !history.proven.identities.isEmpty else { return }
         let now = now()
         try await policies.upToDate {
             // `updated` is nil if the customer was erased meanwhile. An erased customer must not be created again.
             let updated = try await store.update(
-                job.customer, naming: history.identities, at: now, adding: history.size
+                job.customer, naming: history.proven.identities, at: now, adding: history.size
             ) {
                 storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
                 var update = CustomerUpdate(of: storedCustomer)

@@ -15,8 +15,7 @@ struct Derivation: Sendable {
     /// Returns the customer's facts. Throws `damaged` if an artifact or notification can't be verified, because its
     /// bytes were changed, or because the verifier doesn't have its trust anchor.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
-        var facts = try facts(
-            of: rows.artifacts, rows.notifications, ofCustomer: rows.customer.publicID)
+        var facts = try facts(of: rows.artifacts, rows.notifications, ofCustomer: rows.customer.publicID)
         facts.add(rows.promises)
         for support in rows.support { facts.add(support.grant) }
         facts.purchasesAreComplete = rows.purchasesAreComplete
@@ -32,50 +31,29 @@ struct Derivation: Sendable {
         of artifacts: [(artifact: Artifact, receivedAt: Date)],
         _ notifications: [(notification: StoredNotification, receivedAt: Date)], ofCustomer publicID: String
     ) throws(StoreError) -> CustomerFacts {
-        var proven = ProvenFacts()
+        var proven = ProvenArtifacts()
         for (index, entry) in artifacts.enumerated() {
             do throws(Rejection) {
                 try add(entry.artifact, receivedAt: entry.receivedAt, to: &proven)
             } catch {
                 throw .damaged(
-                    """
-                    artifact \(index + 1) (\(entry.artifact.kind)) of \(publicID) can't be verified: \
-                    \(error.detail)
-                    """)
+                    "artifact \(index + 1) (\(entry.artifact.kind)) of \(publicID) can't be verified: \(error.detail)")
             }
         }
         for entry in notifications {
             do throws(Rejection) {
-                let contents = try NotificationContents(
-                    entry.notification, receivedAt: entry.receivedAt, verifiedBy: verifier)
-                proven.proofs += contents.proofs
-                proven.purchases += contents.purchases
-                proven.renewals += contents.renewals
+                let inside = try NotificationContents(
+                    entry.notification, receivedAt: entry.receivedAt, verifiedBy: verifier
+                ).proven
+                proven.proofs += inside.proofs
+                proven.purchases += inside.purchases
+                proven.renewals += inside.renewals
             } catch {
                 throw .damaged(
-                    """
-                    notification \(entry.notification.uuid) of \(publicID) can't be verified: \
-                    \(error.detail)
-                    """)
+                    "notification \(entry.notification.uuid) of \(publicID) can't be verified: \(error.detail)")
             }
         }
         return proven.facts
-    }
-
-    /// What artifacts and notifications prove. All of it is collected first and then added to the facts at once, because
-    /// each addition to the facts processes all existing facts again.
-    private struct ProvenFacts {
-        var proofs: [AppProof] = []
-        var purchases: [Purchase] = []
-        var renewals: [Renewal] = []
-
-        var facts: CustomerFacts {
-            var facts = CustomerFacts()
-            facts.add(proofs)
-            facts.add(purchases)
-            facts.add(renewals)
-            return facts
-        }
     }
 
     /// Returns a `Rederivation` of a merged customer, which computes the facts of each member when they are separated
@@ -111,7 +89,7 @@ struct Derivation: Sendable {
     }
 
     /// Verifies an artifact, and adds what it proves.
-    private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout ProvenFacts) throws(Rejection) {
+    private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout ProvenArtifacts) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
             // The service rejects an app transaction without a device hash if a client sends it, and accepts it from the

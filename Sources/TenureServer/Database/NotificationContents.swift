@@ -11,10 +11,9 @@ import TenureStore
 /// too.
 struct NotificationContents: Sendable {
     let notification: StoredNotification
-    private(set) var proofs: [AppProof] = []
-    private(set) var purchases: [Purchase] = []
-    private(set) var renewals: [Renewal] = []
-    private var namedIdentities = NamedIdentities()
+    /// What the artifacts inside the notification prove. The list of artifacts is empty, because the database stores
+    /// the whole notification instead.
+    private(set) var proven = ProvenArtifacts()
 
     /// Reads a verified notification. `bytes` is its JWS.
     init(_ verified: VerifiedNotification, bytes: [UInt8]) {
@@ -26,33 +25,33 @@ struct NotificationContents: Sendable {
             uuid: uuid.isEmpty ? "sha256 " + Base64.urlSafe.text(outer.signedContentDigest) : uuid,
             type: outer.payload.notificationType?.rawValue ?? "", subtype: outer.payload.subtype?.rawValue,
             signedDate: outer.signedDate, bytes: bytes)
-        if let proof = verified.appTransaction?.proof { proofs.append(proof) }
+        if let proof = verified.appTransaction?.proof { proven.proofs.append(proof) }
         // A transaction without an ID proves no purchase, but the notification is stored all the same.
-        if let purchase = try? verified.transaction?.purchase { purchases.append(purchase) }
+        if let purchase = try? verified.transaction?.purchase { proven.purchases.append(purchase) }
         // Renewal info doesn't name its app. But the notification around it does, and was verified to be for this app.
-        if let renewal = try? verified.renewalInfo?.renewal { renewals.append(renewal) }
-        if let transaction = verified.transaction { namedIdentities.add(transaction.payload, purchases.first) }
-        if let renewalInfo = verified.renewalInfo { namedIdentities.add(renewalInfo.payload, renewals.first) }
-        if let appTransaction = verified.appTransaction { namedIdentities.add(appTransaction.payload) }
+        if let renewal = try? verified.renewalInfo?.renewal { proven.renewals.append(renewal) }
+        if let transaction = verified.transaction {
+            proven.namedIdentities.add(transaction.payload, proven.purchases.first)
+        }
+        if let renewalInfo = verified.renewalInfo {
+            proven.namedIdentities.add(renewalInfo.payload, proven.renewals.first)
+        }
+        if let appTransaction = verified.appTransaction { proven.namedIdentities.add(appTransaction.payload) }
     }
 
     /// The identities that find the customer; empty for a notification about no customer, such as a test.
-    var identities: [Identity] { namedIdentities.identities }
+    var identities: [Identity] { proven.identities }
 
     /// Verifies a stored notification again, as of the date at which it was received. Throws if the notification can't
     /// be verified anymore.
-    init(
-        _ stored: StoredNotification, receivedAt: Date, verifiedBy verifier: AppStoreVerifier
-    ) throws(Rejection) {
+    init(_ stored: StoredNotification, receivedAt: Date, verifiedBy verifier: AppStoreVerifier) throws(Rejection) {
         self.init(try verifier.verifyNotification(stored.bytes, now: receivedAt), bytes: stored.bytes)
     }
 
     /// Returns the update that adds these facts to a customer. `storedCustomer` is nil for a new customer.
     func update(of storedCustomer: Customer?) -> CustomerUpdate {
         var update = CustomerUpdate(of: storedCustomer)
-        // The list of artifacts is empty, because the database stores the whole notification instead.
-        update.add([], proving: proofs, purchases: purchases, renewals: renewals)
-        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: storedCustomer))
+        proven.add(to: &update, of: storedCustomer)
         // If a parent withdrew their consent, webhooks report this to the app's server, which has to lock out the
         // child. The customer keeps the purchases.
         if notification.type == NotificationType.rescindConsent.rawValue {

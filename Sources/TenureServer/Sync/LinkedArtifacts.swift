@@ -12,17 +12,11 @@ import TenureStore
 /// `ArtifactLinks.Leader` chooses one of the artifacts as the leading artifact. Any other artifact is accepted only if
 /// signed fields link it to the leading artifact, directly or through further artifacts.
 struct LinkedArtifacts: Sendable {
-    /// The linked artifacts, as the database stores them.
-    private(set) var artifacts: [Artifact] = []
-    /// What the app transaction and the receipt prove about getting the app.
-    private(set) var proofs: [AppProof] = []
-    private(set) var purchases: [Purchase] = []
-    private(set) var renewals: [Renewal] = []
-    /// The identities in the artifacts: the IDs by which the service and support find the customer again.
-    private(set) var namedIdentities = NamedIdentities()
+    /// The linked artifacts.
+    private(set) var proven = ProvenArtifacts()
     /// The artifacts that aren't accepted, because they aren't linked or weren't verified.
     private(set) var rejected: [RejectedArtifact]
-    /// Whether `purchases` has all of the customer's purchases: the client says that it sent all, and each transaction
+    /// Whether `proven` has all of the customer's purchases: the client says that it sent all, and each transaction
     /// was accepted.
     private(set) var isComplete = false
     /// Whether one of the linked artifacts was signed for the device that sent it. If not, the artifacts may be copies
@@ -46,7 +40,7 @@ struct LinkedArtifacts: Sendable {
         switch leader {
         case .appTransaction(let appTransaction): add(appTransaction, on: verified.hashedDevice)
         case .receipt(let leading):
-            add(leading)
+            proven.add(leading)
             receipt = nil
         case .transaction, .none: break
         }
@@ -54,7 +48,7 @@ struct LinkedArtifacts: Sendable {
         // A linked artifact may link further artifacts. Three rounds are enough for a receipt and its subscriptions.
         for _ in 0..<3 where receipt != nil || !transactions.isEmpty {
             if let candidate = receipt, links.accepts(candidate) {
-                add(candidate)
+                proven.add(candidate)
                 receipt = nil
             }
             transactions.removeAll { artifact, purchase in
@@ -72,16 +66,14 @@ struct LinkedArtifacts: Sendable {
                 or `deviceIdentifier` if the receipt was made on this device
                 """)
         }
-        for (artifact, _) in transactions {
-            reject(artifact.path, .unrelated, Self.detail(of: artifact, links))
-        }
+        for (artifact, _) in transactions { reject(artifact.path, .unrelated, Self.detail(of: artifact, links)) }
         for (artifact, renewal) in verified.renewals { addOrReject(artifact, renewal, links) }
         isComplete =
             verified.listsAllPurchases && !rejected.contains { if case .transaction = $0.path { true } else { false } }
         isBound = links.isOnDevice
         // If there is no better identity, the first artifact identifies the customer.
-        if identities.isEmpty, let artifact = artifacts.first {
-            namedIdentities.add(Identity(.artifact, artifact.hashText))
+        if identities.isEmpty, let artifact = proven.artifacts.first {
+            proven.namedIdentities.add(Identity(.artifact, artifact.hashText))
         }
     }
 
@@ -98,14 +90,12 @@ struct LinkedArtifacts: Sendable {
                 artifact.path, .noTransaction,
                 "no verified transaction has this renewal info's subscription; send one of its transactions too")
         }
-        artifacts.append(artifact.storedArtifact)
-        renewals.append(renewal)
-        namedIdentities.add(artifact.payload, renewal)
+        proven.add(artifact, renewal)
         if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
     }
 
     /// The identities by which a sync finds the customer again.
-    var identities: [Identity] { namedIdentities.identities }
+    var identities: [Identity] { proven.identities }
 
     private mutating func reject(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
         rejected.append(RejectedArtifact(path, relation, detail))
@@ -126,10 +116,8 @@ struct LinkedArtifacts: Sendable {
 
     /// Adds the app transaction and its identities.
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {
+        proven.add(artifact)
         let proof = artifact.verified.proof
-        artifacts.append(artifact.storedArtifact)
-        proofs.append(proof)
-        namedIdentities.add(artifact.payload)
         // Several accounts may use one device, so this identity combines the device and the acquisition. The identity
         // finds customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same
         // date, so the identity is used there only if there is no other identity.
@@ -137,32 +125,23 @@ struct LinkedArtifacts: Sendable {
             let date = proof.originalPurchaseDate
         {
             let acquisition = [device, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
-            namedIdentities.add(Identity(.device, acquisition.joined(separator: " ")))
+            proven.namedIdentities.add(Identity(.device, acquisition.joined(separator: " ")))
         }
         // Without an ID, the artifact's hash is an identity. So the artifact finds the same customer if another device
         // sends it.
         if artifact.payload.appTransactionID == nil {
-            namedIdentities.add(Identity(.artifact, artifact.storedArtifact.hashText))
+            proven.namedIdentities.add(Identity(.artifact, artifact.storedArtifact.hashText))
         }
     }
 
-    private mutating func add(_ artifact: SyncArtifact<ReceiptPayload>) {
-        artifacts.append(artifact.storedArtifact)
-        proofs.append(artifact.verified.proof)
-        purchases += artifact.verified.purchases
-        namedIdentities.add(artifact.verified)
-    }
-
     private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
-        artifacts.append(artifact.storedArtifact)
-        purchases.append(purchase)
-        namedIdentities.add(artifact.payload, purchase)
+        proven.add(artifact, purchase)
         guard artifact.payload.appTransactionID != nil else { return }
         accountPurchases.formUnion([purchase.transactionID, purchase.originalTransactionID])
     }
 
     /// What the artifacts prove about the acquisition of the app.
-    var acquisition: ProvenAcquisition { ProvenAcquisition(proofs, accountPurchases: accountPurchases) }
+    var acquisition: ProvenAcquisition { ProvenAcquisition(proven.proofs, accountPurchases: accountPurchases) }
 
     /// The identity of the unbound customer for exactly these artifacts: it contains a hash of all artifacts, the kind
     /// of the leading artifact, and the most reliable identity in them.
@@ -171,12 +150,11 @@ struct LinkedArtifacts: Sendable {
             verified.appTransaction != nil ? .app : verified.receipt != nil ? .receipt : .transactions
         let mostReliable = identities.min { $0.kind < $1.kind }
         var hash = SHA256()
-        for digest in artifacts.map(\.sha256).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+        for digest in proven.artifacts.map(\.sha256).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             hash.update(data: digest)
         }
         hash.update(data: [isComplete ? 1 : 0])
-        return Identity(
-            unboundLedBy: lead, naming: mostReliable, digest: Base64.urlSafe.text(Array(hash.finalize())))
+        return Identity(unboundLedBy: lead, naming: mostReliable, digest: Base64.urlSafe.text(Array(hash.finalize())))
     }
 }
 

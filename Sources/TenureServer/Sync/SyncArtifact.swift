@@ -87,3 +87,42 @@ enum ArtifactPath: Sendable, Hashable, Comparable {
         }
     }
 }
+
+extension [RejectedArtifact] {
+    /// Returns the result of `verify`. If `verify` rejects the artifact at `path`, adds the rejection and returns nil.
+    mutating func unlessRejected<Output>(_ path: ArtifactPath, _ verify: () throws(Rejection) -> Output) -> Output? {
+        do {
+            return try verify()
+        } catch {
+            append(RejectedArtifact(path, error))
+            return nil
+        }
+    }
+}
+
+extension ProvenArtifacts {
+    mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>) {
+        artifacts.append(artifact.storedArtifact)
+        proofs.append(artifact.verified.proof)
+        namedIdentities.add(artifact.payload)
+    }
+
+    mutating func add(_ artifact: SyncArtifact<ReceiptPayload>) {
+        artifacts.append(artifact.storedArtifact)
+        proofs.append(artifact.verified.proof)
+        purchases += artifact.verified.purchases
+        namedIdentities.add(artifact.verified)
+    }
+
+    mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
+        artifacts.append(artifact.storedArtifact)
+        purchases.append(purchase)
+        namedIdentities.add(artifact.payload, purchase)
+    }
+
+    mutating func add(_ artifact: SyncArtifact<RenewalInfoPayload>, _ renewal: Renewal) {
+        artifacts.append(artifact.storedArtifact)
+        renewals.append(renewal)
+        namedIdentities.add(artifact.payload, renewal)
+    }
+}
