@@ -65,8 +65,7 @@ package func serve(
 ) async throws(ServiceError) {
     OpenFiles.raiseLimit()
     SecretReloading.ignoreSignalUntilRunning()
-    let application = try await buildApplication(
-        apps, reread: reread, logger: logger, onServerRunning: onServerRunning)
+    let application = try await buildApplication(apps, reread: reread, logger: logger, onServerRunning: onServerRunning)
     try await run(application, apps.common, logger: logger)
 }
 
@@ -124,9 +123,8 @@ extension TenureService {
     ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
         let routes = if let router { router } else { try self.router() }
         let certificate = try configuration.serverCertificate()
-        var services = databaseServices(logger: logger) + (try configuredServices(logger: logger))
-        services.append(
-            SecretReloading(certificate: certificate, bucket: content?.s3, metrics: metrics, logger: logger))
+        let reloading = SecretReloading(certificate: certificate, bucket: content?.s3, metrics: metrics, logger: logger)
+        let services = databaseServices(logger: logger) + (try configuredServices(logger: logger)) + [reloading]
         return try configuration.application(
             routes.responder(), metrics, certificate, services: services, logger: logger,
             onServerRunning: onServerRunning)
@@ -137,10 +135,8 @@ extension TenureService {
     func databaseServices(logger: Logger) -> [any Service] {
         let watch = DatabaseWatch(store: store, logger: logger)
         return [
-            DatabaseClosing(store: store, metrics: metrics, watch: watch, logger: logger),
-            watch,
-            LeftoverRemoval(store: store, now: configuration.now, logger: logger),
-            LogClearing(store: store),
+            DatabaseClosing(store: store, metrics: metrics, watch: watch, logger: logger), watch,
+            LeftoverRemoval(store: store, now: configuration.now, logger: logger), LogClearing(store: store),
         ]
     }
 
@@ -158,7 +154,9 @@ extension TenureService {
         {
             services += [webhooks.entitlementChanges, webhooks.deliveries]
         }
-        return services + (try appStoreServices(logger: logger))
+        // Services end in reverse order, so the transport ends after the jobs that send requests through it.
+        if let jobs = try appStoreJobs(logger: logger) { services += [http, jobs.histories, jobs.notifications] }
+        return services
     }
 
     /// Warns if the policy file isn't the policy in effect, and if there is a copy of a database file that was
@@ -189,16 +187,15 @@ extension ServiceConfiguration {
 
     /// Creates the server with this configuration's address and limits, and with `certificate`.
     fileprivate func application<Responder: HTTPResponder>(
-        _ responder: Responder, _ metrics: ServiceMetrics, _ certificate: ServerCertificate?,
-        services: [any Service], logger: Logger,
-        onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
+        _ responder: Responder, _ metrics: ServiceMetrics, _ certificate: ServerCertificate?, services: [any Service],
+        logger: Logger, onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<Responder> where Responder.Context == ServiceContext {
         // Each connection gets a handler that checks the heads of requests, and a handler that enforces timeouts and
         // limits.
         let (timeouts, limits) = (timeouts, limits)
         let connections = Connections(
-            limit: connectionLimit, limitPerAddress: limits.connectionsPerAddress,
-            proxies: proxies, bodyWindow: timeouts.body
+            limit: connectionLimit, limitPerAddress: limits.connectionsPerAddress, proxies: proxies,
+            bodyWindow: timeouts.body
         ) { metrics.closedForRoom(in: $0) }
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
@@ -219,16 +216,13 @@ extension ServiceConfiguration {
         }
         BodyBudget.process.allow(bodiesOf: limits.bodySize)
         return Application(
-            responder: responder,
-            server: server,
+            responder: responder, server: server,
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: nil, backlog: 1024,
                 availableConnectionsDelegate: connections),
             // The server completes its requests and ends before these services end.
-            services: services,
-            onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },
-            eventLoopGroupProvider: .shared(eventLoops),
-            logger: logger)
+            services: services, onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },
+            eventLoopGroupProvider: .shared(eventLoops), logger: logger)
     }
 }
 
@@ -257,12 +251,10 @@ private struct DatabaseClosing: Service {
                 metadata: ["requests": .stringConvertible(requests)])
         }
         // A separate task closes the database, because this task is canceled after the shutdown timeout.
-        let (store, watch) = (store, watch)
-        let closing = Task {
+        try await Task { [store, watch] in
             await watch.check()
             try await store.close()
-        }
-        try await closing.value
+        }.value
     }
 }
 

@@ -23,7 +23,7 @@ struct TenureService: Sendable {
     let configuration: ServiceConfiguration
     let metrics: ServiceMetrics
     /// The transport for the App Store; connections are opened by the first call.
-    private let http = HTTPTransport()
+    let http = HTTPTransport()
     /// The transport that the service uses: `http`, or the replacement of a test.
     private let transport: AppStoreTransport
 
@@ -80,13 +80,6 @@ struct TenureService: Sendable {
         ActivePersonas(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
     }
 
-    /// The services that use the App Store Server API; empty if there is no key for that API. Services end in reverse
-    /// order. The transport comes first, so it ends after the jobs that send requests through it.
-    func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
-        guard let jobs = try appStoreJobs(logger: logger) else { return [] }
-        return [http, jobs.histories, jobs.notifications]
-    }
-
     /// Makes the jobs that fetch histories and missed notifications from the App Store; nil if there is no key for the
     /// App Store Server API.
     func appStoreJobs(logger: Logger) throws(ServiceError) -> AppStoreJobs? {
@@ -116,8 +109,8 @@ struct TenureService: Sendable {
     /// - Parameter app: The label of the app's metrics; nil in a service with one app, which needs none.
     func metricsSource(of app: String?) -> MetricsSource {
         MetricsSource(
-            app: app, metrics: metrics, store: store, database: configuration.databaseFile,
-            signingKeys: signingKeys, webhooks: configuration.webhooks.map(\.name),
+            app: app, metrics: metrics, store: store, database: configuration.databaseFile, signingKeys: signingKeys,
+            webhooks: configuration.webhooks.map(\.name),
             environments: configuration.appStore.map { _ in Array(configuration.anchors.keys) })
     }
 
@@ -138,12 +131,8 @@ struct TenureService: Sendable {
             now: configuration.now)
         let trials = TrialRoute(
             store: store, policies: policies, access: access, personas: personas, now: configuration.now)
-        let contentAccess = ContentAccess(store: store, policies: policies)
         let content = ContentRoute(
-            delivery: content, access: access, contentAccess: contentAccess, personas: personas,
-            now: configuration.now)
-        let downloads = DownloadRoute(
-            delivery: self.content, acceptedRealms: access.acceptedRealms, contentAccess: contentAccess,
+            delivery: content, access: access, contentAccess: ContentAccess(store: store, policies: policies),
             personas: personas, now: configuration.now, metrics: metrics)
         let products = ProductsRoute(policies: policies)
         let keys = SigningKeysRoute(keys: signingKeys, now: configuration.now)
@@ -158,8 +147,8 @@ struct TenureService: Sendable {
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
         router.get("v1/products", use: products.respond)
-        router.get("v1/content", use: content.respond)
-        router.get("v1/content/:digest", use: downloads.respond)
+        router.get("v1/content", use: content.list)
+        router.get("v1/content/:digest", use: content.download)
         router.post("v1/trials/:entitlement/sessions", use: trials.respond)
         router.post(NotificationRoute.path, use: notifications.respond)
         router.get(SigningKeysRoute.path, use: keys.respond)

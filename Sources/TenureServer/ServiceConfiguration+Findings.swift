@@ -12,11 +12,7 @@ extension ServiceConfiguration {
     private var findingsExceptKeys: [ServiceError] {
         var findings = mistakes
         if let certificateFiles {
-            do {
-                _ = try certificateFiles.contents(now: now())
-            } catch {
-                findings.append(error)
-            }
+            findings.append(errorOf: { () throws(ServiceError) in _ = try certificateFiles.contents(now: now()) })
         }
         // A database server is contacted only when the service starts.
         if databaseFile != nil {
@@ -35,11 +31,9 @@ extension ServiceConfiguration {
             }
         }
         if let appStore {
-            do {
+            findings.append(errorOf: { () throws(ServiceError) in
                 _ = try AppStoreCredentials(appStore, bundleID: policy.app.bundleID)
-            } catch {
-                findings.append(error)
-            }
+            })
         }
         if let content, content.mistakes.isEmpty { findings += content.findings }
         if let keysFolder { findings += Self.folderFinding(keysFolder, for: keysFolder) }
@@ -95,18 +89,13 @@ extension ServiceConfiguration {
     /// The mistakes in the key files that exist. A missing key file isn't a mistake, because the service creates it.
     private var findingsOfKeys: [ServiceError] {
         var findings: [ServiceError] = []
-        do throws(ServiceError) {
+        findings.append(errorOf: { () throws(ServiceError) in
             if hasSigningKey { _ = try SigningKeyStore(folder: folderOfKeys).read() }
-        } catch {
-            findings.append(error)
-        }
-        do throws(ServiceError) {
-            if AccessTokenKey.file(in: folderOfKeys).exists {
-                _ = try AccessTokenKey(folder: folderOfKeys, databaseID: [])
-            }
-        } catch {
-            findings.append(error)
-        }
+        })
+        findings.append(errorOf: { () throws(ServiceError) in
+            guard AccessTokenKey.file(in: folderOfKeys).exists else { return }
+            _ = try AccessTokenKey(folder: folderOfKeys, databaseID: [])
+        })
         return findings
     }
 
@@ -130,5 +119,16 @@ extension ServiceConfiguration {
         }
         return FileManager.default.isWritableFile(atPath: folder)
             ? [] : [.database("the folder `\(folder)` of `\(file)` isn't writable; check its owner and mode")]
+    }
+}
+
+extension [ServiceError] {
+    /// Runs a check. If the check throws, adds its error.
+    mutating func append(errorOf check: () throws(ServiceError) -> Void) {
+        do {
+            try check()
+        } catch {
+            append(error)
+        }
     }
 }

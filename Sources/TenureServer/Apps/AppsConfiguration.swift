@@ -46,33 +46,27 @@ package struct AppsConfiguration: Sendable {
     ///
     /// - Parameter running: The names of the apps that run. The database of an app that doesn't run may change.
     func mistakes(in fresh: AppsConfiguration, running: Set<String>) -> [ServiceError] {
-        var mistakes: [ServiceError] = Set(fixedSettings.keys).union(fresh.fixedSettings.keys).sorted().compactMap {
-            name in
-            guard fixedSettings[name] != fresh.fixedSettings[name] else { return nil }
-            return .apps(
-                "the setting `\(name)` changed, which needs a restart; restart the service, or undo that change")
-        }
+        let names = Set(fixedSettings.keys).union(fresh.fixedSettings.keys).sorted()
+        var mistakes = names.filter { fixedSettings[$0] != fresh.fixedSettings[$0] }
+            .map { ServiceError.apps(Self.needsRestart($0)) }
         for app in fresh.apps where running.contains(app.name) {
             guard let old = self[app.name]?.configuration else { continue }
             if old.databasePath != app.configuration.databasePath {
-                mistakes.append(
-                    .app(
-                        name: app.name,
-                        "the setting `database` changed, which needs a restart; restart the service, or undo that change"
-                    ))
+                mistakes.append(.app(name: app.name, Self.needsRestart("database")))
             }
             let (bundleID, newBundleID) = (old.policy.app.bundleID, app.configuration.policy.app.bundleID)
-            if bundleID != newBundleID {
-                mistakes.append(
-                    .app(
-                        name: app.name,
-                        """
-                        the policy is for `\(newBundleID)`, but the database belongs to `\(bundleID)`; set `policy` to a \
-                        policy for the database's app
-                        """))
-            }
+            guard bundleID != newBundleID else { continue }
+            let detail = """
+                the policy is for `\(newBundleID)`, but the database belongs to `\(bundleID)`; set `policy` to a policy \
+                for the database's app
+                """
+            mistakes.append(.app(name: app.name, detail))
         }
         return mistakes
+    }
+
+    private static func needsRestart(_ setting: String) -> String {
+        "the setting `\(setting)` changed, which needs a restart; restart the service, or undo that change"
     }
 }
 

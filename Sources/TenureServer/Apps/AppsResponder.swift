@@ -23,7 +23,7 @@ struct AppsResponder: HTTPResponder {
     let apps: RunningApps
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
-        guard let routes = apps.routes else { throw AppsHealth.notRunning(because: nil) }
+        guard let routes = apps.routes else { throw AppsHandlers.notRunning(because: nil) }
         let path = request.head.path ?? ""
         if path.hasPrefix(Self.prefix) {
             let nameAndPath = path.dropFirst(Self.prefix.count)
@@ -85,16 +85,15 @@ extension RunningApps {
             sharedMetrics,
             ProblemMiddleware(
                 notFoundMessage: "there is nothing at this path; the paths of an app begin with `/apps/NAME/`"))
-        let health = AppsHealth(apps: self)
+        let handlers = AppsHandlers(apps: self, key: AdminKey(common.adminKey), now: common.now)
         router.get(HealthRoutes.livePath) { _, _ in HealthRoutes.alive }
-        router.get(HealthRoutes.readyPath, use: health.ready)
+        router.get(HealthRoutes.readyPath, use: handlers.ready)
         router.get("metrics") { [self] request, context in
             try await MetricsRoute(
                 sources: sources, access: common.metrics, adminKey: AdminKey(common.adminKey), now: common.now,
                 wrongKeys: wrongKeys
             ).respond(to: request, context: context)
         }
-        let handlers = AppsHandlers(apps: self, key: AdminKey(common.adminKey), now: common.now)
         router.get(AppsHandlers.listPath, use: handlers.list)
         router.post(AppsHandlers.reloadPath, use: handlers.reload)
         return router
@@ -102,8 +101,7 @@ extension RunningApps {
 
     /// What `/metrics` reports: the metrics that belong to no app, then the metrics of each app.
     private var sources: [MetricsSource] {
-        let shared = MetricsSource(app: nil, metrics: sharedMetrics)
-        return [shared]
+        [MetricsSource(app: nil, metrics: sharedMetrics)]
             + configuration.apps.map { app in
                 self[app.name]?.service.metricsSource(of: app.name)
                     ?? MetricsSource(
@@ -121,5 +119,5 @@ private struct NotRunningMiddleware: RouterMiddleware {
 
     func handle(
         _ request: Request, context: ServiceContext, next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response { throw AppsHealth.notRunning(because: apps.failure(of: name)) }
+    ) async throws -> Response { throw AppsHandlers.notRunning(because: apps.failure(of: name)) }
 }

@@ -107,17 +107,12 @@ private struct State {
         switch newCatalog {
         case .failure(let error): problem = error
         case .success(let catalog):
-            guard let catalogInUse else {
-                self.catalogInUse = catalog
-                problem = nil
-                return
-            }
-            if catalog.counter < catalogInUse.counter {
-                problem = ContentFolder.failure(.older(counter: catalog.counter, known: catalogInUse.counter))
-            } else if catalog.counter == catalogInUse.counter, catalog.catalog != catalogInUse.catalog {
-                problem = ContentFolder.failure(.sameCounter(catalogInUse.counter))
+            if let known = catalogInUse, catalog.counter < known.counter {
+                problem = ContentFolder.failure(.older(counter: catalog.counter, known: known.counter))
+            } else if let known = catalogInUse, catalog.counter == known.counter, catalog.catalog != known.catalog {
+                problem = ContentFolder.failure(.sameCounter(known.counter))
             } else {
-                self.catalogInUse = catalog
+                catalogInUse = catalog
                 problem = nil
             }
         }
@@ -159,11 +154,7 @@ extension ContentSettings {
             findings.append(
                 .content("there is no folder `\(folder)`; create it, and publish there with `tenure content publish`"))
         }
-        do throws(ServiceError) {
-            _ = try s3.map { settings throws(ServiceError) in try S3Presigner(settings) }
-        } catch {
-            findings.append(error)
-        }
+        if let s3 { findings.append(errorOf: { () throws(ServiceError) in _ = try S3Presigner(s3) }) }
         return findings
     }
 

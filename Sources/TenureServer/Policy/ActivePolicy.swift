@@ -19,13 +19,7 @@ struct ActivePolicy: Sendable {
         let version: Int64
         /// The SHA-256 of the compiled policy, which identifies the policy.
         let sha256: [UInt8]
-        let policy: Policy
-
-        /// Returns this value with `policy`, which must equal its `policy`, so that promises and decisions share one
-        /// value.
-        func with(_ policy: Policy) -> InEffect {
-            InEffect(publication: publication, version: version, sha256: sha256, policy: policy)
-        }
+        fileprivate(set) var policy: Policy
     }
 
     private let versions: PolicyVersions
@@ -142,16 +136,13 @@ struct ActivePolicy: Sendable {
         }
     }
 
-    /// Decides on a customer's facts and evidence under the policy in effect. Throws if a promise refers to a version
+    /// Decides on a customer's facts and evidence under the policy in effect, or under the given one. Throws if a promise refers to a version
     /// that this process hasn't read yet.
-    func decide(_ facts: CustomerFacts, _ evidence: Evidence, at now: Date) throws(Problem) -> [Decision] {
-        try decide(facts, evidence, under: inEffect, at: now)
-    }
-
-    private func decide(
-        _ facts: CustomerFacts, _ evidence: Evidence, under inEffect: InEffect, at now: Date
+    func decide(
+        _ facts: CustomerFacts, _ evidence: Evidence, under inEffect: InEffect? = nil, at now: Date
     ) throws(Problem) -> [Decision] {
-        TenureCore.decide(evidence, promises: try promises(facts.promises), under: inEffect.policy, at: now)
+        let policy = inEffect?.policy ?? current
+        return TenureCore.decide(evidence, promises: try promises(facts.promises), under: policy, at: now)
     }
 
     /// Returns the promises that follow from a decision under the policy in effect.
@@ -211,8 +202,9 @@ final class PolicyVersions: Sendable {
     func updateInEffect(_ inEffect: ActivePolicy.InEffect?, askedAt: ContinuousClock.Instant) {
         state.withLock { state in
             if let inEffect, inEffect.publication > state.latest.publication {
-                // Uses the policy that was read first, so that promises and decisions share one value.
-                state.latest = inEffect.with(state.policies[inEffect.version] ?? inEffect.policy)
+                state.latest = inEffect
+                // Uses the policy that was read first, which is equal, so that promises and decisions share one value.
+                if let policy = state.policies[inEffect.version] { state.latest.policy = policy }
             }
             state.askedAt = max(state.askedAt, askedAt)
         }

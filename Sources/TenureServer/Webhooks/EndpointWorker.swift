@@ -214,3 +214,15 @@ struct RetrySchedule: Sendable {
         return format.date(from: text).map { max($0.timeIntervalSince(now), 0) }
     }
 }
+
+/// Delivers messages to all endpoints. Each endpoint has its own worker, so a slow endpoint doesn't delay the other
+/// endpoints.
+struct WebhookService: Service {
+    let workers: [EndpointWorker]
+
+    func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for worker in workers { group.addTask { await worker.run() } }
+        }
+    }
+}
