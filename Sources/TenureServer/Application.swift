@@ -60,7 +60,7 @@ public func serve(
 /// Runs several apps. On SIGHUP, and after `POST /v1/admin/apps/reload`, `reread` reads the configuration of the apps
 /// again. That request needs the admin key at the top level of the configuration.
 package func serve(
-    _ apps: AppsConfiguration, reread: AppsReading.Reader?, logger: Logger,
+    _ apps: AppsConfiguration, reread: AppsReader?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
     OpenFiles.raiseLimit()
@@ -91,7 +91,7 @@ private func run(
 /// requests below the app's path to the app. Apps that can't start yet are started later, but at least one app must
 /// start now.
 func buildApplication(
-    _ apps: AppsConfiguration, reread: AppsReading.Reader? = nil, logger: Logger = Logger(label: "tenure"),
+    _ apps: AppsConfiguration, reread: AppsReader? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) -> some ApplicationProtocol {
     if let mistake = apps.mistake { throw mistake }
@@ -204,8 +204,7 @@ extension ServiceConfiguration {
                     ConnectionHandler(timeouts, bodyRate: limits.bodyRate, connections: connections) {
                         metrics.closedSlowClient(at: $0)
                     },
-                ],
-                idleTimeout: .seconds(Int64(timeouts.idle))))
+                ], idleTimeout: .seconds(Int64(timeouts.idle))))
         var server = plain
         if let certificate {
             do {

@@ -88,10 +88,9 @@ struct TenureService: Sendable {
         let receiver = NotificationService(
             verifier: client.verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
             metrics: metrics)
-        return AppStoreJobs(
-            histories: histories.runner(idle: configuration.appStoreIdle, logger: logger),
-            notifications: MissedNotifications(
-                client: client, store: store, notifications: receiver, logger: logger, now: configuration.now))
+        let notifications = MissedNotifications(
+            client: client, store: store, notifications: receiver, logger: logger, now: configuration.now)
+        return (histories.runner(idle: configuration.appStoreIdle, logger: logger), notifications)
     }
 
     /// Makes the client of the App Store Server API; nil if there is no key for that API.
@@ -127,8 +126,7 @@ struct TenureService: Sendable {
         let notifications = NotificationRoute(
             service: NotificationService(
                 verifier: sync.verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
-                metrics: metrics),
-            now: configuration.now)
+                metrics: metrics), now: configuration.now)
         let trials = TrialRoute(
             store: store, policies: policies, access: access, personas: personas, now: configuration.now)
         let content = ContentRoute(

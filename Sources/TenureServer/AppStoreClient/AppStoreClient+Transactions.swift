@@ -60,6 +60,22 @@ extension AppStoreClient {
         }
     }
 
+    /// Returns the status of all of a customer's subscriptions, including expired subscriptions.
+    ///
+    /// - Parameter end: The time on the clock `AppStoreTime.uptime` after which the client sends no request.
+    func subscriptionStatuses(
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
+    ) async throws(AppStoreFailure) -> SubscriptionStatuses {
+        let reply = try await answer(to: AppStoreCall(.subscriptionStatuses, id.text), in: environment, before: end)
+        var statuses = SubscriptionStatuses(environment: environment)
+        for group in try reply.objects("data") {
+            for entry in try group.objects("lastTransactions") {
+                try statuses.add(entry, by: verifier, now: time.now())
+            }
+        }
+        return statuses
+    }
+
     /// Returns the result of `verify`. If `verify` throws a rejection, throws it as the failure `untrusted`.
     func verifying<Result>(_ verify: () throws(Rejection) -> Result) throws(AppStoreFailure) -> Result {
         do {
@@ -144,9 +160,7 @@ struct TransactionList: Sendable {
     /// The most bytes of a list, to limit the memory.
     static let maximumBytes = 64 * 1024 * 1024
 
-    init(in environment: AppStoreEnvironment) {
-        self.environment = environment
-    }
+    init(in environment: AppStoreEnvironment) { self.environment = environment }
 
     /// Verifies and adds the transactions of a page. Adds the transactions that can't be verified to `rejected`. Throws
     /// `untrusted` if such a transaction may be verified later.
@@ -184,9 +198,7 @@ struct PageTrail: Sendable {
     private var count = 0
 
     /// - Parameter maximumPages: The most pages to read.
-    init(maximumPages: Int) {
-        self.maximumPages = maximumPages
-    }
+    init(maximumPages: Int) { self.maximumPages = maximumPages }
 
     /// Counts a page that was read. Returns why the list ends with it; nil if the page with the token `next` is to be
     /// read too.
@@ -216,27 +228,7 @@ struct SubscriptionStatuses: Sendable {
     fileprivate(set) var subscriptions: [Subscription] = []
     /// The artifacts that were rejected. The index in each path is the index of the subscription.
     fileprivate(set) var rejected: [RejectedArtifact] = []
-}
 
-extension AppStoreClient {
-    /// Returns the status of all of a customer's subscriptions, including expired subscriptions.
-    ///
-    /// - Parameter end: The time on the clock `AppStoreTime.uptime` after which the client sends no request.
-    func subscriptionStatuses(
-        of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
-    ) async throws(AppStoreFailure) -> SubscriptionStatuses {
-        let reply = try await answer(to: AppStoreCall(.subscriptionStatuses, id.text), in: environment, before: end)
-        var statuses = SubscriptionStatuses(environment: environment)
-        for group in try reply.objects("data") {
-            for entry in try group.objects("lastTransactions") {
-                try statuses.add(entry, by: verifier, now: time.now())
-            }
-        }
-        return statuses
-    }
-}
-
-extension SubscriptionStatuses {
     /// Verifies and adds one subscription of the response.
     fileprivate mutating func add(
         _ entry: AppStoreReply, by verifier: AppStoreVerifier, now: Date

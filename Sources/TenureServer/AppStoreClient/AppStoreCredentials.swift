@@ -57,9 +57,7 @@ actor AppStoreTokens {
     /// The seconds before a token expires in which no new request uses it: a request takes time, and clocks differ.
     private static let margin: TimeInterval = 60
 
-    init(_ credentials: AppStoreCredentials) {
-        self.credentials = credentials
-    }
+    init(_ credentials: AppStoreCredentials) { self.credentials = credentials }
 
     /// Returns the current token, or signs a new one. Throws `cannotSign` if that fails.
     func token(at now: Date) throws(AppStoreFailure) -> String {

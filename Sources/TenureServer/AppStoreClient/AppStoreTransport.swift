@@ -131,33 +131,22 @@ struct HTTPTransport: Service {
 /// Creates the HTTP client with the first request, so that a service that never starts has nothing to close.
 private final class LazyClient: Sendable {
     private let configuration: HTTPClient.Configuration
-    private let state = Locked(State.unused)
+    /// The client, or the error after `close`; nil before the first request.
+    private let state = Locked<Result<HTTPClient, HTTPClientError>?>(nil)
 
-    private enum State {
-        case unused
-        case open(HTTPClient)
-        case closed
-    }
-
-    init(_ configuration: HTTPClient.Configuration) {
-        self.configuration = configuration
-    }
+    init(_ configuration: HTTPClient.Configuration) { self.configuration = configuration }
 
     /// Returns the client, and creates it if this is the first request. Throws after `close`.
     func open() throws -> HTTPClient {
         try state.withLock { state in
-            switch state {
-            case .closed: throw HTTPClientError.alreadyShutdown
-            case .open(let client): return client
-            case .unused:
-                let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-                state = .open(client)
-                return client
-            }
+            let client =
+                try state?.get() ?? HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+            state = .success(client)
+            return client
         }
     }
 
     func close() async throws {
-        if case .open(let client) = state.exchange(.closed) { try await client.shutdown() }
+        if case .success(let client)? = state.exchange(.failure(.alreadyShutdown)) { try await client.shutdown() }
     }
 }

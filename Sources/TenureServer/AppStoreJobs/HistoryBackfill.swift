@@ -6,13 +6,9 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The jobs that use the App Store Server API.
-struct AppStoreJobs: Sendable {
-    /// Fetches the purchase history of each new customer.
-    let histories: JobRunner<StoredJob>
-    /// Fetches the notifications that the service missed.
-    let notifications: MissedNotifications
-}
+/// The jobs that use the App Store Server API: one fetches the purchase history of each new customer, and one fetches
+/// the notifications that the service missed.
+typealias AppStoreJobs = (histories: JobRunner<StoredJob>, notifications: MissedNotifications)
 
 /// Fetches the purchase history of each new customer from the App Store, and adds it to the customer.
 struct HistoryBackfill: Sendable {
@@ -56,8 +52,7 @@ struct HistoryBackfill: Sendable {
             // `updated` is nil if the customer was erased meanwhile. An erased customer must not be created again.
             let updated = try await store.update(
                 job.customer, naming: history.proven.identities, at: now, adding: history.size
-            ) {
-                storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
+            ) { storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
                 var update = CustomerUpdate(of: storedCustomer)
                 history.add(to: &update, of: storedCustomer)
                 let outcome = Result<Void, Problem> { () throws(Problem) in

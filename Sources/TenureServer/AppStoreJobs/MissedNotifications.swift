@@ -138,7 +138,7 @@ struct NotificationHistoryReader: Sendable {
         let window = max(window, Self.minimumWindow)
         var length = window
         // The App Store rejects a window that begins and ends in the same millisecond.
-        while position.millisecondsSince1970 < now.millisecondsSince1970 {
+        windows: while position.millisecondsSince1970 < now.millisecondsSince1970 {
             let end = min(position.addingTimeInterval(length), now)
             // The shortest window can't be halved, so it may have many pages. The requested length and the actual
             // length are compared, because the difference of two dates is rounded.
@@ -146,22 +146,17 @@ struct NotificationHistoryReader: Sendable {
             var pages = Pages(
                 start: position, end: end,
                 trail: PageTrail(maximumPages: isShortest ? maximumPagesOfASecond : maximumPages))
-            var isWhole = true
             repeat {
                 guard let payloads = try await payloads(of: &pages, inPieces: isShortest) else {
-                    isWhole = false
-                    break
+                    // The window has too many pages, so the next try takes half of it. Nothing of it was delivered yet.
+                    length = max(end.timeIntervalSince(position) / 2, Self.minimumWindow)
+                    continue windows
                 }
                 for payload in payloads {
                     try await deliver(payload)
                     summary.delivered += 1
                 }
             } while !pages.areOver
-            // The window has too many pages, so the next try takes half of it. Nothing of the window was delivered yet.
-            guard isWhole else {
-                length = max(end.timeIntervalSince(position) / 2, Self.minimumWindow)
-                continue
-            }
             try await reached(end)
             position = end
             length = min(window, length * 2)

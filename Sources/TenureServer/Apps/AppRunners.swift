@@ -24,7 +24,9 @@ final class AppRunners: Service {
 
     /// Adds an app. If `error` kept the app from starting, `AppRunner` starts it again later.
     func add(_ name: String, of apps: RunningApps, error: ServiceError?) async {
-        let runner = AppRunner(name, apps, error: error, logger: logger)
+        var loggerOfApp = logger
+        loggerOfApp[metadataKey: "app"] = "\(name)"
+        let runner = AppRunner(name: name, apps: apps, logger: loggerOfApp, error: error)
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: runner, successTerminationBehavior: .gracefullyShutdownGroup)], logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(shutdown)
@@ -73,15 +75,6 @@ struct AppRunner: Service {
 
     /// The time between two attempts to start the app.
     private static let pause = Swift.Duration.seconds(5)
-
-    init(_ name: String, _ apps: RunningApps, error: ServiceError?, logger: Logger) {
-        self.name = name
-        self.apps = apps
-        self.error = error
-        var logger = logger
-        logger[metadataKey: "app"] = "\(name)"
-        self.logger = logger
-    }
 
     func run() async throws {
         var reported: ServiceError?

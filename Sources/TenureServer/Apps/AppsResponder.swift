@@ -66,8 +66,7 @@ extension RunningApps {
             sharedResponder: sharedRouter(for: configuration).responder(),
             rejectingResponders: Dictionary(
                 configuration.apps.map { ($0.name, rejectingResponder(for: $0)) },
-                uniquingKeysWith: { first, _ in first }),
-            unprefixedApp: configuration.unprefixedApp)
+                uniquingKeysWith: { first, _ in first }), unprefixedApp: configuration.unprefixedApp)
     }
 
     /// Returns the responder that rejects all requests while the app isn't running. The requests are logged, counted and

@@ -7,13 +7,9 @@ import UnixSignals
 extension RunningApps {
     /// The names of the apps that changed when the configuration was reloaded, and the warnings about the new
     /// configuration.
-    struct Reload: Sendable {
-        var added: [String] = []
-        var removed: [String] = []
-        /// The apps that were and still are configured.
-        var reloaded: [String] = []
-        var warnings: [String] = []
-    }
+    ///
+    /// The reloaded apps were and still are configured.
+    typealias Reload = (added: [String], removed: [String], reloaded: [String], warnings: [String])
 
     /// The mistakes because of which the reload changed nothing, except perhaps the TLS certificate.
     struct ReloadRefusal: Error {
@@ -29,7 +25,8 @@ extension RunningApps {
         // Even if the configuration has a mistake, an expired certificate can be replaced.
         certificate?.reload(sharedMetrics, logger)
         let old = configuration
-        let reading = await reread?() ?? AppsReading(old, mistakes: [], warnings: [])
+        let unchanged: AppsReading = (configuration: old, mistakes: [], warnings: [])
+        let reading = await reread?() ?? unchanged
         guard reading.mistakes.isEmpty, let fresh = reading.configuration else {
             throw ReloadRefusal(mistakes: reading.mistakes)
         }
@@ -71,11 +68,9 @@ extension RunningApps {
         let errors = await start(added)
         for app in added { await runners.add(app.name, of: self, error: errors[app.name]) }
         logger.notice(
-            "reloaded the configuration",
-            metadata: ["added": "\(added.map(\.name))", "removed": "\(removed)"])
-        return Reload(
-            added: added.map(\.name), removed: removed,
-            reloaded: fresh.apps.map(\.name).filter { old[$0] != nil }, warnings: reading.warnings)
+            "reloaded the configuration", metadata: ["added": "\(added.map(\.name))", "removed": "\(removed)"])
+        let reloaded = fresh.apps.map(\.name).filter { old[$0] != nil }
+        return (added.map(\.name), removed, reloaded, reading.warnings)
     }
 }
 
@@ -103,19 +98,9 @@ struct AppsReloading: Service {
     }
 }
 
-/// The result of reading the configuration of several apps again: the new configuration, or the mistakes in it.
-package struct AppsReading: Sendable {
-    /// Reads the configuration again.
-    package typealias Reader = @Sendable () async -> AppsReading
+/// The result of reading the configuration of several apps again: the new configuration, or the mistakes in it. The
+/// configuration is nil if the mistakes prevent its use.
+package typealias AppsReading = (configuration: AppsConfiguration?, mistakes: [String], warnings: [String])
 
-    /// The new configuration; nil if the mistakes prevent its use.
-    let configuration: AppsConfiguration?
-    let mistakes: [String]
-    let warnings: [String]
-
-    package init(_ configuration: AppsConfiguration?, mistakes: [String], warnings: [String]) {
-        self.configuration = configuration
-        self.mistakes = mistakes
-        self.warnings = warnings
-    }
-}
+/// Reads the configuration of several apps again.
+package typealias AppsReader = @Sendable () async -> AppsReading

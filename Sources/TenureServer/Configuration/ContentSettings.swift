@@ -11,9 +11,7 @@ public struct ContentSettings: Sendable, Hashable {
     public var s3: S3Settings?
 
     /// Creates settings with links that work for a day.
-    public init(folder: String) {
-        self.folder = folder
-    }
+    public init(folder: String) { self.folder = folder }
 
     /// The mistakes that can be found without reading a file.
     var mistakes: [ServiceError] {

@@ -47,8 +47,7 @@ package struct Setting: Sendable {
 
     init(
         _ name: String, _ kind: Kind, fallback: String? = nil, flag: String? = nil, isForCommandOnly: Bool = false,
-        isOfApp: Bool = false, _ summary: String,
-        apply: (@Sendable (SettingValues, inout ServeOptions) -> Void)? = nil
+        isOfApp: Bool = false, _ summary: String, apply: (@Sendable (SettingValues, inout ServeOptions) -> Void)? = nil
     ) {
         self.name = name
         self.kind = kind
@@ -150,18 +149,14 @@ extension Setting {
     typealias Path<Value> = any WritableKeyPath<ServeOptions, Value> & Sendable
 
     /// Creates a setting for a number.
-    init(
-        _ name: String, _ range: ClosedRange<Int>, _ path: Path<Int>, isOfApp: Bool = false, _ summary: String
-    ) {
+    init(_ name: String, _ range: ClosedRange<Int>, _ path: Path<Int>, isOfApp: Bool = false, _ summary: String) {
         self.init(name, .number(range), fallback: Self.fallback(path), isOfApp: isOfApp, summary) {
             if let value = $0.text(named: name).flatMap({ Int($0) }) { $1[keyPath: path] = value }
         }
     }
 
     /// Creates a setting for a whole number that is stored in a property of type `Double`.
-    init(
-        _ name: String, _ range: ClosedRange<Int>, _ path: Path<Double>, isOfApp: Bool = false, _ summary: String
-    ) {
+    init(_ name: String, _ range: ClosedRange<Int>, _ path: Path<Double>, isOfApp: Bool = false, _ summary: String) {
         let fallback = ServeOptions.defaults.map { "\(Int($0[keyPath: path]))" }
         self.init(name, .number(range), fallback: fallback, isOfApp: isOfApp, summary) {
             if let value = $0.text(named: name).flatMap({ Double($0) }) { $1[keyPath: path] = value }
@@ -220,9 +215,7 @@ extension Setting {
         _ summary: String
     ) {
         let fallback = ServeOptions.defaults?[keyPath: path].joined(separator: ", ")
-        self.init(
-            name, .list(kind), fallback: fallback == "" ? nil : fallback, flag: flag, isOfApp: isOfApp, summary
-        ) {
+        self.init(name, .list(kind), fallback: fallback == "" ? nil : fallback, flag: flag, isOfApp: isOfApp, summary) {
             if let texts = $0.list(named: name) { $1[keyPath: path] = texts }
         }
     }

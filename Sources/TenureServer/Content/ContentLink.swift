@@ -94,9 +94,7 @@ struct ContentLinkKey: Sendable {
     }
 
     /// Returns the token of a download link.
-    func token(of link: ContentLink) -> String {
-        code.text(of: link.bytes)
-    }
+    func token(of link: ContentLink) -> String { code.text(of: link.bytes) }
 
     /// Returns the link in a token that this service made, even if the link has expired; nil for any other token.
     func link(in token: some Collection<UInt8>) -> ContentLink? {

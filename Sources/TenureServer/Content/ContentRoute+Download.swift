@@ -22,25 +22,23 @@ extension ContentRoute {
         guard let file = try await ContentFile.open(digest, in: delivery.folder.path) else {
             throw Problem(.notFound, "this file isn't published anymore; get a new link from `GET /v1/content`")
         }
-        let representation = ContentRepresentation(link.file, digest, size: file.size)
-        switch representation.answer(to: request) {
-        case .withoutBytes(let response): return response
-        case .bytes(let range, var response):
-            // The response to HEAD has no body, so it isn't counted as a download.
-            guard request.method == .get else { return response }
-            let slot: Downloads.Slot
-            do throws(DownloadRejection) {
-                slot = try delivery.downloads.begin(
-                    for: .init(databaseID: contentAccess.store.databaseID, number: customer.id), metrics
-                ).get()
-            } catch {
-                metrics.rejectedDownload(error)
-                throw error.problem
-            }
-            let download = Download(file: file, range: range, slot: slot, metrics: metrics)
-            response.body = download.body(through: context.channel)
-            return response
+        let representation = ContentRepresentation(file: link.file, digest: digest, size: file.size)
+        let answer = representation.answer(to: request)
+        // The response to HEAD has no body, so it isn't counted as a download.
+        guard let range = answer.bytes, request.method == .get else { return answer.response }
+        let slot: Downloads.Slot
+        do throws(DownloadRejection) {
+            slot = try delivery.downloads.begin(
+                for: .init(databaseID: contentAccess.store.databaseID, number: customer.id), metrics
+            ).get()
+        } catch {
+            metrics.rejectedDownload(error)
+            throw error.problem
         }
+        var response = answer.response
+        let download = Download(file: file, range: range, slot: slot, metrics: metrics)
+        response.body = download.body(through: context.channel)
+        return response
     }
 
     /// Returns the link in the request and its customer, after checking that the customer may use the link now.
@@ -64,63 +62,45 @@ extension ContentRoute {
         // that customers can complete a download.
         let unlock = delivery.folder.catalog?.catalog[link.pack]?.unlock ?? link.unlock
         guard try await contentAccess.allowedUnlocks([unlock], for: customer, as: persona, at: now).contains(unlock)
-        else {
-            throw Problem(.notEntitled, "the customer isn't entitled to this pack anymore; sync to see why")
-        }
+        else { throw Problem(.notEntitled, "the customer isn't entitled to this pack anymore; sync to see why") }
         return (link, customer)
     }
 }
 
 /// The HTTP responses for a published file, with conditions and ranges as in RFC 9110.
 struct ContentRepresentation {
-    private let digest: ContentDigest
-    private let size: Int64
-    private let mediaType: String
-
-    /// The response to a request.
-    enum Answer {
-        /// A response without bytes of the file.
-        case withoutBytes(Response)
-        /// A response to which the caller adds these bytes of the file. `Content-Length` is set.
-        case bytes(Range<Int64>, Response)
-    }
-
-    init(_ file: ContentLink.File, _ digest: ContentDigest, size: Int64) {
-        self.digest = digest
-        self.size = size
-        mediaType =
-            switch file {
-            case .manifest: "application/json"
-            case .archive: "application/x-tar"
-            }
-    }
+    let file: ContentLink.File
+    let digest: ContentDigest
+    let size: Int64
 
     private var tag: EntityTag { EntityTag("\"\(digest)\"") }
 
-    /// Returns the response to a request. Evaluates its conditions in the order of RFC 9110, section 13.2.2. Files have
-    /// no modification date, so conditions on dates are ignored.
-    func answer(to request: Request) -> Answer {
+    /// Returns the response to a request, and the bytes of the file that the caller adds to it; nil for a response
+    /// without bytes of the file. If there are bytes, `Content-Length` is set.
+    ///
+    /// Evaluates the conditions in the order of RFC 9110, section 13.2.2. Files have no modification date, so conditions
+    /// on dates are ignored.
+    func answer(to request: Request) -> (response: Response, bytes: Range<Int64>?) {
         if let list = request.headers[.ifMatch], !tag.stronglyMatches(list) {
             let problem = Problem(
                 .preconditionFailed, "the file at this path has the entity tag \(tag.text); download it from its start")
-            return .withoutBytes(withFields(.problem(problem)))
+            return (withFields(.problem(problem)), nil)
         }
         if tag.weaklyMatches(request.headers[.ifNoneMatch]) {
-            return .withoutBytes(withFields(Response(status: .notModified)))
+            return (withFields(Response(status: .notModified)), nil)
         }
         switch range(of: request) {
-        case .all:
-            return .bytes(0..<size, response(.ok, length: size))
+        case .all: return (response(.ok, length: size), 0..<size)
         case .part(let range):
             var response = response(.partialContent, length: Int64(range.count))
             response.headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
-            return .bytes(range, response)
+            return (response, range)
         case .unsatisfiable:
             let problem = Problem(
                 .rangeNotSatisfiable, "the file has \(size) bytes, and none in this range; ask for an earlier range")
             var response = withFields(.problem(problem))
             response.headers[.contentRange] = "bytes */\(size)"
-            return .withoutBytes(response)
+            return (response, nil)
         }
     }
 
@@ -135,7 +115,7 @@ struct ContentRepresentation {
 
     private func response(_ status: HTTPResponse.Status, length: Int64) -> Response {
         var response = withFields(Response(status: status))
-        response.headers[.contentType] = mediaType
+        response.headers[.contentType] = file == .manifest ? "application/json" : "application/x-tar"
         response.headers[.contentLength] = String(length)
         if let field = Self.representationDigest {
             response.headers[field] = "sha-256=:\(Data(digest.bytes).base64EncodedString()):"

@@ -14,9 +14,7 @@ package import TenureStore
 package struct DatabaseDump: Sendable {
     private let store: Store
 
-    package init(of store: Store) {
-        self.store = store
-    }
+    package init(of store: Store) { self.store = store }
 
     /// Passes the lines of one snapshot of the database to `sink`, in pieces of about 64 KB. Other processes may write
     /// to the database meanwhile.

@@ -69,9 +69,7 @@ struct Derivation: Sendable {
             var end = SignedEntries.Position()
             while let entries = try await store.read({ [end] in
                 try $0.signedEntries(of: member, after: end, limit: Rederivation.pageSize)
-            }),
-                !entries.isEmpty
-            {
+            }), !entries.isEmpty {
                 pages.append(try rederivation.prove(entries))
                 end = entries.end
                 await Task.yield()

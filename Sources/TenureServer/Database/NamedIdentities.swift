@@ -4,22 +4,17 @@ import TenureStore
 
 /// Collects the identities in verified artifacts: the IDs by which the database finds their customer. Only this code
 /// decides which IDs in artifacts identify customers.
-struct NamedIdentities: Sendable, Hashable {
+struct NamedIdentities: Sendable {
     /// The identities that find the customer, each once, in the order of the artifacts.
     private(set) var identities: [Identity] = []
     /// The `appAccountToken`s of purchases. Support finds the customer by them. A sync never does, because a client could
     /// invent them.
     private var accountTokens: [Identity] = []
-    /// The order IDs of transactions, by which only support finds the customer, too.
-    private var orders: [Order] = []
+    /// The IDs of transactions with an order ID (Apple's `webOrderLineItemId`), and the identity of the order. Only
+    /// support finds the customer by them, too.
+    private var orders: [(transactionID: String, identity: Identity)] = []
     /// All identities in the three arrays above, so that each is added once.
     private var added: Set<Identity> = []
-
-    /// The identity of an order (Apple's `webOrderLineItemId`), and the ID of the transaction with this order.
-    private struct Order: Sendable, Hashable {
-        let transactionID: String
-        let identity: Identity
-    }
 
     /// Adds an identity, unless it was added before.
     mutating func add(_ identity: Identity) {
@@ -82,7 +77,7 @@ struct NamedIdentities: Sendable, Hashable {
         // Receipts contain a zero if the ID is missing.
         guard let id, !id.isEmpty, id != "0" else { return }
         let identity = Identity(.webOrderLineItemID, id)
-        if added.insert(identity).inserted { orders.append(Order(transactionID: transactionID, identity: identity)) }
+        if added.insert(identity).inserted { orders.append((transactionID, identity)) }
     }
 }
 

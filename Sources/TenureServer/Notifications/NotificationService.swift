@@ -63,9 +63,7 @@ struct NotificationService: Sendable {
         // that are stored with the policy version that gave them) refers to a version that this process hasn't read
         // yet.
         guard reception.isNew, let customer = reception.customer, !policies.hasReadVersions(of: customer.facts.promises)
-        else {
-            return reception
-        }
+        else { return reception }
         let customerNow = try await policies.upToDate {
             let updated = try await store.update(customer, naming: contents.identities, at: now) {
                 storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
@@ -90,10 +88,8 @@ struct NotificationService: Sendable {
     /// later, such as after the operator corrected the configuration, the status is 503, which isn't a permanent error.
     private func refusal(of jws: [UInt8], for rejection: Rejection) -> Problem {
         switch rejection.code {
-        case .tooManyUnknownSigners:
-            return Problem(.tooManyUnknownSigners, rejection.detail, retryAfter: 5)
-        case .misconfigured:
-            return Problem(.misconfigured, rejection.detail)
+        case .tooManyUnknownSigners: return Problem(.tooManyUnknownSigners, rejection.detail, retryAfter: 5)
+        case .misconfigured: return Problem(.misconfigured, rejection.detail)
         case .outsideValidityPeriod where isAccepted(jws, by: verifier):
             return Problem(
                 .misconfigured,
@@ -117,8 +113,7 @@ struct NotificationService: Sendable {
             return Problem(
                 .nothingVerified, "the notification was rejected: \(rejection.detail)",
                 problems: [
-                    ArtifactProblem(
-                        artifact: "signedPayload", code: rejection.code.rawValue, detail: rejection.detail)
+                    ArtifactProblem(artifact: "signedPayload", code: rejection.code.rawValue, detail: rejection.detail)
                 ])
         }
     }

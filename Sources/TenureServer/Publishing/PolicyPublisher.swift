@@ -225,7 +225,8 @@ struct PolicyPublisher: Sendable {
     private func evaluator(
         of candidate: Candidate, replacing inEffect: ActivePolicy.InEffect, at now: Date
     ) -> PublicationEvaluator {
-        PublicationEvaluator(of: candidate.policy, replacing: inEffect.policy, policies: policies, at: now)
+        PublicationEvaluator(
+            comparison: Comparison(of: candidate.policy, against: inEffect.policy, at: now), policies: policies)
     }
 
     /// Evaluates all customers under a policy, compared with the policy in effect.

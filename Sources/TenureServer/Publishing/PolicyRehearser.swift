@@ -77,8 +77,7 @@ struct PolicyRehearser: Sendable {
                 }
                 for subject in customers {
                     let result = try evaluator.result(for: subject)
-                    evaluation.update(
-                        subject, evaluator.impact(on: subject, result, keepingPromises: keepingPromises))
+                    evaluation.update(subject, evaluator.impact(on: subject, result, keepingPromises: keepingPromises))
                 }
             }
             if changes.customers.count <= Self.maximumInPublication / 2 { break }
@@ -94,14 +93,9 @@ struct PolicyRehearser: Sendable {
 /// Evaluates what a new policy changes for one customer, both if the customer's promises are kept and if they end. A
 /// promise is a right that an earlier version of the policy gave, stored for the customer.
 struct PublicationEvaluator: Sendable {
+    /// Compares the new policy with the policy that it replaces.
     let comparison: Comparison
     let policies: ActivePolicy
-
-    /// Creates the evaluation of a new policy, compared with the policy that it replaces.
-    init(of new: Policy, replacing old: Policy, policies: ActivePolicy, at instant: Date) {
-        comparison = Comparison(of: new, against: old, at: instant)
-        self.policies = policies
-    }
 
     /// Compares the customer's decisions under both policies. Throws if a promise refers to a version of the policy
     /// that this process hasn't read yet.

@@ -102,8 +102,7 @@ struct PublicationCheck: Sendable {
     /// Refuses a policy with errors: writes the refusal to the audit trail, and throws it. Does nothing without errors.
     func refuse(_ errors: [LintFinding], at now: Date) async throws {
         guard let first = errors.first else { return }
-        try await audit(
-            .policyErrors, ["codes": Set(errors.map(\.code)).sorted().joined(separator: " ")], at: now)
+        try await audit(.policyErrors, ["codes": Set(errors.map(\.code)).sorted().joined(separator: " ")], at: now)
         let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
         throw Problem(
             .conflict,

@@ -9,7 +9,7 @@ import TenureStore
 /// The artifacts of a sync that belong to one customer, and what they prove together.
 ///
 /// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So
-/// `ArtifactLinks.Leader` chooses one of the artifacts as the leading artifact. Any other artifact is accepted only if
+/// `ArtifactLinks` chooses one of the artifacts as the leading artifact. Any other artifact is accepted only if
 /// signed fields link it to the leading artifact, directly or through further artifacts.
 struct LinkedArtifacts: Sendable {
     /// The linked artifacts.
@@ -34,15 +34,12 @@ struct LinkedArtifacts: Sendable {
         rejected = verified.rejected
         // If the leading artifact is an app transaction or a receipt, add it now. A leading transaction is added below,
         // with the other transactions.
-        let leader = ArtifactLinks.Leader(of: verified)
-        var links = ArtifactLinks(leading: leader, storedCustomer: storedCustomer)
+        var links = ArtifactLinks(of: verified, storedCustomer: storedCustomer)
         var receipt = verified.receipt
-        switch leader {
-        case .appTransaction(let appTransaction): add(appTransaction, on: verified.hashedDevice)
-        case .receipt(let leading):
-            proven.add(leading)
+        if let appTransaction = verified.appTransaction { add(appTransaction, on: verified.hashedDevice) }
+        if let leader = links.leadingReceipt {
+            proven.add(leader)
             receipt = nil
-        case .transaction, .none: break
         }
         var transactions = verified.transactions
         // A linked artifact may link further artifacts. Three rounds are enough for a receipt and its subscriptions.
@@ -171,65 +168,42 @@ private struct ArtifactLinks {
     /// different IDs belong to different customers.
     private(set) var appTransactionID: String?
     /// Whether a linked artifact was signed for the device that sent it.
-    private(set) var isOnDevice: Bool
+    private(set) var isOnDevice = false
+    /// The leading artifact, if it is the receipt; otherwise nil.
+    private(set) var leadingReceipt: SyncArtifact<ReceiptPayload>?
     /// The purchase date of the app in the leading app transaction or receipt; nil if the leading artifact is a
     /// transaction.
-    private let originalPurchaseDate: Date?
+    private var originalPurchaseDate: Date?
     /// The transaction IDs and original transaction IDs of linked purchases.
     private var transactionIDs: Set<String> = []
     /// The proofs of getting the app that are already stored for the customer.
     private let knownProofs: [AppProof]
 
-    /// The leading artifact, with which all other artifacts are compared: the app transaction, otherwise a transaction
-    /// that was signed for this device, otherwise the receipt, otherwise a transaction, preferably with an
+    /// Chooses the leading artifact, with which all other artifacts are compared: the app transaction, otherwise a
+    /// transaction that was signed for this device, otherwise the receipt, otherwise a transaction, preferably with an
     /// `appTransactionId`.
-    enum Leader {
-        case appTransaction(SyncArtifact<AppTransactionPayload>)
-        case receipt(SyncArtifact<ReceiptPayload>)
-        case transaction(SyncArtifact<TransactionPayload>, Purchase)
-        case none
-
-        /// Chooses the leading artifact.
-        init(of verified: VerifiedArtifacts) {
-            let transactions = verified.transactions
-            if let appTransaction = verified.appTransaction {
-                self = .appTransaction(appTransaction)
-            } else if let (artifact, purchase) = transactions.first(where: \.artifact.isOnDevice) {
-                self = .transaction(artifact, purchase)
-            } else if let receipt = verified.receipt {
-                self = .receipt(receipt)
-            } else if let (artifact, purchase) =
-                transactions.first(where: { $0.artifact.payload.appTransactionID != nil }) ?? transactions.first
-            {
-                self = .transaction(artifact, purchase)
-            } else {
-                self = .none
-            }
-        }
-    }
-
+    ///
     /// - Parameter storedCustomer: The stored customer with the artifacts' identities; nil for a new customer.
-    init(leading leader: Leader, storedCustomer: Customer?) {
+    init(of verified: VerifiedArtifacts, storedCustomer: Customer?) {
         knownProofs = storedCustomer?.facts.proofs ?? []
-        switch leader {
-        case .appTransaction(let artifact):
+        let transactions = verified.transactions
+        let transactionOnDevice = transactions.first(where: \.artifact.isOnDevice)
+        if let artifact = verified.appTransaction {
             appTransactionID = artifact.payload.appTransactionID
             isOnDevice = artifact.isOnDevice
             originalPurchaseDate = artifact.payload.originalPurchaseDate
-        case .receipt(let artifact):
+        } else if transactionOnDevice == nil, let artifact = verified.receipt {
             // A receipt's hash doesn't prove the device, because other apps of the same vendor know the device ID in it
-            // too.
-            isOnDevice = false
+            // too. So `isOnDevice` stays false.
+            leadingReceipt = artifact
             originalPurchaseDate = artifact.payload.originalPurchaseDate
             add(artifact.verified.purchases)
-        case .transaction(let artifact, let purchase):
+        } else if let (artifact, purchase) = transactionOnDevice
+            ?? transactions.first(where: { $0.artifact.payload.appTransactionID != nil }) ?? transactions.first
+        {
             isOnDevice = artifact.isOnDevice
-            originalPurchaseDate = nil
             appTransactionID = artifact.payload.appTransactionID
             add([purchase])
-        case .none:
-            isOnDevice = false
-            originalPurchaseDate = nil
         }
         if let storedCustomer { add(storedCustomer.facts.purchases) }
     }

@@ -177,8 +177,7 @@ final class SyncService: Sendable {
         var update = CustomerUpdate(of: nil)
         update.entitlementChange = .never
         let proven = linked.proven
-        update.add(
-            proven.artifacts, proving: proven.proofs, purchases: proven.purchases, renewals: proven.renewals)
+        update.add(proven.artifacts, proving: proven.proofs, purchases: proven.purchases, renewals: proven.renewals)
         if linked.isComplete { update.completePurchases() }
         let unboundCustomer = try await store.recordUnbound(
             linked.unboundIdentity(of: verified), naming: linked.identities, in: realm, at: now, update)

@@ -138,8 +138,7 @@ extension TrialResponse {
                 // Nil if the requested session hasn't begun, because no session is left.
                 ends: began?.addingTimeInterval(Trial.maximumSessionDuration))
         case .days(let count):
-            self.init(
-                entitlement: entitlement, ends: (use.since ?? now).addingTimeInterval(Double(count) * 86_400))
+            self.init(entitlement: entitlement, ends: (use.since ?? now).addingTimeInterval(Double(count) * 86_400))
         }
     }
 }

@@ -32,14 +32,10 @@ struct EntitlementComparer: Sendable {
     func entitlementChange(
         of storedCustomer: Customer?, decisions: [Decision], at now: Date
     ) throws(Problem) -> EntitlementChange {
-        let before: SentEntitlements =
-            if let sent = storedCustomer?.sentEntitlements {
-                sent
-            } else if let storedCustomer {
-                SentEntitlements(try policies.decide(storedCustomer.facts, storedCustomer.evidence, at: now))
-            } else {
-                SentEntitlements()
-            }
+        var before = storedCustomer?.sentEntitlements ?? SentEntitlements()
+        if let storedCustomer, storedCustomer.sentEntitlements == nil {
+            before = SentEntitlements(try policies.decide(storedCustomer.facts, storedCustomer.evidence, at: now))
+        }
         return entitlementChange(before: before, after: decisions, at: now)
     }
 
