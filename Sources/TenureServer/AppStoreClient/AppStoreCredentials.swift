@@ -67,13 +67,9 @@ actor AppStoreTokens {
         {
             return current.text
         }
-        do {
-            let text = try credentials.token(issuedAt: now)
-            current = (text, now)
-            return text
-        } catch {
-            throw .cannotSign
-        }
+        guard let text = try? credentials.token(issuedAt: now) else { throw .cannotSign }
+        current = (text, now)
+        return text
     }
 
     /// Discards this token, unless another request has replaced it already.

@@ -247,9 +247,8 @@ public struct ServiceConfiguration: Sendable {
             mistakes.append(.database(ConnectionString.objection))
         } else if databaseFile == nil, !["postgres://", "postgresql://"].contains(where: databasePath.hasPrefix) {
             // The URL may contain a password.
-            mistakes.append(
-                .database(
-                    "the database is a URL of an unknown kind; write `postgres://…`, or the path of an SQLite file"))
+            let detail = "the database is a URL of an unknown kind; write `postgres://…`, or the path of an SQLite file"
+            mistakes.append(.database(detail))
         }
         if databaseFile == nil, keysFolder == nil { mistakes.append(.noKeysFolder) }
         if let mistake = mistakeOfClock { mistakes.append(mistake) }
@@ -289,24 +288,15 @@ public struct ServiceConfiguration: Sendable {
     private static func testAuthorities(in anchors: TrustAnchors) -> [String] {
         anchors.summaries.filter { !AppleAnchors.contains(fingerprint: $0.fingerprint) }.map(\.subject)
     }
-}
 
-extension ServiceConfiguration {
     /// Returns a verifier of App Store artifacts with the configured trust anchors.
     func verifier() throws(ServiceError) -> AppStoreVerifier {
-        let trust: TrustConfiguration
-        do {
-            trust = try TrustConfiguration(anchors: anchors)
-        } catch {
-            throw .noEnvironment
-        }
+        guard let trust = try? TrustConfiguration(anchors: anchors) else { throw .noEnvironment }
         return AppStoreVerifier(app: app, trust: trust)
     }
-}
 
-extension ServiceConfiguration {
     /// The first mistake in the webhooks; nil if there is no mistake.
-    var mistakeOfWebhooks: ServiceError? {
+    private var mistakeOfWebhooks: ServiceError? {
         for webhook in webhooks {
             if let mistake = webhook.mistake { return mistake }
             guard webhooks.filter({ $0.name == webhook.name }).count == 1 else {
@@ -318,10 +308,10 @@ extension ServiceConfiguration {
             ("retentionDays", webhookSettings.retentionDays, 4...3650),
             ("concurrency", webhookSettings.concurrency, 1...100),
         ]
-        guard let (name, value, range) = ranges.first(where: { _, value, range in !range.contains(value) }) else {
-            return nil
+        for (name, value, range) in ranges where !range.contains(value) {
+            return .failed(
+                "`webhookSettings.\(name)` must be from \(range.lowerBound) to \(range.upperBound); found \(value)")
         }
-        return .failed(
-            "`webhookSettings.\(name)` must be from \(range.lowerBound) to \(range.upperBound); found \(value)")
+        return nil
     }
 }

@@ -24,21 +24,11 @@ final class Downloads: Sendable {
 
     /// One download in progress. The download is counted until the last reference to this object is released.
     final class Slot: Sendable {
-        private let downloads: Downloads
-        private let customer: Customer
-        private let metrics: ServiceMetrics
+        private let onEnd: @Sendable () -> Void
 
-        fileprivate init(_ downloads: Downloads, _ customer: Customer, _ metrics: ServiceMetrics) {
-            self.downloads = downloads
-            self.customer = customer
-            self.metrics = metrics
-            metrics.beganDownload()
-        }
+        fileprivate init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
 
-        deinit {
-            downloads.end(for: customer)
-            metrics.endedDownload()
-        }
+        deinit { onEnd() }
     }
 
     init(limit: Int, perCustomer: Int = ServiceConfiguration.defaultDownloadsPerCustomer) {
@@ -57,7 +47,12 @@ final class Downloads: Sendable {
             guard state.total < limit else { return .failure(.total) }
             state.counts[customer] = count + 1
             state.total += 1
-            return .success(Slot(self, customer, metrics))
+            metrics.beganDownload()
+            return .success(
+                Slot { [self] in
+                    end(for: customer)
+                    metrics.endedDownload()
+                })
         }
     }
 

@@ -87,35 +87,29 @@ struct NotificationService: Sendable {
     /// The response's status decides whether Apple sends the notification again. If the notification may be accepted
     /// later, such as after the operator corrected the configuration, the status is 503, which isn't a permanent error.
     private func refusal(of jws: [UInt8], for rejection: Rejection) -> Problem {
+        let detail: String
         switch rejection.code {
         case .tooManyUnknownSigners: return Problem(.tooManyUnknownSigners, rejection.detail, retryAfter: 5)
-        case .misconfigured: return Problem(.misconfigured, rejection.detail)
+        case .misconfigured: detail = rejection.detail
         case .outsideValidityPeriod where isAccepted(jws, by: verifier):
-            return Problem(
-                .misconfigured,
+            detail =
                 "the notification was signed later than this service's clock shows; set the clock (\(rejection.detail))"
-            )
         case .wrongApp where isAccepted(jws, by: verifier.ignoringAppAppleID):
-            return Problem(
-                .misconfigured,
-                """
+            detail = """
                 the notification has this app's bundle ID but another Apple ID; correct `appleID` in the policy \
                 (\(rejection.detail))
-                """)
-        case .wrongEnvironment where isFromUnacceptedEnvironment(jws):
-            return Problem(
-                .misconfigured,
                 """
+        case .wrongEnvironment where isFromUnacceptedEnvironment(jws):
+            detail = """
                 the notification's environment isn't configured; add the environment to `environments` \
                 (\(rejection.detail))
-                """)
+                """
         default:
-            return Problem(
-                .nothingVerified, "the notification was rejected: \(rejection.detail)",
-                problems: [
-                    ArtifactProblem(artifact: "signedPayload", code: rejection.code.rawValue, detail: rejection.detail)
-                ])
+            let problem = ArtifactProblem(
+                artifact: "signedPayload", code: rejection.code.rawValue, detail: rejection.detail)
+            return Problem(.nothingVerified, "the notification was rejected: \(rejection.detail)", problems: [problem])
         }
+        return Problem(.misconfigured, detail)
     }
 
     /// Whether a verifier accepts the notification at any time, so that a wrong clock doesn't matter.
@@ -128,15 +122,14 @@ struct NotificationService: Sendable {
         guard let payload = try? UnverifiedJWS(jws).payload else { return false }
         // The environment is in an object. The field with that object has another name in each kind of notification, so
         // look in all objects.
-        var environment: String?
-        for member in payload.members {
+        let names = payload.members.lazy.compactMap { member -> String? in
             guard case .object(let object) = member.value, case .string(let name)? = object["environment"] else {
-                continue
+                return nil
             }
-            environment = environment ?? name
+            return name
         }
-        guard let knownEnvironment = environment.flatMap({ AppStoreEnvironment(rawValue: $0) }) else { return false }
-        return !verifier.trust.environments.contains(knownEnvironment)
+        guard let environment = names.first.flatMap({ AppStoreEnvironment(rawValue: $0) }) else { return false }
+        return !verifier.trust.environments.contains(environment)
     }
 }
 
@@ -183,10 +176,7 @@ struct NotificationRequest {
 
     /// Reads the body. Throws `malformedRequest` if it isn't a notification of version 2.
     init(reading body: Data) throws(Problem) {
-        let fields: Body
-        do {
-            fields = try JSONDecoder().decode(Body.self, from: body)
-        } catch {
+        guard let fields = try? JSONDecoder().decode(Body.self, from: body) else {
             throw Problem(.malformedRequest, "the body must be a JSON object with a string `signedPayload`")
         }
         guard let signedPayload = fields.signedPayload else {

@@ -14,34 +14,23 @@ import TenureStore
 struct PolicyRehearser: Sendable {
     let store: Store
     let policies: ActivePolicy
-
-    /// The result of evaluating all customers.
-    struct Findings: Sendable {
-        /// The counts and examples for the report.
-        let tally: Tally
-        /// Which customers gain or lose something and which promises end, for a publication.
-        let evaluation: PublicationEvaluation
-
-        /// The number of customers who lose something, if promises are kept or if they end.
-        func losing(keepingPromises: Bool) -> Int { keepingPromises ? tally.losingWithPromises : tally.losing }
-    }
+    /// Compares the new policy with the policy in effect, for one customer at a time.
+    let comparison: Comparison
+    /// The number of the publication to which a rollback returns; nil if this isn't a rollback. A rollback also restores
+    /// the promises that later publications ended.
+    let restoringAfter: Int64?
+    /// Whether customers keep the entitlements that they were promised, even if the new policy denies them. A promise is
+    /// a right that an earlier version of the policy gave, stored for the customer.
+    let keepsPromises: Bool
 
     private static let pageSize = 500
 
-    /// Evaluates what the new policy changes for each customer.
-    ///
-    /// - Parameters:
-    ///   - evaluator: Compares the new policy with the policy in effect, for one customer at a time.
-    ///   - restoringAfter: The number of the publication to which a rollback returns; nil if this isn't a rollback. A
-    ///     rollback also restores the promises that later publications ended.
-    ///   - keepingPromises: Whether customers keep the entitlements that they were promised, even if the new policy
-    ///     denies them.
-    func rehearse(
-        by evaluator: PublicationEvaluator, restoringAfter: Int64?, keepingPromises: Bool
-    ) async throws -> Findings {
+    /// Evaluates what the new policy changes for each customer. Returns the counts and examples for the report. Also
+    /// returns which customers gain or lose something and which promises end, for a publication.
+    func rehearse() async throws -> (tally: Tally, evaluation: PublicationEvaluation) {
         var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
         let restored = try await store.read { try $0.restorablePromises(after: restoringAfter) }
-        var tally = Tally(for: evaluator.comparison)
+        var tally = Tally(for: comparison)
         var page = try await store.read({ try $0.customersToEvaluate(after: 0, limit: Self.pageSize) })
         while let last = page.last {
             // Reads the next page while this one is evaluated.
@@ -49,23 +38,20 @@ struct PolicyRehearser: Sendable {
             for row in page {
                 let subject = CustomerToEvaluate(
                     customer: row.customer, isUnbound: row.isUnbound, restored: restored[row.customer.id] ?? [])
-                let result = try evaluator.result(for: subject)
-                evaluation.add(subject, evaluator.impact(on: subject, result, keepingPromises: keepingPromises))
+                let (effects, impact) = try evaluate(subject)
+                evaluation.add(subject, impact)
                 if subject.isUnbound { continue }
-                tally.add(RehearsedCustomer(id: row.customer.publicID, row.customer.evidence), result)
+                tally.add(RehearsedCustomer(id: row.customer.publicID, row.customer.evidence), effects)
             }
             page = try await next
         }
-        return Findings(tally: tally, evaluation: evaluation)
+        return (tally, evaluation)
     }
 
     /// Evaluates the customers who changed since `evaluation`, in several rounds, until few changed customers are left.
     ///
     /// Usually each round takes less time than the previous round, so fewer customers change meanwhile.
-    func catchUp(
-        _ evaluation: PublicationEvaluation, by evaluator: PublicationEvaluator, restoringAfter: Int64?,
-        keepingPromises: Bool
-    ) async throws -> PublicationEvaluation {
+    func catchUp(_ evaluation: PublicationEvaluation) async throws -> PublicationEvaluation {
         var evaluation = evaluation
         for _ in 0..<Self.maximumRounds {
             let position = evaluation.position
@@ -75,10 +61,7 @@ struct PolicyRehearser: Sendable {
                 let customers = try await store.read { transaction -> [CustomerToEvaluate] in
                     try ids.compactMap { try transaction.customerToEvaluate($0, restoringAfter: restoringAfter) }
                 }
-                for subject in customers {
-                    let result = try evaluator.result(for: subject)
-                    evaluation.update(subject, evaluator.impact(on: subject, result, keepingPromises: keepingPromises))
-                }
+                for subject in customers { evaluation.update(subject, try evaluate(subject).impact) }
             }
             if changes.customers.count <= Self.maximumInPublication / 2 { break }
         }
@@ -88,44 +71,33 @@ struct PolicyRehearser: Sendable {
     private static let maximumRounds = 20
     /// How many changed customers a publication evaluates while no other transaction writes: less than a second.
     static let maximumInPublication = 200
-}
 
-/// Evaluates what a new policy changes for one customer, both if the customer's promises are kept and if they end. A
-/// promise is a right that an earlier version of the policy gave, stored for the customer.
-struct PublicationEvaluator: Sendable {
-    /// Compares the new policy with the policy that it replaces.
-    let comparison: Comparison
-    let policies: ActivePolicy
-
-    /// Compares the customer's decisions under both policies. Throws if a promise refers to a version of the policy
-    /// that this process hasn't read yet.
-    func result(for subject: CustomerToEvaluate) throws(Problem) -> CustomerEffects {
-        comparison.customerEffects(
-            on: subject.customer.evidence, promises: try policies.promises(subject.customer.facts.promises),
-            restored: try policies.promises(subject.restored))
-    }
-
-    /// Returns whether the customer gains or loses something, and which of their promises a publication ends. An
+    /// Compares the customer's decisions under both policies, both if the customer's promises are kept and if they end.
+    /// Also returns whether the customer gains or loses something, and which of their promises a publication ends. An
     /// unbound customer (artifacts without proof that they belong to their sender) isn't counted as gaining or losing
     /// anything.
-    func impact(
-        on subject: CustomerToEvaluate, _ customerEffects: CustomerEffects, keepingPromises: Bool
-    ) -> PublicationImpact {
-        let effects = keepingPromises ? customerEffects.ifPromisesAreKept : customerEffects.ifPromisesEnd
+    ///
+    /// Throws if a promise refers to a version of the policy that this process hasn't read yet.
+    func evaluate(
+        _ subject: CustomerToEvaluate
+    ) throws(Problem) -> (effects: CustomerEffects, impact: PublicationImpact) {
+        let promises = subject.customer.facts.promises
+        let customerEffects = comparison.customerEffects(
+            on: subject.customer.evidence, promises: try policies.promises(promises),
+            restored: try policies.promises(subject.restored))
+        let effects = keepsPromises ? customerEffects.ifPromisesAreKept : customerEffects.ifPromisesEnd
         let lost = effects.filter { $0.change == .loses }.map(\.entitlement)
         var impact = PublicationImpact()
         if !subject.isUnbound {
             impact.gains = effects.contains { $0.change == .gains }
             impact.loses = !lost.isEmpty
         }
-        if !keepingPromises {
-            impact.ending = Set(subject.customer.facts.promises.map(\.entitlement)).intersection(lost)
-        }
-        return impact
+        if !keepsPromises { impact.ending = Set(promises.map(\.entitlement)).intersection(lost) }
+        return (customerEffects, impact)
     }
 }
 
-/// The report of a rehearsal, made from the rehearsal's findings.
+/// The report of a rehearsal, made from the rehearsal's tally.
 extension RehearsalAnswer {
     /// The maximum number of examples for each kind of change in a report. The rehearsal may have collected more.
     private static let maximumExamples = 10
@@ -135,10 +107,7 @@ extension RehearsalAnswer {
     /// - Parameters:
     ///   - linted: The linter's findings in the policy.
     ///   - version: The version of the policy with which the new policy was compared.
-    init(
-        _ findings: PolicyRehearser.Findings, linted: [LintFinding], id: String, against version: Int64, at now: Date
-    ) {
-        let tally = findings.tally
+    init(_ tally: Tally, linted: [LintFinding], id: String, against version: Int64, at now: Date) {
         let promised = tally.promisedOnly.sorted { $0.key < $1.key }
         // The entitlements of the policies come first, then the entitlements that only a promise still gives.
         let all = Array(zip(tally.entitlements, tally.byEntitlement)) + promised.map { ($0.key, $0.value) }
@@ -168,11 +137,6 @@ extension RehearsalAnswer {
                 originalPurchaseDate: example.originalPurchaseDate?.rfc3339,
                 before: Answer(example.before ?? example.now), now: Answer(example.now))
         }
-    }
-
-    /// The report as JSON with sorted keys, so that equal reports have equal bytes.
-    var encoded: [UInt8] {
-        get throws { [UInt8](try JSONEncoder.sorted.encode(self)) }
     }
 }
 

@@ -23,9 +23,7 @@ struct TrialRoute: Sendable {
         try await policies.refresh()
         let (name, trial) = try trial(named: context.parameters.get("entitlement") ?? "")
         let id = try Self.id(in: try await request.json(upTo: Self.bodySize, in: context))
-        let answer = try await policies.upToDate {
-            try await begin(id, of: trial, named: name, for: token, now: now)
-        }
+        let answer = try await policies.upToDate { try await begin(id, of: trial, named: name, for: token, now: now) }
         return .json(capacity: 128) { $0.value(answer) }
     }
 
@@ -43,10 +41,7 @@ struct TrialRoute: Sendable {
 
     /// Reads the session's ID from the body.
     private static func id(in body: Data) throws(Problem) -> String {
-        let id: String
-        do {
-            id = try JSONDecoder().decode(TrialRequest.self, from: body).id
-        } catch {
+        guard let id = try? JSONDecoder().decode(TrialRequest.self, from: body).id else {
             throw Problem(.malformedRequest, "the body must be a JSON object with a string `id`")
         }
         // Bytes are limited too, because a character may have any number of them.

@@ -33,14 +33,12 @@ extension ServiceConfiguration {
         var sender = try WebhookSender(resolver: webhookDelivery.resolver, trustRoots: webhookDelivery.trustRoots)
         sender.timeouts = webhookDelivery.timeouts
         metrics.register(endpoints: webhooks.map(\.name))
-        var workers: [EndpointWorker] = []
-        for webhook in webhooks {
-            guard let target = try? WebhookTarget(webhook.url, allowsPrivate: webhook.allowsPrivate) else { continue }
-            workers.append(
-                EndpointWorker(
-                    webhook: webhook, target: target, sender: sender, store: store, bundleID: policy.app.bundleID,
-                    concurrency: webhookSettings.concurrency, schedule: webhookDelivery.schedule, now: now,
-                    interval: webhookDelivery.interval, metrics: metrics, logger: logger))
+        let workers = webhooks.compactMap { webhook -> EndpointWorker? in
+            guard let target = try? WebhookTarget(webhook.url, allowsPrivate: webhook.allowsPrivate) else { return nil }
+            return EndpointWorker(
+                webhook: webhook, target: target, sender: sender, store: store, bundleID: policy.app.bundleID,
+                concurrency: webhookSettings.concurrency, schedule: webhookDelivery.schedule, now: now,
+                interval: webhookDelivery.interval, metrics: metrics, logger: logger)
         }
         let entitlementChanges = EntitlementChangeService(
             entitlementComparer: entitlementComparer, store: store,

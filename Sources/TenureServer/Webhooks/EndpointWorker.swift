@@ -102,12 +102,9 @@ struct EndpointWorker: Sendable {
     /// Sends a message, and stores and logs the result. Returns whether the message was delivered.
     private func attempt(_ delivery: Delivery) async -> Bool {
         let body = delivery.message.body(app: bundleID)
-        let answer = await sender.send(
-            body,
-            headers: [
-                (WebhookSignature.header, WebhookSignature.text(of: body, at: now(), secrets: webhook.secrets)),
-                (WebhookSignature.eventHeader, delivery.message.event),
-            ], to: target, attempt: delivery.attempt)
+        let headers = WebhookSignature.headers(
+            of: body, event: delivery.message.event, at: now(), secrets: webhook.secrets)
+        let answer = await sender.send(body, headers: headers, to: target, attempt: delivery.attempt)
         let outcome = outcome(of: delivery, answer)
         do {
             try await store.write(at: now()) { try $0.recordAttempt(of: delivery, outcome) }

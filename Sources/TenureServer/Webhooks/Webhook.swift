@@ -126,10 +126,7 @@ extension Webhook {
             json.field("time", Date())
             json.field("app", ifPresent: bundleID)
         }
-        let headers = [
-            (WebhookSignature.header, WebhookSignature.text(of: json, at: Date(), secrets: secrets)),
-            (WebhookSignature.eventHeader, event),
-        ]
+        let headers = WebhookSignature.headers(of: json, event: event, at: Date(), secrets: secrets)
         switch await (try WebhookSender()).send(json, headers: headers, to: target) {
         case .status(let status, _) where (200..<300).contains(status):
             return (true, "delivered: the endpoint answered \(status)")

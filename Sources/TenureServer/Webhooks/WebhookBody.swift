@@ -34,10 +34,10 @@ extension StoredMessage {
 /// The signature of a webhook message, HMAC-SHA256 over the time and the body. The signature proves to the developer's
 /// server that the service sent the message, and when.
 enum WebhookSignature {
-    /// The name of the header with the signature.
-    static let header = "Tenure-Signature"
-    /// The name of the header with the message's ID, which is the same in every attempt.
-    static let eventHeader = "Tenure-Event-ID"
+    /// Returns the headers of a message: its signature, and its ID `event`, which is the same in every attempt.
+    static func headers(of body: [UInt8], event: String, at date: Date, secrets: [String]) -> [(String, String)] {
+        [("Tenure-Signature", text(of: body, at: date, secrets: secrets)), ("Tenure-Event-ID", event)]
+    }
 
     /// Returns the value of the header with the signature, `t=<seconds since 1970>,v1=<hexadecimal>`, with one `v1` for
     /// each secret.
