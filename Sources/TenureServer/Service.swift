@@ -80,16 +80,20 @@ struct TenureService: Sendable {
         ActivePersonas(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
     }
 
+    private func notificationService(verifier: AppStoreVerifier) -> NotificationService {
+        NotificationService(
+            verifier: verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
+            metrics: metrics)
+    }
+
     /// Makes the jobs that fetch histories and missed notifications from the App Store; nil if there is no key for the
     /// App Store Server API.
     func appStoreJobs(logger: Logger) throws(ServiceError) -> AppStoreJobs? {
         guard let client = try appStoreClient(logger: logger) else { return nil }
         let histories = HistoryBackfill(client: client, store: store, policies: policies, now: configuration.now)
-        let receiver = NotificationService(
-            verifier: client.verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
-            metrics: metrics)
         let notifications = MissedNotifications(
-            client: client, store: store, notifications: receiver, logger: logger, now: configuration.now)
+            client: client, store: store, notifications: notificationService(verifier: client.verifier), logger: logger,
+            now: configuration.now)
         return (histories.runner(idle: configuration.appStoreIdle, logger: logger), notifications)
     }
 
@@ -116,47 +120,40 @@ struct TenureService: Sendable {
     /// Creates all routes of one app, with their handlers and middleware.
     func router() throws(ServiceError) -> Router<ServiceContext> {
         // The handlers.
+        let now = configuration.now
         let sync = try syncService()
-        let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now, metrics: metrics)
+        let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: now, metrics: metrics)
         let access = CustomerAccess(
             accessTokenKey: accessTokenKey, acceptedRealms: AcceptedRealms(configuration.anchors))
         let customerRoute = CustomerRoute(
-            store: store, policies: policies, access: access, personas: personas, now: configuration.now,
-            metrics: metrics, lookUp: store.database.lookUpNow)
-        let notifications = NotificationRoute(
-            service: NotificationService(
-                verifier: sync.verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
-                metrics: metrics), now: configuration.now)
-        let trials = TrialRoute(
-            store: store, policies: policies, access: access, personas: personas, now: configuration.now)
+            store: store, policies: policies, access: access, personas: personas, now: now, metrics: metrics,
+            lookUp: store.database.lookUpNow)
+        let notifications = NotificationRoute(service: notificationService(verifier: sync.verifier), now: now)
+        let trials = TrialRoute(store: store, policies: policies, access: access, personas: personas, now: now)
         let content = ContentRoute(
             delivery: content, access: access, contentAccess: ContentAccess(store: store, policies: policies),
-            personas: personas, now: configuration.now, metrics: metrics)
-        let products = ProductsRoute(policies: policies)
-        let keys = SigningKeysRoute(keys: signingKeys, now: configuration.now)
+            personas: personas, now: now, metrics: metrics)
         let health = HealthRoutes(store: store)
-
         let metricsRoute = MetricsRoute(
             sources: [metricsSource(of: nil)], access: configuration.metrics,
-            adminKey: AdminKey(configuration.adminKey), now: configuration.now)
+            adminKey: AdminKey(configuration.adminKey), now: now)
         let description = try OpenAPIDocument.json()
 
         let router = configuration.emptyRouter(metrics)
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
-        router.get("v1/products", use: products.respond)
+        router.get("v1/products", use: ProductsRoute(policies: policies).respond)
         router.get("v1/content", use: content.list)
         router.get("v1/content/:digest", use: content.download)
         router.post("v1/trials/:entitlement/sessions", use: trials.respond)
         router.post(NotificationRoute.path, use: notifications.respond)
-        router.get(SigningKeysRoute.path, use: keys.respond)
+        router.get(SigningKeysRoute.path, use: SigningKeysRoute(keys: signingKeys, now: now).respond)
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
         // If a call of the admin API to the App Store fails, the response of the admin API says why. So the log doesn't
         // have to.
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
-        let appStore = try appStoreClient(logger: silent)
-        addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
+        addAdminRoutes(to: router, verifier: sync.verifier, appStore: try appStoreClient(logger: silent))
         // Only a service with several apps has these routes. In a service with one app, the response is an error that
         // says so.
         router.get(AppsHandlers.listPath, use: AppsHandlers.refuse)

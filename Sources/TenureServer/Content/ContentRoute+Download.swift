@@ -242,3 +242,85 @@ final class ContentFile: Sendable {
 
 // The method of `ContentFile` hides the system's function of the same name.
 private func systemOpen(_ path: String, _ flags: CInt) -> CInt { open(path, flags) }
+
+/// Counts and limits the downloads in progress. Downloads may use only a share of the connections, so that many
+/// downloads don't block syncs, notifications and health checks.
+final class Downloads: Sendable {
+    private let state = Locked(State())
+    private let limit: Int
+    private let limitPerCustomer: Int
+
+    private struct State {
+        var counts: [Customer: Int] = [:]
+        var total = 0
+    }
+
+    /// A customer of one app.
+    struct Customer: Hashable {
+        /// The ID of the app's database.
+        let databaseID: [UInt8]
+        /// The row ID of the customer in that database.
+        let number: Int64
+    }
+
+    /// One download in progress. The download is counted until the last reference to this object is released.
+    final class Slot: Sendable {
+        private let onEnd: @Sendable () -> Void
+
+        fileprivate init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
+
+        deinit { onEnd() }
+    }
+
+    init(limit: Int, perCustomer: Int = ServiceConfiguration.defaultDownloadsPerCustomer) {
+        self.limit = max(1, limit)
+        limitPerCustomer = perCustomer
+    }
+
+    /// Begins a download if the limits allow it, and returns its slot, which counts the download until it is released.
+    /// Otherwise returns the limit that was reached.
+    ///
+    /// - Parameter metrics: The metrics of the customer's app, which count the download.
+    func begin(for customer: Customer, _ metrics: ServiceMetrics) -> Result<Slot, DownloadRejection> {
+        state.withLock { state in
+            let count = state.counts[customer, default: 0]
+            guard count < limitPerCustomer else { return .failure(.customer) }
+            guard state.total < limit else { return .failure(.total) }
+            state.counts[customer] = count + 1
+            state.total += 1
+            metrics.beganDownload()
+            return .success(
+                Slot { [self] in
+                    end(for: customer)
+                    metrics.endedDownload()
+                })
+        }
+    }
+
+    private func end(for customer: Customer) {
+        state.withLock { state in
+            state.total -= 1
+            let count = state.counts[customer, default: 1] - 1
+            state.counts[customer] = count > 0 ? count : nil
+        }
+    }
+}
+
+extension DownloadRejection {
+    /// The response to the client.
+    var problem: Problem {
+        switch self {
+        case .customer:
+            Problem(
+                .tooManyRequests,
+                "this customer has the maximum number of downloads in progress; wait until a download ends",
+                retryAfter: 5)
+        case .total: Problem(.busy, "too many downloads are in progress; try again", retryAfter: 10)
+        }
+    }
+}
+
+extension ServiceConfiguration {
+    /// Creates the counter of downloads, which may use half of the connections.
+    var downloads: Downloads { Downloads(limit: connectionLimit / 2, perCustomer: downloadsPerCustomer) }
+}

@@ -99,14 +99,12 @@ struct HostResolver: Sendable {
         var next = list
         while let entry = next?.pointee {
             next = entry.ai_next
-            guard let address = entry.ai_addr else { continue }
+            guard let address = UnsafeRawPointer(entry.ai_addr) else { continue }
             switch entry.ai_family {
             case AF_INET where Int(entry.ai_addrlen) >= MemoryLayout<sockaddr_in>.size:
-                let raw = UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self)
-                addresses.append(SocketAddress(raw, host: host))
+                addresses.append(SocketAddress(address.loadUnaligned(as: sockaddr_in.self), host: host))
             case AF_INET6 where Int(entry.ai_addrlen) >= MemoryLayout<sockaddr_in6>.size:
-                let raw = UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self)
-                addresses.append(SocketAddress(raw, host: host))
+                addresses.append(SocketAddress(address.loadUnaligned(as: sockaddr_in6.self), host: host))
             default: continue
             }
         }
