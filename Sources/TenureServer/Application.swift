@@ -282,9 +282,7 @@ struct SecretReloading: Service {
 
     /// Ignores SIGHUP until this service runs, because by default the signal ends the process. At a terminal, the
     /// signal isn't ignored.
-    static func ignoreSignalUntilRunning() {
-        if !hasTerminal { signal(SIGHUP, SIG_IGN) }
-    }
+    static func ignoreSignalUntilRunning() { if !hasTerminal { signal(SIGHUP, SIG_IGN) } }
 
     /// Whether a person started the process at a terminal.
     static let hasTerminal = isatty(STDIN_FILENO) == 1
@@ -298,18 +296,15 @@ struct SecretReloading: Service {
                 logger.info("SIGHUP has no effect, because neither a TLS certificate nor a bucket is configured")
             }
             certificate?.reload(metrics, logger)
-            if let bucket { reload(bucket) }
-        }
-    }
-
-    private func reload(_ bucket: S3Links) {
-        do throws(ServiceError) {
-            try bucket.reload()
-            logger.info("reloaded the secrets of the bucket")
-        } catch {
-            logger.error(
-                "the new secrets of the bucket are invalid; the previous ones stay in use",
-                metadata: ["detail": "\(error.description)"])
+            guard let bucket else { continue }
+            do throws(ServiceError) {
+                try bucket.reload()
+                logger.info("reloaded the secrets of the bucket")
+            } catch {
+                logger.error(
+                    "the new secrets of the bucket are invalid; the previous ones stay in use",
+                    metadata: ["detail": "\(error.description)"])
+            }
         }
     }
 }

@@ -48,12 +48,11 @@ extension ServiceConfiguration {
     var findingOfDatabase: ServiceError? {
         // Whether a database exists on a server is found only when the service opens the database.
         guard let databaseFile else { return nil }
-        let exists = hasDatabase
-        if createsDatabase {
-            guard exists else { return nil }
+        if hasDatabase {
+            guard createsDatabase else { return nil }
             return .database("the database `\(databaseFile)` exists already; start without `--new-database`")
         }
-        guard !exists, hasSigningKey else { return nil }
+        guard !createsDatabase, hasSigningKey else { return nil }
         let copy = SQLiteDatabase.savedCopy(of: databaseFile)
         let remedy = copy.map { "`tenure database restore --database \(databaseFile) \($0)`" }
         return .database(

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 
 /// Why a request to the App Store failed.
-enum AppStoreFailure: Error, Sendable, Hashable {
+enum AppStoreFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The App Store responded with a status other than 2xx.
     case refused(AppStoreRefusal)
     /// The App Store rejected the key twice, the second time with a new token.
@@ -81,9 +81,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     var isUnknownID: Bool {
         if case .refused(let refusal) = self { refusal.code?.isUnknownID == true } else { false }
     }
-}
 
-extension AppStoreFailure: CustomStringConvertible {
     var description: String {
         switch self {
         case .refused(let refusal):

@@ -89,8 +89,6 @@ struct HTTPTransport: Service {
                 }
                 return answer
             }
-        } catch let failure as AppStoreFailure {
-            throw failure
         } catch {
             throw failure(error)
         }
@@ -116,8 +114,9 @@ struct HTTPTransport: Service {
             body: Array(body.readableBytesView))
     }
 
-    /// Turns an error of the HTTP client into a failure.
+    /// Turns any error into a failure.
     private func failure(_ error: any Error) -> AppStoreFailure {
+        if let failure = error as? AppStoreFailure { return failure }
         if Task.isCancelled || error is CancellationError { return .canceled }
         if error is NIOTooManyBytesError { return .tooLarge(limit: Self.maximumAnswerSize) }
         switch error as? HTTPClientError {

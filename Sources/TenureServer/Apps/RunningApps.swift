@@ -79,8 +79,7 @@ final class RunningApps: Sendable {
     /// keeps them.
     func metrics(of name: String) -> ServiceMetrics {
         state.withLock { state in
-            if let metrics = state.metrics[name] { return metrics }
-            let metrics = ServiceMetrics()
+            let metrics = state.metrics[name] ?? ServiceMetrics()
             state.metrics[name] = metrics
             return metrics
         }

@@ -122,9 +122,7 @@ extension Setting.Kind {
         }
     }
 
-    var isList: Bool {
-        if case .list = self { true } else { false }
-    }
+    var isList: Bool { if case .list = self { true } else { false } }
 
     /// Returns a value from a configuration file in `folder`. A relative path is relative to that folder, so the folder
     /// is put before it. Other values are returned as they are.

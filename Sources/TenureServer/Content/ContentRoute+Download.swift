@@ -26,15 +26,8 @@ extension ContentRoute {
         let answer = representation.answer(to: request)
         // The response to HEAD has no body, so it isn't counted as a download.
         guard let range = answer.bytes, request.method == .get else { return answer.response }
-        let slot: Downloads.Slot
-        do throws(DownloadRejection) {
-            slot = try delivery.downloads.begin(
-                for: .init(databaseID: contentAccess.store.databaseID, number: customer.id), metrics
-            ).get()
-        } catch {
-            metrics.rejectedDownload(error)
-            throw error.problem
-        }
+        let slot = try delivery.downloads.begin(
+            for: .init(databaseID: contentAccess.store.databaseID, number: customer.id), metrics)
         var response = answer.response
         let download = Download(file: file, range: range, slot: slot, metrics: metrics)
         response.body = download.body(through: context.channel)
@@ -278,22 +271,26 @@ final class Downloads: Sendable {
     }
 
     /// Begins a download if the limits allow it, and returns its slot, which counts the download until it is released.
-    /// Otherwise returns the limit that was reached.
+    /// Otherwise throws the response to the client.
     ///
-    /// - Parameter metrics: The metrics of the customer's app, which count the download.
-    func begin(for customer: Customer, _ metrics: ServiceMetrics) -> Result<Slot, DownloadRejection> {
-        state.withLock { state in
+    /// - Parameter metrics: The metrics of the customer's app, which count the download or its rejection.
+    func begin(for customer: Customer, _ metrics: ServiceMetrics) throws(Problem) -> Slot {
+        let rejection = state.withLock { state -> DownloadRejection? in
             let count = state.counts[customer, default: 0]
-            guard count < limitPerCustomer else { return .failure(.customer) }
-            guard state.total < limit else { return .failure(.total) }
+            guard count < limitPerCustomer else { return .customer }
+            guard state.total < limit else { return .total }
             state.counts[customer] = count + 1
             state.total += 1
-            metrics.beganDownload()
-            return .success(
-                Slot { [self] in
-                    end(for: customer)
-                    metrics.endedDownload()
-                })
+            return nil
+        }
+        if let rejection {
+            metrics.rejectedDownload(rejection)
+            throw rejection.problem
+        }
+        metrics.beganDownload()
+        return Slot { [self] in
+            end(for: customer)
+            metrics.endedDownload()
         }
     }
 

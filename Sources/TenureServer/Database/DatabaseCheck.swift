@@ -31,8 +31,7 @@ package struct DatabaseCheck {
     ///   - progress: Called with the number of customers checked so far, and of all customers.
     ///   - report: Called with each finding.
     package static func run(
-        on store: Store, trust: TrustConfiguration,
-        progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
+        on store: Store, trust: TrustConfiguration, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
     ) async throws(StoreError) -> Outcome {
         try await store.database.read { session throws(StoreError) in

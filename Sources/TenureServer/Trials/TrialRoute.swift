@@ -21,22 +21,17 @@ struct TrialRoute: Sendable {
         let now = now()
         let token = try access.token(of: request, now: now)
         try await policies.refresh()
-        let (name, trial) = try trial(named: context.parameters.get("entitlement") ?? "")
-        let id = try Self.id(in: try await request.json(upTo: Self.bodySize, in: context))
-        let answer = try await policies.upToDate { try await begin(id, of: trial, named: name, for: token, now: now) }
-        return .json(capacity: 128) { $0.value(answer) }
-    }
-
-    /// Returns the entitlement with this name in the path, and its trial.
-    private func trial(named name: String) throws(Problem) -> (String, Trial) {
-        let name = name.removingPercentEncoding ?? name
+        let encodedName = context.parameters.get("entitlement") ?? ""
+        let name = encodedName.removingPercentEncoding ?? encodedName
         guard let trial = policies.current.entitlement(named: name)?.trial else {
             throw Problem(
                 .notFound,
                 "the policy has no trial of this entitlement; check the entitlement's name, or add its `trial` to the policy"
             )
         }
-        return (name, trial)
+        let id = try Self.id(in: try await request.json(upTo: Self.bodySize, in: context))
+        let answer = try await policies.upToDate { try await begin(id, of: trial, named: name, for: token, now: now) }
+        return .json(capacity: 128) { $0.value(answer) }
     }
 
     /// Reads the session's ID from the body.

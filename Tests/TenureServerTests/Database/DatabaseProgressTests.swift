@@ -32,8 +32,8 @@ import Testing
             #expect(lines.all.joined().count { $0 == UInt8(ascii: "\n") } == count)
 
             let rebuilt = Collected<[Int64]>()
-            let outcome = try await DatabaseRebuild(of: store, trust: trust).run(
-                isTrial: true, progress: { rebuilt.append([$0, $1]) }, report: { _ in })
+            let outcome = try await DatabaseRebuild.run(
+                on: store, trust: trust, isTrial: true, progress: { rebuilt.append([$0, $1]) }, report: { _ in })
             // One batch has up to 64 customers.
             #expect(rebuilt.all == [[total, total]])
             #expect(outcome == .init(customers: living, changed: 0, stopped: 0))
