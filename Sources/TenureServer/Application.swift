@@ -60,13 +60,12 @@ public func serve(
 /// Runs several apps. On SIGHUP, and after `POST /v1/admin/apps/reload`, `reread` reads the configuration of the apps
 /// again. That request needs the admin key at the top level of the configuration.
 package func serve(
-    _ apps: AppsConfiguration, reread: AppsReading.Reader?, logger: Logger,
+    _ apps: AppsConfiguration, reread: AppsReader?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
     OpenFiles.raiseLimit()
     SecretReloading.ignoreSignalUntilRunning()
-    let application = try await buildApplication(
-        apps, reread: reread, logger: logger, onServerRunning: onServerRunning)
+    let application = try await buildApplication(apps, reread: reread, logger: logger, onServerRunning: onServerRunning)
     try await run(application, apps.common, logger: logger)
 }
 
@@ -92,7 +91,7 @@ private func run(
 /// requests below the app's path to the app. Apps that can't start yet are started later, but at least one app must
 /// start now.
 func buildApplication(
-    _ apps: AppsConfiguration, reread: AppsReading.Reader? = nil, logger: Logger = Logger(label: "tenure"),
+    _ apps: AppsConfiguration, reread: AppsReader? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) -> some ApplicationProtocol {
     if let mistake = apps.mistake { throw mistake }
@@ -124,9 +123,8 @@ extension TenureService {
     ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
         let routes = if let router { router } else { try self.router() }
         let certificate = try configuration.serverCertificate()
-        var services = databaseServices(logger: logger) + (try configuredServices(logger: logger))
-        services.append(
-            SecretReloading(certificate: certificate, bucket: content?.s3, metrics: metrics, logger: logger))
+        let reloading = SecretReloading(certificate: certificate, bucket: content?.s3, metrics: metrics, logger: logger)
+        let services = databaseServices(logger: logger) + (try configuredServices(logger: logger)) + [reloading]
         return try configuration.application(
             routes.responder(), metrics, certificate, services: services, logger: logger,
             onServerRunning: onServerRunning)
@@ -137,10 +135,8 @@ extension TenureService {
     func databaseServices(logger: Logger) -> [any Service] {
         let watch = DatabaseWatch(store: store, logger: logger)
         return [
-            DatabaseClosing(store: store, metrics: metrics, watch: watch, logger: logger),
-            watch,
-            LeftoverRemoval(store: store, now: configuration.now, logger: logger),
-            LogClearing(store: store),
+            DatabaseClosing(store: store, metrics: metrics, watch: watch, logger: logger), watch,
+            LeftoverRemoval(store: store, now: configuration.now, logger: logger), LogClearing(store: store),
         ]
     }
 
@@ -158,7 +154,9 @@ extension TenureService {
         {
             services += [webhooks.entitlementChanges, webhooks.deliveries]
         }
-        return services + (try appStoreServices(logger: logger))
+        // Services end in reverse order, so the transport ends after the jobs that send requests through it.
+        if let jobs = try appStoreJobs(logger: logger) { services += [http, jobs.histories, jobs.notifications] }
+        return services
     }
 
     /// Warns if the policy file isn't the policy in effect, and if there is a copy of a database file that was
@@ -189,16 +187,15 @@ extension ServiceConfiguration {
 
     /// Creates the server with this configuration's address and limits, and with `certificate`.
     fileprivate func application<Responder: HTTPResponder>(
-        _ responder: Responder, _ metrics: ServiceMetrics, _ certificate: ServerCertificate?,
-        services: [any Service], logger: Logger,
-        onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
+        _ responder: Responder, _ metrics: ServiceMetrics, _ certificate: ServerCertificate?, services: [any Service],
+        logger: Logger, onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<Responder> where Responder.Context == ServiceContext {
         // Each connection gets a handler that checks the heads of requests, and a handler that enforces timeouts and
         // limits.
         let (timeouts, limits) = (timeouts, limits)
         let connections = Connections(
-            limit: connectionLimit, limitPerAddress: limits.connectionsPerAddress,
-            proxies: proxies, bodyWindow: timeouts.body
+            limit: connectionLimit, limitPerAddress: limits.connectionsPerAddress, proxies: proxies,
+            bodyWindow: timeouts.body
         ) { metrics.closedForRoom(in: $0) }
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
@@ -207,8 +204,7 @@ extension ServiceConfiguration {
                     ConnectionHandler(timeouts, bodyRate: limits.bodyRate, connections: connections) {
                         metrics.closedSlowClient(at: $0)
                     },
-                ],
-                idleTimeout: .seconds(Int64(timeouts.idle))))
+                ], idleTimeout: .seconds(Int64(timeouts.idle))))
         var server = plain
         if let certificate {
             do {
@@ -219,16 +215,13 @@ extension ServiceConfiguration {
         }
         BodyBudget.process.allow(bodiesOf: limits.bodySize)
         return Application(
-            responder: responder,
-            server: server,
+            responder: responder, server: server,
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: nil, backlog: 1024,
                 availableConnectionsDelegate: connections),
             // The server completes its requests and ends before these services end.
-            services: services,
-            onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },
-            eventLoopGroupProvider: .shared(eventLoops),
-            logger: logger)
+            services: services, onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },
+            eventLoopGroupProvider: .shared(eventLoops), logger: logger)
     }
 }
 
@@ -257,12 +250,10 @@ private struct DatabaseClosing: Service {
                 metadata: ["requests": .stringConvertible(requests)])
         }
         // A separate task closes the database, because this task is canceled after the shutdown timeout.
-        let (store, watch) = (store, watch)
-        let closing = Task {
+        try await Task { [store, watch] in
             await watch.check()
             try await store.close()
-        }
-        try await closing.value
+        }.value
     }
 }
 
@@ -276,6 +267,44 @@ extension ServiceError {
             self = .cannotListen(
                 host: host, port: port, detail: String(cString: strerror(error.errnoCode)).lowercased())
         default: self.init(wrapping: error)
+        }
+    }
+}
+
+/// Reloads the TLS certificate, and the secrets of the S3 bucket that has the content, on SIGHUP, until the service
+/// ends. If neither is configured, the signal has no effect, except at a terminal: there, the signal means that the
+/// terminal was closed, and ends the process.
+struct SecretReloading: Service {
+    let certificate: ServerCertificate?
+    let bucket: S3Links?
+    let metrics: ServiceMetrics
+    let logger: Logger
+
+    /// Ignores SIGHUP until this service runs, because by default the signal ends the process. At a terminal, the
+    /// signal isn't ignored.
+    static func ignoreSignalUntilRunning() { if !hasTerminal { signal(SIGHUP, SIG_IGN) } }
+
+    /// Whether a person started the process at a terminal.
+    static let hasTerminal = isatty(STDIN_FILENO) == 1
+
+    func run() async throws {
+        certificate?.report(to: metrics)
+        let hasEffect = certificate != nil || bucket != nil
+        if !hasEffect, Self.hasTerminal { return try await gracefulShutdown() }
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            if !hasEffect {
+                logger.info("SIGHUP has no effect, because neither a TLS certificate nor a bucket is configured")
+            }
+            certificate?.reload(metrics, logger)
+            guard let bucket else { continue }
+            do throws(ServiceError) {
+                try bucket.reload()
+                logger.info("reloaded the secrets of the bucket")
+            } catch {
+                logger.error(
+                    "the new secrets of the bucket are invalid; the previous ones stay in use",
+                    metadata: ["detail": "\(error.description)"])
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ struct TenureService: Sendable {
     let configuration: ServiceConfiguration
     let metrics: ServiceMetrics
     /// The transport for the App Store; connections are opened by the first call.
-    private let http = HTTPTransport()
+    let http = HTTPTransport()
     /// The transport that the service uses: `http`, or the replacement of a test.
     private let transport: AppStoreTransport
 
@@ -80,11 +80,10 @@ struct TenureService: Sendable {
         ActivePersonas(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
     }
 
-    /// The services that use the App Store Server API; empty if there is no key for that API. Services end in reverse
-    /// order. The transport comes first, so it ends after the jobs that send requests through it.
-    func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
-        guard let jobs = try appStoreJobs(logger: logger) else { return [] }
-        return [http, jobs.histories, jobs.notifications]
+    private func notificationService(verifier: AppStoreVerifier) -> NotificationService {
+        NotificationService(
+            verifier: verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
+            metrics: metrics)
     }
 
     /// Makes the jobs that fetch histories and missed notifications from the App Store; nil if there is no key for the
@@ -92,13 +91,10 @@ struct TenureService: Sendable {
     func appStoreJobs(logger: Logger) throws(ServiceError) -> AppStoreJobs? {
         guard let client = try appStoreClient(logger: logger) else { return nil }
         let histories = HistoryBackfill(client: client, store: store, policies: policies, now: configuration.now)
-        let receiver = NotificationService(
-            verifier: client.verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
-            metrics: metrics)
-        return AppStoreJobs(
-            histories: histories.runner(idle: configuration.appStoreIdle, logger: logger),
-            notifications: MissedNotifications(
-                client: client, store: store, notifications: receiver, logger: logger, now: configuration.now))
+        let notifications = MissedNotifications(
+            client: client, store: store, notifications: notificationService(verifier: client.verifier), logger: logger,
+            now: configuration.now)
+        return (histories.runner(idle: configuration.appStoreIdle, logger: logger), notifications)
     }
 
     /// Makes the client of the App Store Server API; nil if there is no key for that API.
@@ -116,60 +112,48 @@ struct TenureService: Sendable {
     /// - Parameter app: The label of the app's metrics; nil in a service with one app, which needs none.
     func metricsSource(of app: String?) -> MetricsSource {
         MetricsSource(
-            app: app, metrics: metrics, store: store, database: configuration.databaseFile,
-            signingKeys: signingKeys, webhooks: configuration.webhooks.map(\.name),
+            app: app, metrics: metrics, store: store, database: configuration.databaseFile, signingKeys: signingKeys,
+            webhooks: configuration.webhooks.map(\.name),
             environments: configuration.appStore.map { _ in Array(configuration.anchors.keys) })
     }
 
     /// Creates all routes of one app, with their handlers and middleware.
     func router() throws(ServiceError) -> Router<ServiceContext> {
         // The handlers.
+        let now = configuration.now
         let sync = try syncService()
-        let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now, metrics: metrics)
+        let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: now, metrics: metrics)
         let access = CustomerAccess(
             accessTokenKey: accessTokenKey, acceptedRealms: AcceptedRealms(configuration.anchors))
         let customerRoute = CustomerRoute(
-            store: store, policies: policies, access: access, personas: personas, now: configuration.now,
-            metrics: metrics, lookUp: store.database.lookUpNow)
-        let notifications = NotificationRoute(
-            service: NotificationService(
-                verifier: sync.verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
-                metrics: metrics),
-            now: configuration.now)
-        let trials = TrialRoute(
-            store: store, policies: policies, access: access, personas: personas, now: configuration.now)
-        let contentAccess = ContentAccess(store: store, policies: policies)
+            store: store, policies: policies, access: access, personas: personas, now: now, metrics: metrics,
+            lookUp: store.database.lookUpNow)
+        let notifications = NotificationRoute(service: notificationService(verifier: sync.verifier), now: now)
+        let trials = TrialRoute(store: store, policies: policies, access: access, personas: personas, now: now)
         let content = ContentRoute(
-            delivery: content, access: access, contentAccess: contentAccess, personas: personas,
-            now: configuration.now)
-        let downloads = DownloadRoute(
-            delivery: self.content, acceptedRealms: access.acceptedRealms, contentAccess: contentAccess,
-            personas: personas, now: configuration.now, metrics: metrics)
-        let products = ProductsRoute(policies: policies)
-        let keys = SigningKeysRoute(keys: signingKeys, now: configuration.now)
+            delivery: content, access: access, contentAccess: ContentAccess(store: store, policies: policies),
+            personas: personas, now: now, metrics: metrics)
         let health = HealthRoutes(store: store)
-
         let metricsRoute = MetricsRoute(
             sources: [metricsSource(of: nil)], access: configuration.metrics,
-            adminKey: AdminKey(configuration.adminKey), now: configuration.now)
+            adminKey: AdminKey(configuration.adminKey), now: now)
         let description = try OpenAPIDocument.json()
 
         let router = configuration.emptyRouter(metrics)
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
-        router.get("v1/products", use: products.respond)
-        router.get("v1/content", use: content.respond)
-        router.get("v1/content/:digest", use: downloads.respond)
+        router.get("v1/products", use: ProductsRoute(policies: policies).respond)
+        router.get("v1/content", use: content.list)
+        router.get("v1/content/:digest", use: content.download)
         router.post("v1/trials/:entitlement/sessions", use: trials.respond)
         router.post(NotificationRoute.path, use: notifications.respond)
-        router.get(SigningKeysRoute.path, use: keys.respond)
+        router.get(SigningKeysRoute.path, use: SigningKeysRoute(keys: signingKeys, now: now).respond)
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
         // If a call of the admin API to the App Store fails, the response of the admin API says why. So the log doesn't
         // have to.
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
-        let appStore = try appStoreClient(logger: silent)
-        addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
+        addAdminRoutes(to: router, verifier: sync.verifier, appStore: try appStoreClient(logger: silent))
         // Only a service with several apps has these routes. In a service with one app, the response is an error that
         // says so.
         router.get(AppsHandlers.listPath, use: AppsHandlers.refuse)

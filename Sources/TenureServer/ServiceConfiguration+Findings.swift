@@ -12,11 +12,7 @@ extension ServiceConfiguration {
     private var findingsExceptKeys: [ServiceError] {
         var findings = mistakes
         if let certificateFiles {
-            do {
-                _ = try certificateFiles.contents(now: now())
-            } catch {
-                findings.append(error)
-            }
+            findings.append(errorOf: { () throws(ServiceError) in _ = try certificateFiles.contents(now: now()) })
         }
         // A database server is contacted only when the service starts.
         if databaseFile != nil {
@@ -35,11 +31,9 @@ extension ServiceConfiguration {
             }
         }
         if let appStore {
-            do {
+            findings.append(errorOf: { () throws(ServiceError) in
                 _ = try AppStoreCredentials(appStore, bundleID: policy.app.bundleID)
-            } catch {
-                findings.append(error)
-            }
+            })
         }
         if let content, content.mistakes.isEmpty { findings += content.findings }
         if let keysFolder { findings += Self.folderFinding(keysFolder, for: keysFolder) }
@@ -54,12 +48,11 @@ extension ServiceConfiguration {
     var findingOfDatabase: ServiceError? {
         // Whether a database exists on a server is found only when the service opens the database.
         guard let databaseFile else { return nil }
-        let exists = hasDatabase
-        if createsDatabase {
-            guard exists else { return nil }
+        if hasDatabase {
+            guard createsDatabase else { return nil }
             return .database("the database `\(databaseFile)` exists already; start without `--new-database`")
         }
-        guard !exists, hasSigningKey else { return nil }
+        guard !createsDatabase, hasSigningKey else { return nil }
         let copy = SQLiteDatabase.savedCopy(of: databaseFile)
         let remedy = copy.map { "`tenure database restore --database \(databaseFile) \($0)`" }
         return .database(
@@ -95,18 +88,13 @@ extension ServiceConfiguration {
     /// The mistakes in the key files that exist. A missing key file isn't a mistake, because the service creates it.
     private var findingsOfKeys: [ServiceError] {
         var findings: [ServiceError] = []
-        do throws(ServiceError) {
+        findings.append(errorOf: { () throws(ServiceError) in
             if hasSigningKey { _ = try SigningKeyStore(folder: folderOfKeys).read() }
-        } catch {
-            findings.append(error)
-        }
-        do throws(ServiceError) {
-            if AccessTokenKey.file(in: folderOfKeys).exists {
-                _ = try AccessTokenKey(folder: folderOfKeys, databaseID: [])
-            }
-        } catch {
-            findings.append(error)
-        }
+        })
+        findings.append(errorOf: { () throws(ServiceError) in
+            guard AccessTokenKey.file(in: folderOfKeys).exists else { return }
+            _ = try AccessTokenKey(folder: folderOfKeys, databaseID: [])
+        })
         return findings
     }
 
@@ -130,5 +118,16 @@ extension ServiceConfiguration {
         }
         return FileManager.default.isWritableFile(atPath: folder)
             ? [] : [.database("the folder `\(folder)` of `\(file)` isn't writable; check its owner and mode")]
+    }
+}
+
+extension [ServiceError] {
+    /// Runs a check. If the check throws, adds its error.
+    mutating func append(errorOf check: () throws(ServiceError) -> Void) {
+        do {
+            try check()
+        } catch {
+            append(error)
+        }
     }
 }

@@ -170,9 +170,9 @@ import Testing
             var facts = CustomerFacts()
             for (notification, receivedAt) in rows.notifications {
                 let contents = try NotificationContents(notification, receivedAt: receivedAt, verifiedBy: verifier)
-                facts.add(contents.proofs)
-                facts.add(contents.purchases)
-                facts.add(contents.renewals)
+                facts.add(contents.proven.proofs)
+                facts.add(contents.proven.purchases)
+                facts.add(contents.proven.renewals)
             }
             #expect(!facts.purchases.isEmpty && !facts.renewals.isEmpty)
             #expect(facts == customer.facts)

@@ -27,7 +27,7 @@ struct DatabaseCheckCommand: AsyncParsableCommand {
         let trust = try selection.trust(trust)
         try await selection.withStore { store in
             let progress = Progress("customers")
-            let outcome = try await DatabaseCheck(of: store, trust: trust).run(progress: progress.show) { finding in
+            let outcome = try await DatabaseCheck.run(on: store, trust: trust, progress: progress.show) { finding in
                 progress.end()
                 Terminal.standardOutput.write(Terminal.escaped(finding.description))
             }

@@ -23,7 +23,7 @@ struct DatabaseDumpCommand: AsyncParsableCommand {
         try await options.selection().withStore { store in
             let progress = Progress("customers")
             let output = Terminal.standardOutput
-            _ = try await DatabaseDump(of: store).write(progress: progress.show) { lines throws(StoreError) in
+            _ = try await DatabaseDump.write(of: store, progress: progress.show) { lines throws(StoreError) in
                 guard output.write(bytes: lines) else {
                     throw .failed("the dump can't be written; free some space, or read the pipe to its end")
                 }

@@ -29,8 +29,8 @@ struct DatabaseRebuildCommand: AsyncParsableCommand {
         let trust = try selection.trust(trust)
         try await selection.withStore { store in
             let progress = Progress("customers")
-            let outcome = try await DatabaseRebuild(of: store, trust: trust).run(
-                isTrial: dryRun, progress: progress.show
+            let outcome = try await DatabaseRebuild.run(
+                on: store, trust: trust, isTrial: dryRun, progress: progress.show
             ) { finding in
                 progress.end()
                 Terminal.standardOutput.write(Terminal.escaped(finding.description))

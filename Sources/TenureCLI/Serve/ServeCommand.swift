@@ -101,15 +101,15 @@ struct ServeCommand: AsyncParsableCommand {
         rereading: @escaping @Sendable () throws -> ServiceSettings
     ) async throws {
         let names = apps.apps.map(\.name).joined(separator: ", ")
-        let reread: AppsReading.Reader = {
+        let reread: AppsReader = {
             do {
                 let settings = try rereading()
-                return AppsReading(
-                    settings.apps.map { addingStoreOpeners(to: $0, logger: logger) },
-                    mistakes: settings.mistakes + settings.mistakeOfReload,
-                    warnings: settings.warnings)
+                return (
+                    configuration: settings.apps.map { addingStoreOpeners(to: $0, logger: logger) },
+                    mistakes: settings.mistakes + settings.mistakeOfReload, warnings: settings.warnings
+                )
             } catch {
-                return AppsReading(nil, mistakes: [describe(error)], warnings: [])
+                return (configuration: nil, mistakes: [describe(error)], warnings: [])
             }
         }
         try await TenureServer.serve(

@@ -15,7 +15,7 @@ struct AppStoreCall: Sendable, Hashable {
     init(
         _ endpoint: AppStoreEndpoint, _ id: String? = nil, query: [(String, String?)] = [], body: [UInt8]? = nil
     ) throws(AppStoreFailure) {
-        var target = endpoint.path
+        var target = endpoint.properties.path
         if let id {
             guard !id.isEmpty, id.utf8.count <= Self.maximumIDLength, id != ".", id != ".." else { throw .invalidID }
             target += id.percentEncoded()  // An ID with a slash or `?` can't change the endpoint.
@@ -50,39 +50,25 @@ enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
     /// Returns a test notification, and the App Store's attempts to send it.
     case testNotificationStatus
 
-    /// The path, after which an ID may follow.
-    fileprivate var path: String {
+    /// The HTTP method, the path, after which an ID may follow, and Apple's limit of requests per second in production.
+    fileprivate var properties: (method: String, path: String, rate: Double) {
         switch self {
-        case .transactionHistory: "/inApps/v2/history/"
-        case .subscriptionStatuses: "/inApps/v1/subscriptions/"
-        case .appTransactionInfo: "/inApps/v1/transactions/appTransactions/"
-        case .refundHistory: "/inApps/v2/refund/lookup/"
-        case .orderLookup: "/inApps/v1/lookup/"
-        case .notificationHistory: "/inApps/v1/notifications/history"
-        case .requestTestNotification: "/inApps/v1/notifications/test"
-        case .testNotificationStatus: "/inApps/v1/notifications/test/"
+        case .transactionHistory: ("GET", "/inApps/v2/history/", 50)
+        case .subscriptionStatuses: ("GET", "/inApps/v1/subscriptions/", 50)
+        case .appTransactionInfo: ("GET", "/inApps/v1/transactions/appTransactions/", 50)
+        case .refundHistory: ("GET", "/inApps/v2/refund/lookup/", 10)
+        case .orderLookup: ("GET", "/inApps/v1/lookup/", 10)
+        case .notificationHistory: ("POST", "/inApps/v1/notifications/history", 50)
+        case .requestTestNotification: ("POST", "/inApps/v1/notifications/test", 1)
+        case .testNotificationStatus: ("GET", "/inApps/v1/notifications/test/", 1)
         }
     }
+
+    var method: String { properties.method }
 
     /// Requests per second for one app: Apple's limit in production, and a tenth of it in the sandbox.
     func rate(in environment: AppStoreEnvironment) -> Double {
-        environment == .production ? productionRate : productionRate / 10
-    }
-
-    private var productionRate: Double {
-        switch self {
-        case .transactionHistory, .subscriptionStatuses, .appTransactionInfo, .notificationHistory: 50
-        case .refundHistory, .orderLookup: 10
-        case .requestTestNotification, .testNotificationStatus: 1
-        }
-    }
-
-    /// The HTTP method.
-    var method: String {
-        switch self {
-        case .notificationHistory, .requestTestNotification: "POST"
-        default: "GET"
-        }
+        environment == .production ? properties.rate : properties.rate / 10
     }
 }
 
@@ -95,12 +81,9 @@ enum AppStoreCustomerID: Sendable, Hashable {
     /// Chooses the most reliable of a customer's identities (the IDs by which the database finds the customer): the app
     /// transaction ID, or else the original transaction ID that sorts first. Nil if the customer has neither.
     init?(_ identities: some Sequence<Identity>) {
-        let mostReliable = identities.lazy
-            .filter { $0.kind == .appTransactionID || $0.kind == .originalTransactionID }
-            .min { ($0.kind, $0.value) < ($1.kind, $1.value) }
-        guard let mostReliable else { return nil }
-        let value = mostReliable.value
-        self = mostReliable.kind == .appTransactionID ? .appTransaction(value) : .transaction(value)
+        let reliable = identities.filter { $0.kind == .appTransactionID || $0.kind == .originalTransactionID }
+        guard let identity = reliable.min(by: { ($0.kind, $0.value) < ($1.kind, $1.value) }) else { return nil }
+        self = identity.kind == .appTransactionID ? .appTransaction(identity.value) : .transaction(identity.value)
     }
 
     /// The ID, for the path of a request.

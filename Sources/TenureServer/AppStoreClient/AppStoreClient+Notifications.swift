@@ -6,13 +6,14 @@ import TenureStore
 
 /// The calls for the history of sent notifications, and for test notifications.
 extension AppStoreClient {
-    /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps
-    /// notifications for 180 days in production, and for 30 days in the sandbox.
+    /// Returns one page, up to 20, of the notifications that the App Store sent between two dates, and the token with
+    /// which to ask for the next page; nil if the response has none. The App Store keeps notifications for 180 days in
+    /// production, and for 30 days in the sandbox.
     ///
     /// - Parameter paginationToken: The token in the previous page; nil for the first page.
     func notificationHistory(
         from start: Date, to end: Date, after paginationToken: String? = nil, in environment: AppStoreEnvironment
-    ) async throws(AppStoreFailure) -> NotificationPage {
+    ) async throws(AppStoreFailure) -> (notifications: [SentNotification], paginationToken: String?, hasMore: Bool) {
         let body = JSONWriter.object { json in
             json.field("startDate", start.millisecondsSince1970)
             json.field("endDate", end.millisecondsSince1970)
@@ -22,9 +23,7 @@ extension AppStoreClient {
         let notifications = try reply.objects("notificationHistory").map { sent throws(AppStoreFailure) in
             try SentNotification(sent)
         }
-        return NotificationPage(
-            notifications: notifications, paginationToken: try reply.optionalText("paginationToken"),
-            hasMore: try reply.flag("hasMore"))
+        return (notifications, try reply.optionalText("paginationToken"), try reply.flag("hasMore"))
     }
 
     /// Asks the App Store to send a `TEST` notification to the URL in App Store Connect. Returns the token with which
@@ -49,14 +48,6 @@ extension AppStoreClient {
     }
 }
 
-/// A page of the notification history, with up to 20 notifications.
-struct NotificationPage: Sendable {
-    let notifications: [SentNotification]
-    /// The token with which to ask for the next page; nil if the response has none.
-    let paginationToken: String?
-    let hasMore: Bool
-}
-
 /// A notification that the App Store sent, and its attempts to send it.
 struct SentNotification: Sendable {
     /// The JWS that the App Store posted, which isn't verified yet.
@@ -76,9 +67,7 @@ struct SentNotification: Sendable {
         signedPayload = Array(try reply.text("signedPayload").utf8)
         attempts = try reply.objects("sendAttempts").map { attempt throws(AppStoreFailure) in
             Attempt(
-                date: try attempt.optionalInteger("attemptDate").map {
-                    Date(timeIntervalSince1970: Double($0) / 1000)
-                },
+                date: try attempt.optionalInteger("attemptDate").map { Date(timeIntervalSince1970: Double($0) / 1000) },
                 result: try attempt.optionalText("sendAttemptResult"))
         }
     }

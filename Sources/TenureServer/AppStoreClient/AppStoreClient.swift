@@ -21,8 +21,7 @@ struct AppStoreClient: Sendable {
     init(
         _ credentials: AppStoreCredentials, hosts: AppStoreHosts = AppStoreHosts(), verifier: AppStoreVerifier,
         transport: AppStoreTransport, retryPolicy: RetryPolicy = RetryPolicy(), time: AppStoreTime = .system,
-        share: Double = 1,
-        logger: Logger
+        share: Double = 1, logger: Logger
     ) {
         self.hosts = hosts
         self.verifier = verifier
@@ -49,9 +48,7 @@ struct AppStoreClient: Sendable {
     }
 
     /// The environments that the service accepts and for which Apple has a server, production first.
-    var environments: [AppStoreEnvironment] {
-        [.production, .sandbox].filter(verifier.trust.environments.contains)
-    }
+    var environments: [AppStoreEnvironment] { [.production, .sandbox].filter(verifier.trust.environments.contains) }
 
     /// Makes a call, and repeats it until it succeeds, fails permanently, or reaches a limit of `retryPolicy`.
     ///
@@ -105,8 +102,7 @@ struct AppStoreClient: Sendable {
     /// Calls `ask` with the given environment; if it is nil, with each environment until one of them knows the ID that
     /// `ask` looks up. Throws the first failure if no environment knows the ID.
     func locating<Result: Sendable>(
-        _ environment: AppStoreEnvironment?,
-        _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result
+        _ environment: AppStoreEnvironment?, _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result
     ) async throws(AppStoreFailure) -> Result {
         var firstFailure: AppStoreFailure?
         for candidate in environment.map({ [$0] }) ?? environments {
@@ -136,12 +132,7 @@ struct AppStoreClient: Sendable {
 
     private func sleep(_ seconds: TimeInterval) async throws(AppStoreFailure) {
         guard !Task.isCancelled else { throw .canceled }
-        guard seconds > 0 else { return }
-        do {
-            try await time.sleep(seconds)
-        } catch {
-            throw .canceled
-        }
+        if seconds > 0, (try? await time.sleep(seconds)) == nil { throw .canceled }
     }
 
     /// Logs a failed request, without IDs and tokens.
@@ -153,4 +144,90 @@ struct AppStoreClient: Sendable {
                 "detail": "\(failure)",
             ])
     }
+}
+
+/// How often and for how long a call to the App Store is repeated. Times are in seconds.
+struct RetryPolicy: Sendable, Hashable {
+    /// The maximum number of attempts, including the first.
+    var attempts = 6
+    /// The longest wait before the second attempt, in seconds. The longest wait doubles with each further attempt.
+    var firstWait: TimeInterval = 0.5
+    /// The longest wait before any attempt.
+    var maximumWait: TimeInterval = 30
+    /// The longest time from the beginning of the first attempt to the beginning of the last attempt.
+    var timeout: TimeInterval = 120
+
+    /// Returns the seconds to wait after `failures` failed attempts: a random part of the longest wait, which doubles
+    /// with each failure up to `maximumWait`. The wait is random so that processes that failed at the same time don't
+    /// all try again at once.
+    ///
+    /// - Parameter random: A random number from 0 up to 1.
+    func wait(after failures: Int, random: Double) -> TimeInterval {
+        let exponent = Double(min(max(failures - 1, 0), 30))
+        return min(maximumWait, firstWait * pow(2, exponent)) * random
+    }
+}
+
+/// The clocks and random numbers for requests to the App Store. Tests replace them.
+struct AppStoreTime: Sendable {
+    /// The current date, for tokens and for dates from the App Store.
+    var now: @Sendable () -> Date
+    /// The seconds on a clock that can't be set, for deadlines and rates.
+    var uptime: @Sendable () -> TimeInterval
+    /// Waits for this many seconds. Throws `CancellationError`.
+    var sleep: @Sendable (TimeInterval) async throws -> Void
+    /// A random number from 0 up to 1, which spreads retries.
+    var random: @Sendable () -> Double
+
+    /// The system's clocks and random numbers.
+    static let system: AppStoreTime = {
+        let start = ContinuousClock.now
+        return AppStoreTime(
+            now: { Date() }, uptime: { (ContinuousClock.now - start) / .seconds(1) },
+            sleep: { try await Task.sleep(for: .seconds(max(0, $0))) }, random: { Double.random(in: 0..<1) })
+    }()
+}
+
+/// Keeps the requests to each endpoint below Apple's documented rate, for one app and one process.
+///
+/// Each endpoint has a token bucket, stored as the time at which it is full again (the generic cell rate algorithm).
+/// As many requests as the rate allows in a second may be sent at once, as a burst. Further requests are spaced evenly.
+actor RateLimiter {
+    private let time: AppStoreTime
+    /// The share of Apple's rates to use: 1 is all. Only tests with a local App Store use more.
+    private let share: Double
+    /// The uptime at which each bucket is full again. A missing bucket is full.
+    private var fullAt: [AppStoreEnvironment: [AppStoreEndpoint: TimeInterval]] = [:]
+
+    init(time: AppStoreTime, share: Double = 1) {
+        self.time = time
+        self.share = share
+    }
+
+    /// Takes a token of the endpoint's bucket, and returns the seconds to wait before using the token.
+    ///
+    /// Throws `throttled` and takes no token if the wait would end after `deadline`, in seconds of uptime.
+    func takeToken(
+        _ endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment, before deadline: TimeInterval
+    ) throws(AppStoreFailure) -> TimeInterval {
+        let rate = share * endpoint.rate(in: environment)
+        let now = time.uptime()
+        let full = max(fullAt[environment]?[endpoint] ?? now, now)
+        let unrounded = full - Self.burst(rate) - now
+        // Less than a microsecond is a rounding error.
+        let wait = unrounded < 1e-6 ? 0 : unrounded
+        guard now + wait <= deadline else { throw .throttled(until: time.now().addingTimeInterval(wait)) }
+        fullAt[environment, default: [:]][endpoint] = full + 1 / rate
+        return wait
+    }
+
+    /// Delays all requests to this endpoint by the seconds that the App Store asked for. Afterward, the requests are
+    /// spaced evenly, without a burst.
+    func hold(_ endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment, for seconds: TimeInterval) {
+        let full = time.uptime() + seconds + Self.burst(share * endpoint.rate(in: environment))
+        fullAt[environment, default: [:]][endpoint] = max(fullAt[environment]?[endpoint] ?? full, full)
+    }
+
+    /// The seconds by which a burst may be ahead of even spacing.
+    private static func burst(_ rate: Double) -> TimeInterval { (max(1, rate) - 1) / rate }
 }

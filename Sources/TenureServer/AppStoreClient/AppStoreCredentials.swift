@@ -57,9 +57,7 @@ actor AppStoreTokens {
     /// The seconds before a token expires in which no new request uses it: a request takes time, and clocks differ.
     private static let margin: TimeInterval = 60
 
-    init(_ credentials: AppStoreCredentials) {
-        self.credentials = credentials
-    }
+    init(_ credentials: AppStoreCredentials) { self.credentials = credentials }
 
     /// Returns the current token, or signs a new one. Throws `cannotSign` if that fails.
     func token(at now: Date) throws(AppStoreFailure) -> String {
@@ -69,19 +67,13 @@ actor AppStoreTokens {
         {
             return current.text
         }
-        do {
-            let text = try credentials.token(issuedAt: now)
-            current = (text, now)
-            return text
-        } catch {
-            throw .cannotSign
-        }
+        guard let text = try? credentials.token(issuedAt: now) else { throw .cannotSign }
+        current = (text, now)
+        return text
     }
 
     /// Discards this token, unless another request has replaced it already.
-    func discard(_ text: String) {
-        if current?.text == text { current = nil }
-    }
+    func discard(_ text: String) { if current?.text == text { current = nil } }
 }
 
 /// The `.p8` file from App Store Connect: a P-256 key in PKCS#8 and PEM.
@@ -94,16 +86,11 @@ struct AppStoreKeyFile {
     /// Reads the key. Throws `keyFile` if that fails, with a message that contains nothing of the file's contents.
     func key() throws(ServiceError) -> P256.Signing.PrivateKey {
         guard FileManager.default.fileExists(atPath: path) else {
-            throw mistake(
-                "there is no such file; copy the key from App Store Connect to it, or create a new key"
-            )
+            throw mistake("there is no such file; copy the key from App Store Connect to it, or create a new key")
         }
         let contents = try SecretFile(path: path).existingContents(upTo: Self.maximumSize)
-        return try key(inPEM: String(decoding: contents, as: UTF8.self))
-    }
-
-    private func key(inPEM contents: String) throws(ServiceError) -> P256.Signing.PrivateKey {
-        let text = contents.replacingOccurrences(of: "\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = String(decoding: contents, as: UTF8.self)
+            .replacingOccurrences(of: "\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
         if text.contains("ENCRYPTED") {
             throw mistake("the file is encrypted; decrypt it with `openssl pkcs8 -in \(path) -out decrypted.p8`")
         }

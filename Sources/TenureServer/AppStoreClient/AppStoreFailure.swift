@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 
 /// Why a request to the App Store failed.
-enum AppStoreFailure: Error, Sendable, Hashable {
+enum AppStoreFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The App Store responded with a status other than 2xx.
     case refused(AppStoreRefusal)
     /// The App Store rejected the key twice, the second time with a new token.
@@ -51,9 +51,8 @@ enum AppStoreFailure: Error, Sendable, Hashable {
             return code.isBadRequest ? .none : .later
         case .unreachable, .timedOut, .throttled: return .retry
         case .untrusted(let rejection): return rejection.isRetryable ? .retry : .later
-        // The service ended during the request. The request may succeed when the service runs again.
-        case .canceled: return .later
-        case .notAuthorized, .tooLarge, .unreadable, .cannotSign: return .later
+        // A canceled request, because the service ended, may succeed when the service runs again.
+        case .canceled, .notAuthorized, .tooLarge, .unreadable, .cannotSign: return .later
         case .invalidID, .notServed: return .none
         }
     }
@@ -82,9 +81,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     var isUnknownID: Bool {
         if case .refused(let refusal) = self { refusal.code?.isUnknownID == true } else { false }
     }
-}
 
-extension AppStoreFailure: CustomStringConvertible {
     var description: String {
         switch self {
         case .refused(let refusal):
@@ -176,34 +173,27 @@ extension AppStoreRefusal {
 struct AppStoreErrorCode: RawRepresentable, Sendable, Hashable {
     let rawValue: Int64
 
-    static let accountNotFoundRetryable = Self(rawValue: 4_040_002)
-    static let appNotFoundRetryable = Self(rawValue: 4_040_004)
-    static let originalTransactionNotFound = Self(rawValue: 4_040_005)
-    static let originalTransactionNotFoundRetryable = Self(rawValue: 4_040_006)
-    static let transactionNotFound = Self(rawValue: 4_040_010)
-    static let appTransactionNotFound = Self(rawValue: 4_040_019)
     static let rateLimitExceeded = Self(rawValue: 4_290_000)
-    static let generalRetryable = Self(rawValue: 5_000_001)
+    private static let retryableCodes: Set<Int64> = [
+        4_040_002,  // account not found
+        4_040_004,  // app not found
+        4_040_006,  // original transaction not found
+        5_000_001,  // another error
+        rateLimitExceeded.rawValue,
+    ]
+    private static let codesOfUnknownIDs: Set<Int64> = [
+        4_040_005,  // original transaction not found
+        4_040_010,  // transaction not found
+        4_040_019,  // app transaction not found
+    ]
 
     /// Whether Apple documents the code as retryable. Every 5xx status is retried, too.
-    var isRetryable: Bool {
-        switch self {
-        case .accountNotFoundRetryable, .appNotFoundRetryable, .originalTransactionNotFoundRetryable,
-            .rateLimitExceeded, .generalRetryable:
-            true
-        default: false
-        }
-    }
+    var isRetryable: Bool { Self.retryableCodes.contains(rawValue) }
 
     /// Whether the request is invalid: the code's first three digits, which are the status, are 400.
     var isBadRequest: Bool { (4_000_000..<4_010_000).contains(rawValue) }
 
     /// Whether the environment doesn't know the ID. Another environment may know it, or the same environment a minute
     /// later.
-    var isUnknownID: Bool {
-        switch self {
-        case .transactionNotFound, .originalTransactionNotFound, .appTransactionNotFound: true
-        default: false
-        }
-    }
+    var isUnknownID: Bool { Self.codesOfUnknownIDs.contains(rawValue) }
 }

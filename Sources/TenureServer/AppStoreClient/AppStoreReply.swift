@@ -30,71 +30,61 @@ struct AppStoreReply: Sendable {
     /// The most elements of a list. The App Store's pages have up to 20.
     private static let maximumListLength = 1000
 
-    func text(_ name: String) throws(AppStoreFailure) -> String {
-        guard let text = try optionalText(name) else { throw missing(name) }
-        return text
-    }
+    func text(_ name: String) throws(AppStoreFailure) -> String { try present(optionalText(name), name) }
 
     func optionalText(_ name: String) throws(AppStoreFailure) -> String? {
-        switch object[name] {
-        case nil, .null?: return nil
-        case .string(let text)?: return text
-        default: throw mistyped(name, "a string")
-        }
+        try field(name, "a string") { if case .string(let text) = $0 { text } else { nil } }
     }
 
     func flag(_ name: String) throws(AppStoreFailure) -> Bool {
-        switch object[name] {
-        case nil, .null?: throw missing(name)
-        case .boolean(let flag)?: return flag
-        default: throw mistyped(name, "true or false")
-        }
+        let flag: Bool? = try field(name, "true or false") { if case .boolean(let flag) = $0 { flag } else { nil } }
+        return try present(flag, name)
     }
 
     func optionalInteger(_ name: String) throws(AppStoreFailure) -> Int64? {
-        switch object[name] {
-        case nil, .null?: return nil
-        case .number(let digits)?:
-            guard let value = Int64(digits) else { throw mistyped(name, "an integer") }
-            return value
-        default: throw mistyped(name, "an integer")
-        }
+        try field(name, "an integer") { if case .number(let digits) = $0 { Int64(digits) } else { nil } }
     }
 
     /// Returns an empty array for a missing field: the App Store leaves out empty lists.
     func texts(_ name: String) throws(AppStoreFailure) -> [String] {
-        var texts: [String] = []
-        for value in try list(name) {
+        try list(name).map { value throws(AppStoreFailure) in
             guard case .string(let text) = value else { throw mistyped(name, "an array of strings") }
-            texts.append(text)
+            return text
         }
-        return texts
     }
 
     /// Returns an empty array for a missing field.
     func objects(_ name: String) throws(AppStoreFailure) -> [AppStoreReply] {
-        var objects: [AppStoreReply] = []
-        for value in try list(name) {
+        try list(name).enumerated().map { index, value throws(AppStoreFailure) in
             guard case .object(let object) = value else { throw mistyped(name, "an array of objects") }
-            objects.append(AppStoreReply(object, at: "\(path)\(name)[\(objects.count)]."))
+            return AppStoreReply(object, at: "\(path)\(name)[\(index)].")
         }
-        return objects
     }
 
     private func list(_ name: String) throws(AppStoreFailure) -> [JSONValue] {
-        switch object[name] {
-        case nil, .null?: return []
-        case .array(let values)?:
-            guard values.count <= Self.maximumListLength else {
-                throw .unreadable(
-                    "`\(path)\(name)` has \(values.count) elements; at most \(Self.maximumListLength) are allowed")
-            }
-            return values
-        default: throw mistyped(name, "an array")
+        let elements: [JSONValue]? = try field(name, "an array") { if case .array(let list) = $0 { list } else { nil } }
+        let values = elements ?? []
+        guard values.count <= Self.maximumListLength else {
+            throw .unreadable(
+                "`\(path)\(name)` has \(values.count) elements; at most \(Self.maximumListLength) are allowed")
         }
+        return values
     }
 
-    private func missing(_ name: String) -> AppStoreFailure { .unreadable("`\(path)\(name)` is missing") }
+    /// Returns the field's value; nil if the field is missing. `read` returns nil for a value of another type than
+    /// `wanted`.
+    private func field<Value>(
+        _ name: String, _ wanted: String, _ read: (JSONValue) -> Value?
+    ) throws(AppStoreFailure) -> Value? {
+        guard let json = object[name], json != .null else { return nil }
+        guard let value = read(json) else { throw mistyped(name, wanted) }
+        return value
+    }
+
+    private func present<Value>(_ value: Value?, _ name: String) throws(AppStoreFailure) -> Value {
+        guard let value else { throw .unreadable("`\(path)\(name)` is missing") }
+        return value
+    }
 
     private func mistyped(_ name: String, _ wanted: String) -> AppStoreFailure {
         .unreadable("`\(path)\(name)` must be \(wanted)")

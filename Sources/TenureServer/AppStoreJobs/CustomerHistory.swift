@@ -14,13 +14,8 @@ struct CustomerHistory: Sendable {
     /// The realm of the first artifact: the environment, or the test authority, that signed it. Nil if there is no
     /// artifact. All artifacts must have the same realm.
     private(set) var realm: Realm?
-    private(set) var artifacts: [Artifact] = []
-    /// What the app transaction proves: when and in which version the account got the app.
-    private(set) var proofs: [AppProof] = []
-    private(set) var purchases: [Purchase] = []
-    private(set) var renewals: [Renewal] = []
-    /// The IDs in the artifacts by which the database finds customers.
-    private var namedIdentities = NamedIdentities()
+    /// The accepted artifacts.
+    private(set) var proven = ProvenArtifacts()
     /// The rejected artifacts, with the reasons.
     private(set) var rejected: [RejectedArtifact] = []
     /// Whether these are all of the customer's purchases: all pages and the subscription statuses were read, no
@@ -55,7 +50,9 @@ struct CustomerHistory: Sendable {
         rejected = (list?.rejected ?? []) + (statuses?.rejected ?? [])
         let transactions = list?.transactions ?? []
         appTransactionID = Self.appTransactionID(id, appTransaction, transactions.map(\.artifact))
-        if let appTransaction { add(appTransaction) }
+        if let appTransaction, belongs(appTransaction, appTransaction.payload.appTransactionID) {
+            proven.add(appTransaction)
+        }
         for (artifact, purchase) in transactions + (refunds?.transactions ?? []) { add(artifact, purchase) }
         for subscription in statuses?.subscriptions ?? [] {
             if let (artifact, purchase) = subscription.transaction { add(artifact, purchase) }
@@ -64,18 +61,14 @@ struct CustomerHistory: Sendable {
         if !rejected.isEmpty || !contains(id) { isComplete = false }
     }
 
-    /// The identities by which the database finds the customer, most reliable first.
-    var identities: [Identity] { namedIdentities.identities }
-
     /// The number of artifacts, purchases and renewals to save.
-    var size: Int { artifacts.count + purchases.count + renewals.count }
+    var size: Int { proven.artifacts.count + proven.purchases.count + proven.renewals.count }
 
     /// Adds the history to an update of a customer.
     ///
     /// - Parameter storedCustomer: The customer to update; nil for a new customer.
     func add(to update: inout CustomerUpdate, of storedCustomer: Customer?) {
-        update.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
-        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: storedCustomer))
+        proven.add(to: &update, of: storedCustomer)
         if isComplete { update.completePurchases() }
     }
 
@@ -91,7 +84,7 @@ struct CustomerHistory: Sendable {
     /// Whether the history contains the requested transaction. A history without this transaction is incomplete.
     private func contains(_ id: AppStoreCustomerID) -> Bool {
         guard case .transaction(let requested) = id else { return true }
-        return purchases.contains { $0.transactionID == requested || $0.originalTransactionID == requested }
+        return proven.purchases.contains { $0.transactionID == requested || $0.originalTransactionID == requested }
     }
 
     /// Returns the app transaction ID of the account: the requested ID, or else an ID in an artifact. The requested
@@ -108,49 +101,113 @@ struct CustomerHistory: Sendable {
             ?? transactions.lazy.compactMap(\.payload.appTransactionID).first
     }
 
-    private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>) {
-        guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
-        artifacts.append(artifact.storedArtifact)
-        proofs.append(artifact.verified.proof)
-        namedIdentities.add(artifact.payload)
-    }
-
     private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
-        guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
-        artifacts.append(artifact.storedArtifact)
-        purchases.append(purchase)
+        guard belongs(artifact, artifact.payload.appTransactionID) else { return }
+        proven.add(artifact, purchase)
         originalTransactionIDs.insert(purchase.originalTransactionID)
-        namedIdentities.add(artifact.payload, purchase)
     }
 
     private mutating func add(_ artifact: SyncArtifact<RenewalInfoPayload>, _ renewal: Renewal) {
-        guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
+        guard belongs(artifact, artifact.payload.appTransactionID) else { return }
         guard originalTransactionIDs.contains(renewal.originalTransactionID) else {
-            rejected.append(
-                RejectedArtifact(
-                    artifact.path, .noTransaction, "no verified transaction has this renewal info's subscription"))
-            return
+            let detail = "no verified transaction has this renewal info's subscription"
+            return rejected.append(RejectedArtifact(artifact.path, .noTransaction, detail))
         }
-        artifacts.append(artifact.storedArtifact)
-        renewals.append(renewal)
-        namedIdentities.add(artifact.payload, renewal)
+        proven.add(artifact, renewal)
     }
 
     /// Returns whether an artifact belongs to the history. If it has the ID of another account, or is from another
     /// realm than the artifacts before it, adds it to `rejected` and returns false.
-    private mutating func belongs(_ id: String?, _ realm: Realm, at path: ArtifactPath) -> Bool {
+    private mutating func belongs<Payload>(_ artifact: SyncArtifact<Payload>, _ id: String?) -> Bool {
+        let detail: String
         if let id, let appTransactionID, id != appTransactionID {
-            rejected.append(
-                RejectedArtifact(path, .unrelated, "the artifact belongs to another Apple account than the rest"))
-            return false
+            detail = "the artifact belongs to another Apple account than the rest"
+        } else if let realm, realm != artifact.realm {
+            detail = "the artifact is from another environment or authority than the rest"
+        } else {
+            realm = artifact.realm
+            return true
         }
-        guard self.realm == nil || self.realm == realm else {
-            rejected.append(
-                RejectedArtifact(
-                    path, .unrelated, "the artifact is from another environment or authority than the rest"))
-            return false
+        rejected.append(RejectedArtifact(artifact.path, .unrelated, detail))
+        return false
+    }
+}
+
+/// Fetches what the App Store has of one customer: all transactions, the status of each subscription, and the app
+/// transaction.
+struct CustomerHistoryReader: Sendable {
+    let client: AppStoreClient
+    /// The timeout of all requests together, in seconds.
+    var timeout: TimeInterval = 600
+
+    /// Returns the customer's history.
+    ///
+    /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later.
+    ///
+    /// The app transaction, the refunds and the subscription statuses are optional. If the App Store refuses to send one
+    /// of them, or it can't be verified, the history lacks it. If a retry may help, the function throws instead. A
+    /// history without the subscription statuses is incomplete.
+    ///
+    /// - Parameter environment: The environment that signed the artifact with this ID. If it's nil, the reader asks
+    ///   each accepted environment, production first.
+    func history(
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment? = nil
+    ) async throws(AppStoreFailure) -> CustomerHistory {
+        let end = client.time.uptime() + timeout
+        let list: TransactionList
+        do {
+            list = try await client.locating(environment) { candidate throws(AppStoreFailure) in
+                try await client.transactionHistory(of: id, in: candidate, before: end)
+            }
+        } catch {
+            // A customer without purchases may have no history, but has an app transaction.
+            guard error.isUnknownID, case .appTransaction = id else { throw error }
+            return try await client.locating(environment) { candidate throws(AppStoreFailure) in
+                let appTransaction = try await client.appTransaction(of: id, in: candidate, before: end)
+                return CustomerHistory(of: id, appTransaction: appTransaction, in: candidate)
+            }
         }
-        self.realm = realm
-        return true
+        let appTransaction = try await optionalPart(rejectionPath: .appTransaction) { () throws(AppStoreFailure) in
+            try await client.appTransaction(of: id, in: list.environment, before: end)
+        }
+        // If the list of transactions isn't complete, it may lack refunds. So fetch the list of refunds, too.
+        let refunds = try await optionalPart(rejectionPath: nil) { () throws(AppStoreFailure) in
+            guard list.ending != .lastPage, let transaction = list.transactions.first else {
+                return TransactionList?.none
+            }
+            return try await client.refundHistory(
+                of: .transaction(transaction.purchase.transactionID), in: list.environment, before: end)
+        }
+        // Transactions contain no renewal info, so the statuses of auto-renewable subscriptions are requested too.
+        let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }
+        let statuses = try await optionalPart(rejectionPath: nil) { () throws(AppStoreFailure) in
+            hasSubscriptions ? try await client.subscriptionStatuses(of: id, in: list.environment, before: end) : nil
+        }
+        var history = CustomerHistory(
+            of: id, transactions: list, statuses: statuses.answer.flatMap { $0 },
+            appTransaction: appTransaction.answer, refunds: refunds.answer.flatMap { $0 }, in: list.environment)
+        if let rejected = appTransaction.rejected { history.reject(rejected) }
+        if statuses.answer == nil { history.markIncomplete() }
+        return history
+    }
+
+    /// Asks for a part of the history that may be left out. The answer is nil if the App Store refuses the request or
+    /// the response can't be verified. Throws if a retry may help.
+    ///
+    /// - Parameter path: The path of the artifact in the list of rejected artifacts; nil for a part with many artifacts,
+    ///   which isn't listed.
+    private func optionalPart<Answer: Sendable>(
+        rejectionPath path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
+    ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: RejectedArtifact?) {
+        do {
+            return (try await ask(), nil)
+        } catch {
+            guard !error.isRetryable else { throw error }
+            switch error {
+            case .refused: return (nil, nil)
+            case .untrusted(let rejection): return (nil, path.map { RejectedArtifact($0, rejection) })
+            default: throw error
+            }
+        }
     }
 }

@@ -24,7 +24,9 @@ final class AppRunners: Service {
 
     /// Adds an app. If `error` kept the app from starting, `AppRunner` starts it again later.
     func add(_ name: String, of apps: RunningApps, error: ServiceError?) async {
-        let runner = AppRunner(name, apps, error: error, logger: logger)
+        var loggerOfApp = logger
+        loggerOfApp[metadataKey: "app"] = "\(name)"
+        let runner = AppRunner(name: name, apps: apps, logger: loggerOfApp, error: error)
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: runner, successTerminationBehavior: .gracefullyShutdownGroup)], logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(shutdown)
@@ -59,6 +61,71 @@ final class AppRunners: Service {
             defer { onEnd() }
             // A failed app must not end the other apps. `AppRunner` has logged why it failed.
             try? await group.run()
+        }
+    }
+}
+
+/// Runs the services of one of several apps. If the app can't start or fails, tries again every few seconds.
+struct AppRunner: Service {
+    let name: String
+    let apps: RunningApps
+    let logger: Logger
+    /// Why the app couldn't start with the process; nil if the app started.
+    let error: ServiceError?
+
+    /// The time between two attempts to start the app.
+    private static let pause = Swift.Duration.seconds(5)
+
+    func run() async throws {
+        var reported: ServiceError?
+        if let error { report(error, &reported) }
+        // If the app started with the process, its services run at once. Otherwise, the app is started again after a
+        // pause.
+        var startsAtOnce = error == nil
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            if !startsAtOnce {
+                try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }
+                guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
+            }
+            startsAtOnce = false
+            do {
+                let running = try await apps.start(name)
+                if reported != nil { logger.notice("the app is running") }
+                reported = nil
+                let services =
+                    running.service.databaseServices(logger: logger)
+                    + [AppServices(name: name, apps: apps, logger: logger)]
+                defer { apps.remove(name) }
+                try await ServiceGroup(configuration: .init(services: services, logger: logger)).run()
+            } catch is CancellationError {
+                return
+            } catch {
+                report(ServiceError(wrapping: error), &reported)
+            }
+        }
+    }
+
+    /// Logs why the app doesn't run, once for each reason.
+    private func report(_ error: ServiceError, _ reported: inout ServiceError?) {
+        apps.record(failure: error, of: name)
+        guard error != reported else { return }
+        reported = error
+        logger.error("the app isn't running; trying again every \(Self.pause)", metadata: ["detail": "\(error)"])
+    }
+}
+
+/// Runs the services that depend on an app's configuration. When the configuration is replaced, ends these services and
+/// runs the services of the new configuration. The database isn't closed meanwhile.
+private struct AppServices: Service {
+    let name: String
+    let apps: RunningApps
+    let logger: Logger
+
+    func run() async throws {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled, let app = apps[name] {
+            let services = try app.service.configuredServices(logger: logger)
+            let group = ServiceGroup(configuration: .init(services: services, logger: logger))
+            if apps.record(group: group, of: app, named: name) { try await group.run() }
         }
     }
 }

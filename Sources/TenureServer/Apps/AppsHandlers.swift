@@ -2,9 +2,11 @@ import Foundation
 import Hummingbird
 import TenureAPI
 import TenureCore
+import TenureJSON
+import TenureStore
 
-/// The routes about all apps of the process, for its operator. These routes need the admin key at the top level of the
-/// configuration, not a key inside its `apps` section.
+/// The routes about all apps of the process. The routes of the admin API, for the operator, need the admin key at the top
+/// level of the configuration, not a key inside its `apps` section.
 struct AppsHandlers: Sendable {
     let apps: RunningApps
     /// The admin key at the top level of the configuration; nil if it is missing, so that all requests are rejected.
@@ -30,8 +32,7 @@ struct AppsHandlers: Sendable {
             throw Problem(
                 .conflict,
                 "no app changed, because the configuration has mistakes:\n"
-                    + refusal.mistakes.map(\.hidingCredentials).joined(separator: "\n"),
-                reason: "invalidConfiguration")
+                    + refusal.mistakes.map(\.hidingCredentials).joined(separator: "\n"), reason: "invalidConfiguration")
         }
         var answer = await answer()
         answer.added = reload.added
@@ -41,6 +42,45 @@ struct AppsHandlers: Sendable {
         return try .encoded(answer)
     }
 
+    /// `GET /health/ready`: lists all apps, and fails if no app can write to its database.
+    @Sendable func ready(_ request: Request, context: ServiceContext) async throws -> Response {
+        let states = await states()
+        let failures = states.compactMap(\.reason)
+        guard failures.count < states.count else {
+            let list = states.map { "\($0.name): \($0.reason ?? "ok")" }.joined(separator: ", ")
+            throw Problem(
+                .busy, "no app is ready (\(list)); the log says why",
+                reason: Set(failures).count == 1 ? failures.first : "noAppReady", retryAfter: 5)
+        }
+        return .jsonObject { json in
+            json.field("status", "ok")
+            json.object("apps") { json in
+                for state in states {
+                    json.object(state.name) { json in
+                        json.field("status", state.status)
+                        json.field("reason", ifPresent: state.reason)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the response to requests for an app that isn't running. The response doesn't contain the failure, because
+    /// only the operator of the process may see it, in `GET /v1/admin/apps`.
+    ///
+    /// - Parameter failure: Why the app isn't running; nil if it wasn't started yet.
+    static func notRunning(because failure: ServiceError?) -> Problem {
+        if case .otherKeys? = failure {
+            return Problem(
+                .busy,
+                "the app isn't running: the keys differ from the keys of other processes with this database; the service's log has the fix",
+                reason: "otherKeys", retryAfter: 5)
+        }
+        return Problem(
+            .busy, "the app isn't running; the service's log and `tenure apps list` say why", reason: "appNotRunning",
+            retryAfter: 5)
+    }
+
     /// Responds with 404 to the paths of these routes where they don't exist: below `/apps/NAME`, and in a service with
     /// one app.
     @Sendable static func refuse(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -48,15 +88,31 @@ struct AppsHandlers: Sendable {
     }
 
     private func answer() async -> AppsAnswer {
+        AppsAnswer(apps: await states(), default: apps.configuration.unprefixedApp)
+    }
+
+    /// Checks all apps at the same time, and returns their states in the order of the configuration.
+    private func states() async -> [AppsAnswer.App] {
+        let configurations = apps.configuration.apps
+        let reasons = await withTaskGroup(of: (String, String?).self) { group in
+            for app in configurations {
+                group.addTask { [apps] in
+                    guard let running = apps[app.name] else {
+                        return (app.name, Self.notRunning(because: apps.failure(of: app.name)).reason)
+                    }
+                    return (app.name, await HealthRoutes(store: running.service.store).problem()?.reason)
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
         let configuration = apps.configuration
-        return AppsAnswer(
-            apps: await AppsHealth(apps: apps).states().map { state in
-                AppsAnswer.App(
-                    name: state.name, bundleID: configuration[state.name]?.configuration.policy.app.bundleID,
-                    status: state.status, reason: state.reason,
-                    detail: apps.failure(of: state.name)?.description.hidingCredentials)
-            },
-            default: configuration.unprefixedApp)
+        return configurations.map { app in
+            let reason = reasons[app.name] ?? nil
+            return AppsAnswer.App(
+                name: app.name, bundleID: configuration[app.name]?.configuration.policy.app.bundleID,
+                status: reason == nil ? "ok" : "failing", reason: reason,
+                detail: apps.failure(of: app.name)?.description.hidingCredentials)
+        }
     }
 
     /// Checks that the request has the admin key at the top level of the configuration, not a key inside its `apps`
@@ -69,4 +125,34 @@ struct AppsHandlers: Sendable {
                 "send the admin key at the top level of the configuration, not the key of an app, as `Authorization: Bearer …`"
             ))
     }
+}
+
+/// The apps of a service with several apps, in responses of the admin API.
+package struct AppsAnswer: Sendable, Hashable, Codable {
+    /// One app and its state.
+    package struct App: Sendable, Hashable, Codable {
+        /// The app's name in the configuration.
+        package let name: String
+        /// The bundle ID in the app's policy; nil if the app was removed from the configuration meanwhile.
+        package let bundleID: String?
+        /// `ok`, or `failing` if the app isn't running or can't write to its database.
+        package let status: String
+        /// A stable name for the reason why the app is failing, such as `appNotRunning`; nil if the app isn't failing.
+        package let reason: String?
+        /// The error that keeps the app from running; nil if it is running.
+        package let detail: String?
+    }
+
+    /// The apps in the order of the configuration.
+    package let apps: [App]
+    /// The name of the app that also answers without `/apps/NAME`; nil if there is no such app.
+    package let `default`: String?
+    /// The names of the added apps. Only the response to a reload has this field and the next three fields.
+    package var added: [String]?
+    /// The names of the removed apps.
+    package var removed: [String]?
+    /// The names of the apps that were and still are configured.
+    package var reloaded: [String]?
+    /// The warnings about the new configuration.
+    package var warnings: [String]?
 }

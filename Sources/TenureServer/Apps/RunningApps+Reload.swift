@@ -1,18 +1,15 @@
 import Logging
 import ServiceLifecycle
 import TenureCore
+import UnixSignals
 
 /// Reloading the configuration of several apps while they run, on SIGHUP or `POST /v1/admin/apps/reload`.
 extension RunningApps {
     /// The names of the apps that changed when the configuration was reloaded, and the warnings about the new
     /// configuration.
-    struct Reload: Sendable {
-        var added: [String] = []
-        var removed: [String] = []
-        /// The apps that were and still are configured.
-        var reloaded: [String] = []
-        var warnings: [String] = []
-    }
+    ///
+    /// The reloaded apps were and still are configured.
+    typealias Reload = (added: [String], removed: [String], reloaded: [String], warnings: [String])
 
     /// The mistakes because of which the reload changed nothing, except perhaps the TLS certificate.
     struct ReloadRefusal: Error {
@@ -28,7 +25,8 @@ extension RunningApps {
         // Even if the configuration has a mistake, an expired certificate can be replaced.
         certificate?.reload(sharedMetrics, logger)
         let old = configuration
-        let reading = await reread?() ?? AppsReading(old, mistakes: [], warnings: [])
+        let unchanged: AppsReading = (configuration: old, mistakes: [], warnings: [])
+        let reading = await reread?() ?? unchanged
         guard reading.mistakes.isEmpty, let fresh = reading.configuration else {
             throw ReloadRefusal(mistakes: reading.mistakes)
         }
@@ -70,10 +68,39 @@ extension RunningApps {
         let errors = await start(added)
         for app in added { await runners.add(app.name, of: self, error: errors[app.name]) }
         logger.notice(
-            "reloaded the configuration",
-            metadata: ["added": "\(added.map(\.name))", "removed": "\(removed)"])
-        return Reload(
-            added: added.map(\.name), removed: removed,
-            reloaded: fresh.apps.map(\.name).filter { old[$0] != nil }, warnings: reading.warnings)
+            "reloaded the configuration", metadata: ["added": "\(added.map(\.name))", "removed": "\(removed)"])
+        let reloaded = fresh.apps.map(\.name).filter { old[$0] != nil }
+        return (added.map(\.name), removed, reloaded, reading.warnings)
     }
 }
+
+/// Reloads the configuration of several apps on SIGHUP, until the service ends.
+struct AppsReloading: Service {
+    let apps: RunningApps
+    let logger: Logger
+
+    func run() async throws {
+        apps.certificate?.report(to: apps.sharedMetrics)
+        // At a terminal, SIGHUP means that the terminal was closed, so the signal ends the process as usual.
+        if apps.certificate == nil, SecretReloading.hasTerminal { return try await gracefulShutdown() }
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            do {
+                let reload = try await apps.reload()
+                for warning in reload.warnings { logger.warning("\(warning)") }
+            } catch let refusal as RunningApps.ReloadRefusal {
+                for mistake in refusal.mistakes { logger.error("the configuration is invalid: \(mistake)") }
+                logger.error("the reloaded configuration has mistakes; no app changed")
+            } catch {
+                // The service is ending.
+                return
+            }
+        }
+    }
+}
+
+/// The result of reading the configuration of several apps again: the new configuration, or the mistakes in it. The
+/// configuration is nil if the mistakes prevent its use.
+package typealias AppsReading = (configuration: AppsConfiguration?, mistakes: [String], warnings: [String])
+
+/// Reads the configuration of several apps again.
+package typealias AppsReader = @Sendable () async -> AppsReading

@@ -43,14 +43,14 @@ final class RunningApps: Sendable {
     /// The TLS certificate; nil if the service doesn't use TLS.
     let certificate: ServerCertificate?
     /// Reads the configuration again; nil if it isn't in a file.
-    let reread: AppsReading.Reader?
+    let reread: AppsReader?
     let isReloading = Locked(false)
     /// Runs the services of each app.
     let runners: AppRunners
     let logger: Logger
 
     init(
-        _ configuration: AppsConfiguration, certificate: ServerCertificate? = nil, reread: AppsReading.Reader? = nil,
+        _ configuration: AppsConfiguration, certificate: ServerCertificate? = nil, reread: AppsReader? = nil,
         logger: Logger
     ) {
         state = Locked(State(configuration: configuration))
@@ -79,8 +79,7 @@ final class RunningApps: Sendable {
     /// keeps them.
     func metrics(of name: String) -> ServiceMetrics {
         state.withLock { state in
-            if let metrics = state.metrics[name] { return metrics }
-            let metrics = ServiceMetrics()
+            let metrics = state.metrics[name] ?? ServiceMetrics()
             state.metrics[name] = metrics
             return metrics
         }
@@ -221,9 +220,7 @@ final class RunningApps: Sendable {
     /// closes the app's database and throws.
     ///
     /// - Parameter generation: The number of the configuration with which the app was opened.
-    private func register(
-        _ app: RunningApp, as name: String, under generation: Int
-    ) async throws(ServiceError) {
+    private func register(_ app: RunningApp, as name: String, under generation: Int) async throws(ServiceError) {
         let id = app.service.store.databaseID
         let refusal = state.withLock { state -> String? in
             guard state.generation == generation else { return "the configuration changed while the app started" }

@@ -24,14 +24,13 @@ public struct AppStoreSettings: Sendable, Hashable {
 
     /// The first mistake that is visible without reading the key. Nil for valid settings.
     public var mistake: ServiceError? {
-        if issuerID.isEmpty {
-            return .appStore("`appStore.issuerID` is empty; copy it from above the list of keys in App Store Connect")
-        }
-        if keyID.isEmpty {
-            return .appStore("`appStore.keyID` is empty; copy it from beside the key in App Store Connect")
-        }
-        if privateKeyFile.isEmpty {
-            return .appStore("`appStore.privateKeyFile` is empty; set it to the path of the key's .p8 file")
+        let required = [
+            ("issuerID", issuerID, "copy it from above the list of keys in App Store Connect"),
+            ("keyID", keyID, "copy it from beside the key in App Store Connect"),
+            ("privateKeyFile", privateKeyFile, "set it to the path of the key's .p8 file"),
+        ]
+        for (name, value, fix) in required where value.isEmpty {
+            return .appStore("`appStore.\(name)` is empty; \(fix)")
         }
         return hosts.mistake
     }

@@ -37,7 +37,6 @@ public final class FileClock: Sendable {
 
     private static func read(_ path: String) -> Date? {
         guard let contents = try? WholeFile(path: path).read(maximumSize: 64) else { return nil }
-        return Date(
-            written: String(decoding: contents, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+        return Date(written: String(decoding: contents, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 }

@@ -15,8 +15,7 @@ extension ServiceConfiguration {
         }
         do {
             return try PolicyFile.read(bytes, named: path) { list in
-                try contents(
-                    of: PolicyFile.path(of: list, beside: path), maximumSize: ReleaseListFile.maximumSize)
+                try contents(of: PolicyFile.path(of: list, beside: path), maximumSize: ReleaseListFile.maximumSize)
             }
         } catch {
             throw .brokenPolicy(error.mistakes.map(\.description))

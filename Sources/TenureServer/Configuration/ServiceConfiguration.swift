@@ -247,9 +247,8 @@ public struct ServiceConfiguration: Sendable {
             mistakes.append(.database(ConnectionString.objection))
         } else if databaseFile == nil, !["postgres://", "postgresql://"].contains(where: databasePath.hasPrefix) {
             // The URL may contain a password.
-            mistakes.append(
-                .database(
-                    "the database is a URL of an unknown kind; write `postgres://…`, or the path of an SQLite file"))
+            let detail = "the database is a URL of an unknown kind; write `postgres://…`, or the path of an SQLite file"
+            mistakes.append(.database(detail))
         }
         if databaseFile == nil, keysFolder == nil { mistakes.append(.noKeysFolder) }
         if let mistake = mistakeOfClock { mistakes.append(mistake) }
@@ -288,5 +287,31 @@ public struct ServiceConfiguration: Sendable {
     /// The names of the authorities other than Apple in these anchors.
     private static func testAuthorities(in anchors: TrustAnchors) -> [String] {
         anchors.summaries.filter { !AppleAnchors.contains(fingerprint: $0.fingerprint) }.map(\.subject)
+    }
+
+    /// Returns a verifier of App Store artifacts with the configured trust anchors.
+    func verifier() throws(ServiceError) -> AppStoreVerifier {
+        guard let trust = try? TrustConfiguration(anchors: anchors) else { throw .noEnvironment }
+        return AppStoreVerifier(app: app, trust: trust)
+    }
+
+    /// The first mistake in the webhooks; nil if there is no mistake.
+    private var mistakeOfWebhooks: ServiceError? {
+        for webhook in webhooks {
+            if let mistake = webhook.mistake { return mistake }
+            guard webhooks.filter({ $0.name == webhook.name }).count == 1 else {
+                return .webhook(name: webhook.name, detail: "two webhooks have this name; use different names")
+            }
+        }
+        let ranges = [
+            ("expiringDays", webhookSettings.expiringDays, 0...365),
+            ("retentionDays", webhookSettings.retentionDays, 4...3650),
+            ("concurrency", webhookSettings.concurrency, 1...100),
+        ]
+        for (name, value, range) in ranges where !range.contains(value) {
+            return .failed(
+                "`webhookSettings.\(name)` must be from \(range.lowerBound) to \(range.upperBound); found \(value)")
+        }
+        return nil
     }
 }

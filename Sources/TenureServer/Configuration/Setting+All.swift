@@ -19,8 +19,7 @@ extension Setting {
         "certificates to trust in addition to Apple's roots; for xcode, the certificate of your Xcode")
     package static let adminKeyFile = Setting(
         "adminKeyFile", .path, \.adminKeyFile, isOfApp: true,
-        "a file with the admin key, made by `tenure admin-key generate`; mode 600"
-    )
+        "a file with the admin key, made by `tenure admin-key generate`; mode 600")
     package static let issuerID = Setting(
         "appStore.issuerID", .text("UUID"), \.appStore.issuerID, isOfApp: true,
         "for calls to the App Store: the issuer ID in App Store Connect")
@@ -109,8 +108,7 @@ extension Setting {
         Setting(
             "content.s3.region", .text("region"), \.s3.region, isOfApp: true,
             "the region of the bucket, such as `eu-central-1`"),
-        Setting(
-            "content.s3.bucket", .text("name"), \.s3.bucket, isOfApp: true, "the bucket with the published files"),
+        Setting("content.s3.bucket", .text("name"), \.s3.bucket, isOfApp: true, "the bucket with the published files"),
         Setting(
             "content.s3.prefix", .text("text"), \.s3.prefix, isOfApp: true,
             "the folder of the published files in the bucket"),

@@ -110,9 +110,7 @@ package struct SettingValues: Sendable {
     // MARK: Values
 
     /// The values of a list; nil if the setting isn't set and has no default.
-    package func list(_ setting: Setting) -> [String]? {
-        texts[setting.name] ?? setting.fallback.map(Self.elements)
-    }
+    package func list(_ setting: Setting) -> [String]? { texts[setting.name] ?? setting.fallback.map(Self.elements) }
 
     /// The value of a setting, or its default.
     package func text(_ setting: Setting) -> String? { texts[setting.name]?.last ?? setting.fallback }

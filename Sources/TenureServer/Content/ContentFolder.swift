@@ -1,4 +1,6 @@
 import Foundation
+import Logging
+import ServiceLifecycle
 import TenureContent
 import TenureCore
 import TenureFileAttributes
@@ -105,19 +107,61 @@ private struct State {
         switch newCatalog {
         case .failure(let error): problem = error
         case .success(let catalog):
-            guard let catalogInUse else {
-                self.catalogInUse = catalog
-                problem = nil
-                return
-            }
-            if catalog.counter < catalogInUse.counter {
-                problem = ContentFolder.failure(.older(counter: catalog.counter, known: catalogInUse.counter))
-            } else if catalog.counter == catalogInUse.counter, catalog.catalog != catalogInUse.catalog {
-                problem = ContentFolder.failure(.sameCounter(catalogInUse.counter))
+            if let known = catalogInUse, catalog.counter < known.counter {
+                problem = ContentFolder.failure(.older(counter: catalog.counter, known: known.counter))
+            } else if let known = catalogInUse, catalog.counter == known.counter, catalog.catalog != known.catalog {
+                problem = ContentFolder.failure(.sameCounter(known.counter))
             } else {
-                self.catalogInUse = catalog
+                catalogInUse = catalog
                 problem = nil
             }
         }
+    }
+}
+
+/// Logs each new catalog, and each reason why the catalog in the folder isn't used.
+struct ContentWatch: Service {
+    let folder: ContentFolder
+    let logger: Logger
+
+    private static let interval = Swift.Duration.seconds(1)
+
+    func run() async throws {
+        var failure: ServiceError?
+        var counter: Int64?
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            let (catalog, problem) = (folder.catalog, folder.failure)
+            if problem != failure {
+                failure = problem
+                let consequence = catalog == nil ? "nothing can be downloaded" : "the previous catalog stays in use"
+                if let problem { logger.error("\(problem); \(consequence)") }
+            }
+            if let catalog, catalog.counter != counter {
+                counter = catalog.counter
+                logger.info("loaded the content catalog", metadata: ["counter": "\(catalog.counter)"])
+            }
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
+        }
+    }
+}
+
+extension ContentSettings {
+    /// The mistakes in the files of these settings.
+    var findings: [ServiceError] {
+        var findings: [ServiceError] = []
+        var isFolder: ObjCBool = false
+        if !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) || !isFolder.boolValue {
+            findings.append(
+                .content("there is no folder `\(folder)`; create it, and publish there with `tenure content publish`"))
+        }
+        if let s3 { findings.append(errorOf: { () throws(ServiceError) in _ = try S3Presigner(s3) }) }
+        return findings
+    }
+
+    /// Returns why customers can't download anything: the catalog is missing, invalid or for another app. The service
+    /// starts nevertheless. Nil for a valid catalog, and for a missing folder, which is among `findings`.
+    package func catalogProblem(of bundleID: String) -> ServiceError? {
+        guard FileManager.default.fileExists(atPath: folder) else { return nil }
+        return ContentFolder(path: folder, bundleID: bundleID).failure
     }
 }

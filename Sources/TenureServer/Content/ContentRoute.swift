@@ -6,7 +6,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// `GET /v1/content`: the signed catalog, and links to the packs that the customer may use.
+/// The routes that deliver asset packs.
 struct ContentRoute: Sendable {
     /// The content to deliver; nil if the service delivers no content.
     let delivery: ContentDelivery?
@@ -14,10 +14,12 @@ struct ContentRoute: Sendable {
     let contentAccess: ContentAccess
     let personas: ActivePersonas
     let now: @Sendable () -> Date
+    let metrics: ServiceMetrics
 
     static let path = "/v1/content"
 
-    @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
+    /// `GET /v1/content`: the signed catalog, and links to the packs that the customer may use.
+    @Sendable func list(_ request: Request, context: ServiceContext) async throws -> Response {
         // Authenticate the request, and check that there is content.
         let now = now()
         let token = try access.token(of: request, now: now)
@@ -35,8 +37,7 @@ struct ContentRoute: Sendable {
         let allowed = try await contentAccess.allowedUnlocks(
             Set(signed.catalog.packs.map(\.unlock)), for: customer, as: persona, at: now)
         // The expiry is in whole seconds, as in the links.
-        let expiresAt = Date(
-            timeIntervalSince1970: (now.timeIntervalSince1970 + delivery.linkLifetime).rounded(.down))
+        let expiresAt = Date(timeIntervalSince1970: (now.timeIntervalSince1970 + delivery.linkLifetime).rounded(.down))
         var packs: [String: ContentResponse.Links] = [:]
         let bucket = delivery.s3?.presigner
         // Choose the version of each pack for the app's version in the request, or the newest version if the request
@@ -58,6 +59,115 @@ struct ContentRoute: Sendable {
         }
         return .json(capacity: signed.text.utf8.count + 1024 * (1 + packs.count)) {
             $0.value(ContentResponse(catalog: signed.text, packs: packs))
+        }
+    }
+}
+
+/// The parts that deliver the content of one app: its catalog, download links and the downloads in progress.
+struct ContentDelivery: Sendable {
+    let folder: ContentFolder
+    let linkKey: ContentLinkKey
+    /// Makes links to the bucket with the files; nil if the service sends the files itself.
+    let s3: S3Links?
+    /// How long a download link works, in seconds.
+    let linkLifetime: TimeInterval
+    let downloads: Downloads
+
+    /// Creates the parts; nil if no content is configured.
+    ///
+    /// - Parameter databaseID: The ID of the app's database. Download links are valid only for this database.
+    init?(_ configuration: ServiceConfiguration, databaseID: [UInt8], downloads: Downloads) throws(ServiceError) {
+        guard let settings = configuration.content else { return nil }
+        folder = ContentFolder(
+            path: settings.folder, bundleID: configuration.policy.app.bundleID,
+            staleness: configuration.contentStaleness)
+        linkKey = try ContentLinkKey(folder: configuration.folderOfKeys, databaseID: databaseID)
+        s3 = try settings.s3.map { settings throws(ServiceError) in try S3Links(settings) }
+        linkLifetime = settings.linkLifetime
+        self.downloads = downloads
+    }
+}
+
+/// Decides which asset packs (files that a purchase unlocks) a customer may download. The rules are those of the
+/// client's `Tenure.allows`, as far as the service has the same data as the app.
+struct ContentAccess: Sendable {
+    let store: Store
+    let policies: ActivePolicy
+
+    /// Returns which of these entitlements and products the customer has. A running trial session of an entitlement
+    /// counts. A decision that is undetermined for lack of artifacts counts too, while the policy's `whileUndetermined`
+    /// allows it.
+    ///
+    /// An unbound customer has nothing: their artifacts came without proof that they belong to the sender, so they may
+    /// be another person's.
+    ///
+    /// - Parameter persona: The test customer that replaces this customer in decisions; nil if there is no persona.
+    func allowedUnlocks(
+        _ unlocks: Set<ContentCatalog.Unlock>, for customer: Customer, as persona: Persona?, at now: Date
+    ) async throws -> Set<ContentCatalog.Unlock> {
+        guard !customer.facts.isUnbound, !unlocks.isEmpty else { return [] }
+        return try await policies.upToDate {
+            let policy = policies.current
+            let evidence = customer.evidence(as: persona)
+            var outcomes: [ContentCatalog.Unlock: Decision.Outcome] = [:]
+            for decision in try policies.decide(customer.facts, evidence, at: now) {
+                outcomes[.entitlement(decision.entitlement)] = decision.outcome
+            }
+            for case .product(let id) in unlocks {
+                outcomes[.product(id)] = Self.outcome(ofProduct: id, evidence, under: policy, at: now)
+            }
+            // Whether undetermined decisions unlock packs now. Further packs may be unlocked by a trial.
+            let hasGrace = policy.allowsUndetermined(since: customer.createdAt, at: now)
+            var allowed = unlocks.filter { unlock in
+                outcomes[unlock] == .granted || hasGrace && outcomes[unlock] == .undetermined
+            }
+            let unlocksWithTrial = unlocks.subtracting(allowed).filter { policy.trial(of: $0) != nil }
+            guard !unlocksWithTrial.isEmpty else { return allowed }
+            let begun = try await store.read { try $0.begunSessions(of: customer.id) }
+            for unlock in unlocksWithTrial {
+                guard case .entitlement(let name) = unlock, let sessions = begun[name] else { continue }
+                if policy.trial(of: unlock)?.isOpen(sessions, at: now) == true { allowed.insert(unlock) }
+            }
+            return allowed
+        }
+    }
+
+    /// Decides whether the customer has bought a product: whether they would have an entitlement that only this product
+    /// grants.
+    private static func outcome(
+        ofProduct id: String, _ evidence: Evidence, under policy: Policy, at now: Date
+    ) -> Decision.Outcome? {
+        // The policy's entry for the product may say how long a non-renewing purchase of it is valid.
+        let product = policy.entitlements.lazy.flatMap(\.products).first { $0.id == id } ?? .init(id: id)
+        let entitlement = Entitlement(name: "product:\(id)", products: [product])
+        let policyOfProduct = try? Policy(
+            app: policy.app, eras: policy.eras, buildNumbers: policy.buildNumbers, releases: policy.releases,
+            entitlements: [entitlement], inDoubt: policy.inDoubt, testEnvironments: policy.testEnvironments)
+        return policyOfProduct.flatMap { decide(evidence, under: $0, at: now).first?.outcome }
+    }
+}
+
+extension Policy {
+    /// Whether an undetermined decision unlocks packs now. The policy's `whileUndetermined` may allow that for some
+    /// time after the service first saw the customer.
+    fileprivate func allowsUndetermined(since firstSeen: Date, at now: Date) -> Bool {
+        guard case .allow(let seconds) = whileUndetermined else { return false }
+        return now < firstSeen.addingTimeInterval(seconds)
+    }
+
+    /// The trial of the entitlement that unlocks a pack; nil if there is no such trial.
+    fileprivate func trial(of unlock: ContentCatalog.Unlock) -> Trial? {
+        guard case .entitlement(let name) = unlock else { return nil }
+        return entitlement(named: name)?.trial
+    }
+}
+
+extension Trial {
+    /// Whether the trial is running: the latest session, or the days since the first session, aren't over.
+    fileprivate func isOpen(_ sessions: BegunSessions, at now: Date) -> Bool {
+        switch self {
+        case .sessions: now < sessions.latest.addingTimeInterval(Trial.maximumSessionDuration)
+        case .days(let count): now < sessions.first.addingTimeInterval(Double(count) * 86_400)
         }
     }
 }

@@ -8,16 +8,7 @@ package import TenureStore
 /// Checks a whole database, for `tenure database check`: its integrity, the references between rows, each artifact's
 /// signature, and whether the artifacts prove each customer's stored facts. The facts are what decisions need, computed
 /// from the artifacts and stored with the customer.
-package struct DatabaseCheck: Sendable {
-    private let store: Store
-    private let trust: TrustConfiguration
-
-    /// Creates a check. `trust` has the trust anchors of the service that filled the database.
-    package init(of store: Store, trust: TrustConfiguration) {
-        self.store = store
-        self.trust = trust
-    }
-
+package struct DatabaseCheck {
     /// How many customers and artifacts were checked, and how many problems were found.
     package struct Outcome: Sendable, Hashable {
         /// The number of checked customers, including those merged into others.
@@ -28,109 +19,106 @@ package struct DatabaseCheck: Sendable {
         package var findings = 0
     }
 
+    private let transaction: DatabaseTransaction
+    private let trust: TrustConfiguration
+    private let send: (DatabaseFinding) -> Void
+    private var outcome = Outcome()
+
     /// Checks one snapshot of the database, while the service continues to write. Throws if the database fails.
     ///
     /// - Parameters:
+    ///   - trust: The trust anchors of the service that filled the database.
     ///   - progress: Called with the number of customers checked so far, and of all customers.
     ///   - report: Called with each finding.
-    package func run(
-        progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
+    package static func run(
+        on store: Store, trust: TrustConfiguration, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
     ) async throws(StoreError) -> Outcome {
-        let trust = trust
-        return try await store.database.read { session throws(StoreError) in
-            var work = Work(transaction: DatabaseTransaction(session), trust: trust, send: report)
-            try work.run(progress)
-            return work.outcome
+        try await store.database.read { session throws(StoreError) in
+            var check = DatabaseCheck(transaction: DatabaseTransaction(session), trust: trust, send: report)
+            try check.run(progress)
+            return check.outcome
         }
     }
 
-    /// A check in progress.
-    private struct Work {
-        let transaction: DatabaseTransaction
-        let trust: TrustConfiguration
-        let send: (DatabaseFinding) -> Void
-        var outcome = Outcome()
+    private mutating func report(_ finding: DatabaseFinding) {
+        outcome.findings += 1
+        send(finding)
+    }
 
-        mutating func report(_ finding: DatabaseFinding) {
-            outcome.findings += 1
-            send(finding)
-        }
-
-        mutating func run(_ progress: (Int64, Int64) -> Void) throws(StoreError) {
-            var integrityFindings: [DatabaseFinding] = []
-            try transaction.checkIntegrity { integrityFindings.append($0) }
-            for finding in integrityFindings { report(finding) }
-            let policies = try transaction.policies()
-            for policy in policies { check(policy) }
-            let derivation = Derivation(trust: trust, policies: policies)
-            let total = try transaction.customerCount()
-            var lastNumber = Int64.min
-            while case let batch = try transaction.allCustomers(after: lastNumber, limit: 200), !batch.isEmpty {
-                for customer in batch {
-                    lastNumber = customer.number
-                    try check(customer.number, customer.publicID, isLiving: customer.isLiving, derivation)
-                    outcome.customers += 1
-                    progress(outcome.customers, total)
-                }
+    private mutating func run(_ progress: (Int64, Int64) -> Void) throws(StoreError) {
+        var integrityFindings: [DatabaseFinding] = []
+        try transaction.checkIntegrity { integrityFindings.append($0) }
+        for finding in integrityFindings { report(finding) }
+        let policies = try transaction.policies()
+        for policy in policies { check(policy) }
+        let derivation = Derivation(trust: trust, policies: policies)
+        let total = try transaction.customerCount()
+        var lastNumber = Int64.min
+        while case let batch = try transaction.allCustomers(after: lastNumber, limit: 200), !batch.isEmpty {
+            for customer in batch {
+                lastNumber = customer.number
+                try check(customer.number, customer.publicID, isLiving: customer.isLiving, derivation)
+                outcome.customers += 1
+                progress(outcome.customers, total)
             }
         }
+    }
 
-        /// Checks a version of the policy.
-        private mutating func check(_ policy: StoredPolicy) {
-            if Array(SHA256.hash(data: policy.compiled)) != policy.sha256 {
-                report(DatabaseFinding("policy \(policy.version) was changed after it was stored", .restore))
-            } else if (try? PolicyFile.read(policy.compiled, named: "policy")) == nil {
-                report(DatabaseFinding("policy \(policy.version) can't be read", .restore))
-            }
+    /// Checks a version of the policy.
+    private mutating func check(_ policy: StoredPolicy) {
+        if Array(SHA256.hash(data: policy.compiled)) != policy.sha256 {
+            report(DatabaseFinding("policy \(policy.version) was changed after it was stored", .restore))
+        } else if (try? PolicyFile.read(policy.compiled, named: "policy")) == nil {
+            report(DatabaseFinding("policy \(policy.version) can't be read", .restore))
         }
+    }
 
-        /// Checks one customer: the row of `customers`, and the customer's other rows. A customer who was merged into
-        /// another customer (`isLiving` is false) has no facts, so only the row of `customers` is checked.
-        ///
-        /// Each finding says what the operator should do: restore a backup, rebuild the facts, or pass the right trust
-        /// anchors.
-        private mutating func check(
-            _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: Derivation
-        ) throws(StoreError) {
-            // Can the customer's row be read?
-            do {
-                try transaction.readRow(of: number)
-            } catch {
-                guard case .damaged(let detail) = error else { throw error }
-                return report(DatabaseFinding(detail, of: publicID, isLiving ? .rebuild : .restore))
-            }
-            guard isLiving else { return }
-            // Can all rows about the customer be read?
-            let rows: CustomerRows
-            do {
-                guard let storedRows = try transaction.rows(of: number) else { return }
-                rows = storedRows
-            } catch {
-                guard case .damaged(let detail) = error else { throw error }
-                return report(DatabaseFinding(detail, of: publicID, .restore))
-            }
-            // Check that no artifact was changed after it was stored.
-            outcome.artifacts += rows.artifacts.count
-            for (index, entry) in rows.artifacts.enumerated() where !entry.artifact.hasItsDigest {
+    /// Checks one customer: the row of `customers`, and the customer's other rows. A customer who was merged into
+    /// another customer (`isLiving` is false) has no facts, so only the row of `customers` is checked.
+    ///
+    /// Each finding says what the operator should do: restore a backup, rebuild the facts, or pass the right trust
+    /// anchors.
+    private mutating func check(
+        _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: Derivation
+    ) throws(StoreError) {
+        // Can the customer's row be read?
+        do {
+            try transaction.readRow(of: number)
+        } catch {
+            guard case .damaged(let detail) = error else { throw error }
+            return report(DatabaseFinding(detail, of: publicID, isLiving ? .rebuild : .restore))
+        }
+        guard isLiving else { return }
+        // Can all rows about the customer be read?
+        let rows: CustomerRows
+        do {
+            guard let storedRows = try transaction.rows(of: number) else { return }
+            rows = storedRows
+        } catch {
+            guard case .damaged(let detail) = error else { throw error }
+            return report(DatabaseFinding(detail, of: publicID, .restore))
+        }
+        // Check that no artifact was changed after it was stored.
+        outcome.artifacts += rows.artifacts.count
+        for (index, entry) in rows.artifacts.enumerated() where !entry.artifact.hasItsDigest {
+            report(
+                DatabaseFinding(
+                    "artifact \(index + 1) (\(entry.artifact.kind)) was changed after it was stored",
+                    of: publicID, .restore))
+        }
+        // Do the artifacts prove the stored facts?
+        do {
+            let differences = try derivation.facts(of: rows).differences(from: rows.customer.facts)
+            if !differences.isEmpty {
                 report(
                     DatabaseFinding(
-                        "artifact \(index + 1) (\(entry.artifact.kind)) was changed after it was stored",
-                        of: publicID, .restore))
+                        "the stored facts differ from the facts that the artifacts prove (\(differences.joined(separator: ", ")))",
+                        of: publicID, .rebuild))
             }
-            // Do the artifacts prove the stored facts?
-            do {
-                let differences = try derivation.facts(of: rows).differences(from: rows.customer.facts)
-                if !differences.isEmpty {
-                    report(
-                        DatabaseFinding(
-                            "the stored facts differ from the facts that the artifacts prove (\(differences.joined(separator: ", ")))",
-                            of: publicID, .rebuild))
-                }
-            } catch {
-                guard case .damaged(let detail) = error else { throw error }
-                report(DatabaseFinding(detail, of: publicID, .trust))
-            }
+        } catch {
+            guard case .damaged(let detail) = error else { throw error }
+            report(DatabaseFinding(detail, of: publicID, .trust))
         }
     }
 }

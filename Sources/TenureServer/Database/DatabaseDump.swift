@@ -11,20 +11,14 @@ package import TenureStore
 ///
 /// Each column is a field with its name. Instants are milliseconds since 1970, bytes are Base64, and customers are
 /// identified by their public IDs. SQLite and PostgreSQL with the same content give the same bytes.
-package struct DatabaseDump: Sendable {
-    private let store: Store
-
-    package init(of store: Store) {
-        self.store = store
-    }
-
+package enum DatabaseDump {
     /// Passes the lines of one snapshot of the database to `sink`, in pieces of about 64 KB. Other processes may write
     /// to the database meanwhile.
     ///
     /// - Parameter progress: Called with the number of customers written so far, and of all customers.
     /// - Returns: The number of lines.
-    package func write(
-        progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
+    package static func write(
+        of store: Store, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         to sink: @escaping @Sendable ([UInt8]) throws(StoreError) -> Void
     ) async throws(StoreError) -> Int {
         try await store.database.read { session throws(StoreError) in

@@ -7,12 +7,9 @@ package import TenureStore
 /// what decisions need; see `CustomerFacts`.
 package struct DatabaseRebuild: Sendable {
     private let store: Store
-    private let trust: TrustConfiguration
-
-    package init(of store: Store, trust: TrustConfiguration) {
-        self.store = store
-        self.trust = trust
-    }
+    private let derivation: Derivation
+    /// Whether to count the changes only, and write nothing.
+    private let isTrial: Bool
 
     /// How many customers a rebuild handled.
     package struct Outcome: Sendable, Hashable {
@@ -38,14 +35,17 @@ package struct DatabaseRebuild: Sendable {
     /// customer with other facts than before is written in a short transaction.
     ///
     /// - Parameters:
+    ///   - trust: The trust anchors of the service that filled the database.
     ///   - isTrial: Whether to count the changes only, and write nothing.
     ///   - progress: Called with the number of customers handled so far, and of all customers.
     ///   - report: Called for every customer who can't be rebuilt because an artifact can't be verified.
-    package func run(
-        isTrial: Bool, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
+    package static func run(
+        on store: Store, trust: TrustConfiguration, isTrial: Bool,
+        progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
     ) async throws(StoreError) -> Outcome {
         let derivation = Derivation(trust: trust, policies: try await store.read { try $0.policies() })
+        let rebuild = DatabaseRebuild(store: store, derivation: derivation, isTrial: isTrial)
         let total = try await store.read { try $0.customerCount() }
         var outcome = Outcome()
         var handled: Int64 = 0
@@ -54,7 +54,7 @@ package struct DatabaseRebuild: Sendable {
             let batch = try await store.read { [lastNumber] in try $0.allCustomers(after: lastNumber, limit: 64) }
             guard let last = batch.last else { return outcome }
             let customers = batch.filter(\.isLiving).map { (number: $0.number, publicID: $0.publicID) }
-            for result in try await rebuild(customers, derivation, isTrial) {
+            for result in try await rebuild.results(of: customers) {
                 outcome.customers += 1
                 switch result {
                 case .same: break
@@ -71,15 +71,13 @@ package struct DatabaseRebuild: Sendable {
     }
 
     /// Rebuilds customers in parallel, so that the database flushes several transactions to the disk at once.
-    private func rebuild(
-        _ customers: [(number: Int64, publicID: String)], _ derivation: Derivation, _ isTrial: Bool
+    private func results(
+        of customers: [(number: Int64, publicID: String)]
     ) async throws(StoreError) -> [CustomerResult] {
         do {
             return try await withThrowingTaskGroup(of: (Int, CustomerResult).self) { group in
                 for (index, customer) in customers.enumerated() {
-                    group.addTask {
-                        (index, try await rebuild(customer.number, customer.publicID, derivation, isTrial))
-                    }
+                    group.addTask { (index, try await result(of: customer.number, customer.publicID)) }
                 }
                 var results: [(index: Int, result: CustomerResult)] = []
                 for try await (index, result) in group { results.append((index, result)) }
@@ -93,9 +91,7 @@ package struct DatabaseRebuild: Sendable {
     }
 
     /// Rebuilds one customer.
-    private func rebuild(
-        _ number: Int64, _ publicID: String, _ derivation: Derivation, _ isTrial: Bool
-    ) async throws(StoreError) -> CustomerResult {
+    private func result(of number: Int64, _ publicID: String) async throws(StoreError) -> CustomerResult {
         do throws(StoreError) {
             if isTrial {
                 let rows = try await store.read { try $0.rows(of: number) }

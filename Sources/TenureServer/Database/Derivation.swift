@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 import TenureStore
 
@@ -15,8 +16,7 @@ struct Derivation: Sendable {
     /// Returns the customer's facts. Throws `damaged` if an artifact or notification can't be verified, because its
     /// bytes were changed, or because the verifier doesn't have its trust anchor.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
-        var facts = try facts(
-            of: rows.artifacts, rows.notifications, ofCustomer: rows.customer.publicID)
+        var facts = try facts(of: rows.artifacts, rows.notifications, ofCustomer: rows.customer.publicID)
         facts.add(rows.promises)
         for support in rows.support { facts.add(support.grant) }
         facts.purchasesAreComplete = rows.purchasesAreComplete
@@ -32,50 +32,29 @@ struct Derivation: Sendable {
         of artifacts: [(artifact: Artifact, receivedAt: Date)],
         _ notifications: [(notification: StoredNotification, receivedAt: Date)], ofCustomer publicID: String
     ) throws(StoreError) -> CustomerFacts {
-        var proven = ProvenFacts()
+        var proven = ProvenArtifacts()
         for (index, entry) in artifacts.enumerated() {
             do throws(Rejection) {
                 try add(entry.artifact, receivedAt: entry.receivedAt, to: &proven)
             } catch {
                 throw .damaged(
-                    """
-                    artifact \(index + 1) (\(entry.artifact.kind)) of \(publicID) can't be verified: \
-                    \(error.detail)
-                    """)
+                    "artifact \(index + 1) (\(entry.artifact.kind)) of \(publicID) can't be verified: \(error.detail)")
             }
         }
         for entry in notifications {
             do throws(Rejection) {
-                let contents = try NotificationContents(
-                    entry.notification, receivedAt: entry.receivedAt, verifiedBy: verifier)
-                proven.proofs += contents.proofs
-                proven.purchases += contents.purchases
-                proven.renewals += contents.renewals
+                let inside = try NotificationContents(
+                    entry.notification, receivedAt: entry.receivedAt, verifiedBy: verifier
+                ).proven
+                proven.proofs += inside.proofs
+                proven.purchases += inside.purchases
+                proven.renewals += inside.renewals
             } catch {
                 throw .damaged(
-                    """
-                    notification \(entry.notification.uuid) of \(publicID) can't be verified: \
-                    \(error.detail)
-                    """)
+                    "notification \(entry.notification.uuid) of \(publicID) can't be verified: \(error.detail)")
             }
         }
         return proven.facts
-    }
-
-    /// What artifacts and notifications prove. All of it is collected first and then added to the facts at once, because
-    /// each addition to the facts processes all existing facts again.
-    private struct ProvenFacts {
-        var proofs: [AppProof] = []
-        var purchases: [Purchase] = []
-        var renewals: [Renewal] = []
-
-        var facts: CustomerFacts {
-            var facts = CustomerFacts()
-            facts.add(proofs)
-            facts.add(purchases)
-            facts.add(renewals)
-            return facts
-        }
     }
 
     /// Returns a `Rederivation` of a merged customer, which computes the facts of each member when they are separated
@@ -90,9 +69,7 @@ struct Derivation: Sendable {
             var end = SignedEntries.Position()
             while let entries = try await store.read({ [end] in
                 try $0.signedEntries(of: member, after: end, limit: Rederivation.pageSize)
-            }),
-                !entries.isEmpty
-            {
+            }), !entries.isEmpty {
                 pages.append(try rederivation.prove(entries))
                 end = entries.end
                 await Task.yield()
@@ -111,7 +88,7 @@ struct Derivation: Sendable {
     }
 
     /// Verifies an artifact, and adds what it proves.
-    private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout ProvenFacts) throws(Rejection) {
+    private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout ProvenArtifacts) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
             // The service rejects an app transaction without a device hash if a client sends it, and accepts it from the
@@ -139,5 +116,62 @@ extension Derivation {
         self.init(
             verifier: AppStoreVerifier(
                 app: AppIdentity(bundleID: app?.bundleID, appAppleID: app?.appleID), trust: trust))
+    }
+}
+
+/// The facts that a verified notification proves, and the identities (IDs by which the database finds customers) of its
+/// customer.
+///
+/// The facts follow only from the signed artifacts inside the notification, so notifications of unknown types are used
+/// too.
+struct NotificationContents: Sendable {
+    let notification: StoredNotification
+    /// What the artifacts inside the notification prove. The list of artifacts is empty, because the database stores
+    /// the whole notification instead.
+    private(set) var proven = ProvenArtifacts()
+
+    /// Reads a verified notification. `bytes` is its JWS.
+    init(_ verified: VerifiedNotification, bytes: [UInt8]) {
+        let outer = verified.notification
+        let uuid = outer.payload.notificationUUID ?? ""
+        notification = StoredNotification(
+            realm: Realm(outer.environment, isTest: !AppleAnchors.containAnchor(of: outer.certificates)),
+            // A notification without a UUID is identified by its signed content.
+            uuid: uuid.isEmpty ? "sha256 " + Base64.urlSafe.text(outer.signedContentDigest) : uuid,
+            type: outer.payload.notificationType?.rawValue ?? "", subtype: outer.payload.subtype?.rawValue,
+            signedDate: outer.signedDate, bytes: bytes)
+        if let proof = verified.appTransaction?.proof { proven.proofs.append(proof) }
+        // A transaction without an ID proves no purchase, but the notification is stored all the same.
+        if let purchase = try? verified.transaction?.purchase { proven.purchases.append(purchase) }
+        // Renewal info doesn't name its app. But the notification around it does, and was verified to be for this app.
+        if let renewal = try? verified.renewalInfo?.renewal { proven.renewals.append(renewal) }
+        if let transaction = verified.transaction {
+            proven.namedIdentities.add(transaction.payload, proven.purchases.first)
+        }
+        if let renewalInfo = verified.renewalInfo {
+            proven.namedIdentities.add(renewalInfo.payload, proven.renewals.first)
+        }
+        if let appTransaction = verified.appTransaction { proven.namedIdentities.add(appTransaction.payload) }
+    }
+
+    /// The identities that find the customer; empty for a notification about no customer, such as a test.
+    var identities: [Identity] { proven.identities }
+
+    /// Verifies a stored notification again, as of the date at which it was received. Throws if the notification can't
+    /// be verified anymore.
+    init(_ stored: StoredNotification, receivedAt: Date, verifiedBy verifier: AppStoreVerifier) throws(Rejection) {
+        self.init(try verifier.verifyNotification(stored.bytes, now: receivedAt), bytes: stored.bytes)
+    }
+
+    /// Returns the update that adds these facts to a customer. `storedCustomer` is nil for a new customer.
+    func update(of storedCustomer: Customer?) -> CustomerUpdate {
+        var update = CustomerUpdate(of: storedCustomer)
+        proven.add(to: &update, of: storedCustomer)
+        // If a parent withdrew their consent, webhooks report this to the app's server, which has to lock out the
+        // child. The customer keeps the purchases.
+        if notification.type == NotificationType.rescindConsent.rawValue {
+            update.messages.append(Message(.customerConsentRescinded, ["notification": notification.uuid]))
+        }
+        return update
     }
 }

@@ -4,22 +4,17 @@ import TenureStore
 
 /// Collects the identities in verified artifacts: the IDs by which the database finds their customer. Only this code
 /// decides which IDs in artifacts identify customers.
-struct NamedIdentities: Sendable, Hashable {
+struct NamedIdentities: Sendable {
     /// The identities that find the customer, each once, in the order of the artifacts.
     private(set) var identities: [Identity] = []
     /// The `appAccountToken`s of purchases. Support finds the customer by them. A sync never does, because a client could
     /// invent them.
     private var accountTokens: [Identity] = []
-    /// The order IDs of transactions, by which only support finds the customer, too.
-    private var orders: [Order] = []
+    /// The IDs of transactions with an order ID (Apple's `webOrderLineItemId`), and the identity of the order. Only
+    /// support finds the customer by them, too.
+    private var orders: [(transactionID: String, identity: Identity)] = []
     /// All identities in the three arrays above, so that each is added once.
     private var added: Set<Identity> = []
-
-    /// The identity of an order (Apple's `webOrderLineItemId`), and the ID of the transaction with this order.
-    private struct Order: Sendable, Hashable {
-        let transactionID: String
-        let identity: Identity
-    }
 
     /// Adds an identity, unless it was added before.
     mutating func add(_ identity: Identity) {
@@ -82,6 +77,38 @@ struct NamedIdentities: Sendable, Hashable {
         // Receipts contain a zero if the ID is missing.
         guard let id, !id.isEmpty, id != "0" else { return }
         let identity = Identity(.webOrderLineItemID, id)
-        if added.insert(identity).inserted { orders.append(Order(transactionID: transactionID, identity: identity)) }
+        if added.insert(identity).inserted { orders.append((transactionID, identity)) }
+    }
+}
+
+/// The verified artifacts of one customer, and what they prove together.
+struct ProvenArtifacts: Sendable {
+    /// The artifacts, as the database stores them.
+    var artifacts: [Artifact] = []
+    /// What app transactions and receipts prove about getting the app.
+    var proofs: [AppProof] = []
+    var purchases: [Purchase] = []
+    var renewals: [Renewal] = []
+    /// The IDs by which the service and support find the customer again.
+    var namedIdentities = NamedIdentities()
+
+    /// The identities by which the database finds the customer.
+    var identities: [Identity] { namedIdentities.identities }
+
+    /// The proven facts. They are added at once, because each addition to the facts processes all existing facts again.
+    var facts: CustomerFacts {
+        var facts = CustomerFacts()
+        facts.add(proofs)
+        facts.add(purchases)
+        facts.add(renewals)
+        return facts
+    }
+
+    /// Adds the artifacts, the facts and the identities to an update of a customer.
+    ///
+    /// - Parameter storedCustomer: The customer to update; nil for a new customer.
+    func add(to update: inout CustomerUpdate, of storedCustomer: Customer?) {
+        update.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
+        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: storedCustomer))
     }
 }

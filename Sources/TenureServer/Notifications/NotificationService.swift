@@ -1,4 +1,5 @@
 import Foundation
+import Hummingbird
 import Logging
 import TenureAPI
 import TenureAppStore
@@ -62,9 +63,7 @@ struct NotificationService: Sendable {
         // that are stored with the policy version that gave them) refers to a version that this process hasn't read
         // yet.
         guard reception.isNew, let customer = reception.customer, !policies.hasReadVersions(of: customer.facts.promises)
-        else {
-            return reception
-        }
+        else { return reception }
         let customerNow = try await policies.upToDate {
             let updated = try await store.update(customer, naming: contents.identities, at: now) {
                 storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
@@ -88,38 +87,29 @@ struct NotificationService: Sendable {
     /// The response's status decides whether Apple sends the notification again. If the notification may be accepted
     /// later, such as after the operator corrected the configuration, the status is 503, which isn't a permanent error.
     private func refusal(of jws: [UInt8], for rejection: Rejection) -> Problem {
+        let detail: String
         switch rejection.code {
-        case .tooManyUnknownSigners:
-            return Problem(.tooManyUnknownSigners, rejection.detail, retryAfter: 5)
-        case .misconfigured:
-            return Problem(.misconfigured, rejection.detail)
+        case .tooManyUnknownSigners: return Problem(.tooManyUnknownSigners, rejection.detail, retryAfter: 5)
+        case .misconfigured: detail = rejection.detail
         case .outsideValidityPeriod where isAccepted(jws, by: verifier):
-            return Problem(
-                .misconfigured,
+            detail =
                 "the notification was signed later than this service's clock shows; set the clock (\(rejection.detail))"
-            )
         case .wrongApp where isAccepted(jws, by: verifier.ignoringAppAppleID):
-            return Problem(
-                .misconfigured,
-                """
+            detail = """
                 the notification has this app's bundle ID but another Apple ID; correct `appleID` in the policy \
                 (\(rejection.detail))
-                """)
-        case .wrongEnvironment where isFromUnacceptedEnvironment(jws):
-            return Problem(
-                .misconfigured,
                 """
+        case .wrongEnvironment where isFromUnacceptedEnvironment(jws):
+            detail = """
                 the notification's environment isn't configured; add the environment to `environments` \
                 (\(rejection.detail))
-                """)
+                """
         default:
-            return Problem(
-                .nothingVerified, "the notification was rejected: \(rejection.detail)",
-                problems: [
-                    ArtifactProblem(
-                        artifact: "signedPayload", code: rejection.code.rawValue, detail: rejection.detail)
-                ])
+            let problem = ArtifactProblem(
+                artifact: "signedPayload", code: rejection.code.rawValue, detail: rejection.detail)
+            return Problem(.nothingVerified, "the notification was rejected: \(rejection.detail)", problems: [problem])
         }
+        return Problem(.misconfigured, detail)
     }
 
     /// Whether a verifier accepts the notification at any time, so that a wrong clock doesn't matter.
@@ -132,15 +122,14 @@ struct NotificationService: Sendable {
         guard let payload = try? UnverifiedJWS(jws).payload else { return false }
         // The environment is in an object. The field with that object has another name in each kind of notification, so
         // look in all objects.
-        var environment: String?
-        for member in payload.members {
+        let names = payload.members.lazy.compactMap { member -> String? in
             guard case .object(let object) = member.value, case .string(let name)? = object["environment"] else {
-                continue
+                return nil
             }
-            environment = environment ?? name
+            return name
         }
-        guard let knownEnvironment = environment.flatMap({ AppStoreEnvironment(rawValue: $0) }) else { return false }
-        return !verifier.trust.environments.contains(knownEnvironment)
+        guard let environment = names.first.flatMap({ AppStoreEnvironment(rawValue: $0) }) else { return false }
+        return !verifier.trust.environments.contains(environment)
     }
 }
 
@@ -148,5 +137,55 @@ extension AppStoreVerifier {
     /// The same verifier, except that it accepts artifacts with any Apple ID of the app.
     fileprivate var ignoringAppAppleID: AppStoreVerifier {
         AppStoreVerifier(app: AppIdentity(bundleID: app.bundleID), cache: cache)
+    }
+}
+
+/// `POST /v1/notifications/apple`: App Store Server Notifications, version 2.
+struct NotificationRoute: Sendable {
+    let service: NotificationService
+    let now: @Sendable () -> Date
+
+    static let path: RouterPath = "/v1/notifications/apple"
+
+    /// The largest body in bytes. Real notifications have about 12 KB.
+    static let bodySize = 512 * 1024
+
+    @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
+        let body = try await request.json(upTo: Self.bodySize, in: context, isNotification: true)
+        let notification = try NotificationRequest(reading: body)
+        let reception = try await service.receive(
+            Array(notification.signedPayload.utf8), now: now(), logger: context.logger)
+        return .jsonObject(capacity: 32) { json in
+            // `kept`: stored now. `erased`: not stored, because its customer was erased. `known`: stored before.
+            json.field("status", reception.isNew ? "kept" : reception.isOfErasedCustomer ? "erased" : "known")
+        }
+    }
+}
+
+/// The body of a notification.
+struct NotificationRequest {
+    /// The notification, a compact JWS signed by Apple.
+    let signedPayload: String
+
+    /// The fields that distinguish version 2 of notifications from version 1.
+    private struct Body: Decodable {
+        let signedPayload: String?
+        /// A field of version 1, which isn't signed.
+        let notification_type: String?
+    }
+
+    /// Reads the body. Throws `malformedRequest` if it isn't a notification of version 2.
+    init(reading body: Data) throws(Problem) {
+        guard let fields = try? JSONDecoder().decode(Body.self, from: body) else {
+            throw Problem(.malformedRequest, "the body must be a JSON object with a string `signedPayload`")
+        }
+        guard let signedPayload = fields.signedPayload else {
+            throw Problem(
+                .malformedRequest,
+                fields.notification_type == nil
+                    ? "`signedPayload` is missing; send the App Store's notification unchanged"
+                    : "this is a notification of version 1, which isn't signed; choose version 2 in App Store Connect")
+        }
+        self.signedPayload = signedPayload
     }
 }

@@ -19,13 +19,7 @@ struct ActivePolicy: Sendable {
         let version: Int64
         /// The SHA-256 of the compiled policy, which identifies the policy.
         let sha256: [UInt8]
-        let policy: Policy
-
-        /// Returns this value with `policy`, which must equal its `policy`, so that promises and decisions share one
-        /// value.
-        func with(_ policy: Policy) -> InEffect {
-            InEffect(publication: publication, version: version, sha256: sha256, policy: policy)
-        }
+        fileprivate(set) var policy: Policy
     }
 
     private let versions: PolicyVersions
@@ -89,9 +83,7 @@ struct ActivePolicy: Sendable {
     var isFresh: Bool { ContinuousClock.now - versions.lastAsked < staleness }
 
     /// Asks the database for the policy in effect, unless this process asked less than `staleness` ago.
-    func refresh() async throws {
-        if !isFresh { try await refreshNow() }
-    }
+    func refresh() async throws { if !isFresh { try await refreshNow() } }
 
     /// Asks the database for the policy in effect.
     func refreshNow() async throws {
@@ -142,16 +134,13 @@ struct ActivePolicy: Sendable {
         }
     }
 
-    /// Decides on a customer's facts and evidence under the policy in effect. Throws if a promise refers to a version
+    /// Decides on a customer's facts and evidence under the policy in effect, or under the given one. Throws if a promise refers to a version
     /// that this process hasn't read yet.
-    func decide(_ facts: CustomerFacts, _ evidence: Evidence, at now: Date) throws(Problem) -> [Decision] {
-        try decide(facts, evidence, under: inEffect, at: now)
-    }
-
-    private func decide(
-        _ facts: CustomerFacts, _ evidence: Evidence, under inEffect: InEffect, at now: Date
+    func decide(
+        _ facts: CustomerFacts, _ evidence: Evidence, under inEffect: InEffect? = nil, at now: Date
     ) throws(Problem) -> [Decision] {
-        TenureCore.decide(evidence, promises: try promises(facts.promises), under: inEffect.policy, at: now)
+        let policy = inEffect?.policy ?? current
+        return TenureCore.decide(evidence, promises: try promises(facts.promises), under: policy, at: now)
     }
 
     /// Returns the promises that follow from a decision under the policy in effect.
@@ -175,5 +164,66 @@ struct ActivePolicy: Sendable {
         update.promise(decisions.flatMap { promises(of: $0, under: inEffect, at: now) })
         for index in decisions.indices { decisions[index].recordPromises() }
         return (evidence, decisions)
+    }
+}
+
+/// The versions of the policy that this process has read, and the policy in effect as far as this process knows.
+///
+/// A version never changes. Other processes may add versions, and put other versions into effect.
+final class PolicyVersions: Sendable {
+    private let state: Locked<State>
+
+    private struct State {
+        /// The policies by their version.
+        var policies: [Int64: Policy]
+        /// The policy in effect when the database was asked last.
+        var latest: ActivePolicy.InEffect
+        /// The time at which the database was asked last.
+        var askedAt: ContinuousClock.Instant
+    }
+
+    init(_ inEffect: ActivePolicy.InEffect, askedAt: ContinuousClock.Instant) {
+        state = Locked(State(policies: [inEffect.version: inEffect.policy], latest: inEffect, askedAt: askedAt))
+    }
+
+    var inEffect: ActivePolicy.InEffect { state.withLock { $0.latest } }
+
+    /// The time at which this process last asked the database which version is in effect.
+    var lastAsked: ContinuousClock.Instant { state.withLock { $0.askedAt } }
+
+    /// The policy of this version; nil if this process hasn't read the version.
+    subscript(version: Int64) -> Policy? { state.withLock { $0.policies[version] } }
+
+    /// Stores which policy was in effect when the database was asked at the instant `askedAt`. `inEffect` is nil if the
+    /// policy stored here was still in effect. A publication older than the stored one changes nothing, because the
+    /// database's responses may arrive in any order.
+    func updateInEffect(_ inEffect: ActivePolicy.InEffect?, askedAt: ContinuousClock.Instant) {
+        state.withLock { state in
+            if let inEffect, inEffect.publication > state.latest.publication {
+                state.latest = inEffect
+                // Uses the policy that was read first, which is equal, so that promises and decisions share one value.
+                if let policy = state.policies[inEffect.version] { state.latest.policy = policy }
+            }
+            state.askedAt = max(state.askedAt, askedAt)
+        }
+    }
+
+    /// Reads and stores the versions that this process hasn't read yet.
+    func add(_ storedPolicies: [StoredPolicy]) throws(ServiceError) {
+        for version in storedPolicies where self[version.version] == nil {
+            let policy = try version.read()
+            state.withLock { $0.policies[version.version] = policy }
+        }
+    }
+}
+
+extension StoredPolicy {
+    /// Reads the policy. Throws `brokenPolicy` with every mistake.
+    func read() throws(ServiceError) -> Policy {
+        do {
+            return try PolicyFile.read(compiled, named: "policy \(version) of the database")
+        } catch {
+            throw .brokenPolicy(error.mistakes.map(\.description))
+        }
     }
 }

@@ -96,8 +96,9 @@ struct PolicyPublisher: Sendable {
     func rehearse(_ candidate: Candidate, by actor: String) async throws -> RehearsalAnswer {
         let inEffect = try await finishPublicationInEffect()
         let now = now()
-        let findings = try await findings(on: candidate, replacing: inEffect, keepingPromises: false, at: now)
-        return try await storeRehearsal(findings, of: candidate, against: inEffect, by: actor, at: now)
+        let rehearser = rehearser(of: candidate, replacing: inEffect, keepingPromises: false, at: now)
+        let tally = try await policies.upToDate { try await rehearser.rehearse().tally }
+        return try await storeRehearsal(tally, of: candidate, against: inEffect, by: actor, at: now)
     }
 
     /// Publishes a policy, if the request allows as many customers to lose and gain something as the policy affects.
@@ -113,9 +114,8 @@ struct PolicyPublisher: Sendable {
         let compiled = PolicyFile.compile(candidate.policy)
         let sha256 = ActivePolicy.digest(of: compiled)
         guard sha256 != inEffect.sha256 else {
-            throw Problem(
-                .conflict, "this policy is already in effect, as version \(inEffect.version)",
-                reason: PublicationCheck.Refusal.alreadyCurrent.rawValue)
+            throw PublicationCheck.Refusal.alreadyCurrent.problem(
+                "this policy is already in effect, as version \(inEffect.version)")
         }
 
         // First check what can be checked without evaluating customers.
@@ -131,13 +131,11 @@ struct PolicyPublisher: Sendable {
         // refers to this new rehearsal.
         for _ in 0..<3 {
             let now = now()
-            let evaluator = evaluator(of: candidate, replacing: inEffect, at: now)
-            let findings = try await findings(
-                on: candidate, replacing: inEffect, keepingPromises: check.keepsPromises, at: now)
-            if let refusal = check.refusal(
-                losing: findings.losing(keepingPromises: check.keepsPromises), gaining: findings.tally.gaining)
-            {
-                let rehearsal = try await storeRehearsal(findings, of: candidate, against: inEffect, by: actor, at: now)
+            let rehearser = rehearser(of: candidate, replacing: inEffect, keepingPromises: check.keepsPromises, at: now)
+            let (tally, evaluation) = try await policies.upToDate { try await rehearser.rehearse() }
+            let losing = check.keepsPromises ? tally.losingWithPromises : tally.losing
+            if let refusal = check.refusal(losing: losing, gaining: tally.gaining) {
+                let rehearsal = try await storeRehearsal(tally, of: candidate, against: inEffect, by: actor, at: now)
                 throw try await check.recordRefusal(refusal, basedOn: rehearsal, at: now)
             }
             // Errors about lost rights are checked after the numbers of customers, because a refusal with numbers says
@@ -149,17 +147,14 @@ struct PolicyPublisher: Sendable {
                 base: inEffect.publication, restoringAfter: candidate.restoringAfter,
                 lossAllowance: request.takeFrom ?? 0,
                 gainAllowance: check.gainAllowance, endsPromises: request.takeFrom != nil && !check.keepsPromises)
-            let outcome = try await publish(
-                requested, after: findings.evaluation, by: evaluator, keepingPromises: check.keepsPromises)
-            switch outcome {
+            switch try await publish(requested, after: evaluation, by: rehearser) {
             case .published(let publication):
                 try await policies.refreshNow()
                 await finishPublication(logger: logger)
                 return publication
             case .overtaken:
-                throw Problem(
-                    .conflict, "another policy was published in the meantime; rehearse your policy against that policy",
-                    reason: PublicationCheck.Refusal.overtaken.rawValue)
+                throw PublicationCheck.Refusal.overtaken.problem(
+                    "another policy was published in the meantime; rehearse your policy against that policy")
             // Together with the customers who are new or changed since the evaluation, more customers lose or gain
             // something than allowed. The next round evaluates all customers, and refuses the publication.
             case .tooManyLosing, .tooManyGaining: continue
@@ -196,22 +191,18 @@ struct PolicyPublisher: Sendable {
     /// publishes the policy. The transaction that publishes evaluates these few customers while no other transaction
     /// writes. Returns `behind` if too many customers change.
     private func publish(
-        _ request: RequestedPublication, after evaluation: PublicationEvaluation, by evaluator: PublicationEvaluator,
-        keepingPromises: Bool
+        _ request: RequestedPublication, after evaluation: PublicationEvaluation, by rehearser: PolicyRehearser
     ) async throws -> PublicationOutcome {
         var evaluation = evaluation
         for _ in 0..<Self.maximumAttempts {
-            evaluation = try await policies.upToDate {
-                try await PolicyRehearser(store: store, policies: policies).catchUp(
-                    evaluation, by: evaluator, restoringAfter: request.restoringAfter, keepingPromises: keepingPromises)
-            }
+            evaluation = try await policies.upToDate { try await rehearser.catchUp(evaluation) }
             if request.endsPromises { evaluation = try await store.markPromises(of: evaluation, at: request.at) }
             let outcome = try await store.publish(
                 request, after: evaluation, limit: PolicyRehearser.maximumInPublication
             ) { subject throws(StoreError) in
                 // A promise may refer to a version that another process published in the meantime.
-                guard let result = try? evaluator.result(for: subject) else { throw .policyChanged }
-                return evaluator.impact(on: subject, result, keepingPromises: keepingPromises)
+                guard let impact = try? rehearser.evaluate(subject).impact else { throw .policyChanged }
+                return impact
             }
             guard case .behind = outcome else { return outcome }
         }
@@ -222,35 +213,27 @@ struct PolicyPublisher: Sendable {
 
     // MARK: Shared steps
 
-    private func evaluator(
-        of candidate: Candidate, replacing inEffect: ActivePolicy.InEffect, at now: Date
-    ) -> PublicationEvaluator {
-        PublicationEvaluator(of: candidate.policy, replacing: inEffect.policy, policies: policies, at: now)
-    }
-
-    /// Evaluates all customers under a policy, compared with the policy in effect.
-    private func findings(
-        on candidate: Candidate, replacing inEffect: ActivePolicy.InEffect, keepingPromises: Bool, at now: Date
-    ) async throws -> PolicyRehearser.Findings {
-        try await policies.upToDate {
-            try await PolicyRehearser(store: store, policies: policies).rehearse(
-                by: evaluator(of: candidate, replacing: inEffect, at: now), restoringAfter: candidate.restoringAfter,
-                keepingPromises: keepingPromises)
-        }
+    private func rehearser(
+        of candidate: Candidate, replacing inEffect: ActivePolicy.InEffect, keepingPromises: Bool, at now: Date
+    ) -> PolicyRehearser {
+        PolicyRehearser(
+            store: store, policies: policies,
+            comparison: Comparison(of: candidate.policy, against: inEffect.policy, at: now),
+            restoringAfter: candidate.restoringAfter, keepsPromises: keepingPromises)
     }
 
     /// Stores the report of a rehearsal, so that a publication can refer to it, and returns it.
     private func storeRehearsal(
-        _ findings: PolicyRehearser.Findings, of candidate: Candidate, against inEffect: ActivePolicy.InEffect,
-        by actor: String, at now: Date
+        _ tally: Tally, of candidate: Candidate, against inEffect: ActivePolicy.InEffect, by actor: String, at now: Date
     ) async throws -> RehearsalAnswer {
         let answer = RehearsalAnswer(
-            findings, linted: Self.linted(candidate, replacing: inEffect, at: now), id: PublicID.rehearsal.random(),
+            tally, linted: Self.linted(candidate, replacing: inEffect, at: now), id: PublicID.rehearsal.random(),
             against: inEffect.version, at: now)
+        // The keys of the report are sorted, so that equal reports have equal bytes.
         let rehearsal = StoredRehearsal(
             id: answer.id, base: inEffect.publication, sha256: ActivePolicy.digest(of: candidate.policy), at: now,
             actor: actor, gaining: answer.gaining, losing: answer.losing,
-            losingWithPromises: answer.losingWithPromises, report: try answer.encoded)
+            losingWithPromises: answer.losingWithPromises, report: [UInt8](try JSONEncoder.sorted.encode(answer)))
         try await store.write { try $0.record(rehearsal) }
         return answer
     }

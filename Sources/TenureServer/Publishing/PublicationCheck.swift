@@ -34,6 +34,9 @@ struct PublicationCheck: Sendable {
         case otherRehearsal
         /// Another policy was published in the meantime.
         case overtaken
+
+        /// The response that refuses the publication.
+        func problem(_ detail: String) -> Problem { Problem(.conflict, detail, reason: rawValue) }
     }
 
     /// Whether customers keep the entitlements that earlier versions of the policy promised them, although the new
@@ -61,18 +64,15 @@ struct PublicationCheck: Sendable {
                 """)
         }
         guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {
-            throw Problem(
-                .conflict, "there is no rehearsal `\(id.prefix(64))`; rehearse the policy, and send the new ID",
-                reason: Refusal.unknownRehearsal.rawValue)
+            throw Refusal.unknownRehearsal.problem(
+                "there is no rehearsal `\(id.prefix(64))`; rehearse the policy, and send the new ID")
         }
         guard rehearsal.sha256 == sha256, rehearsal.base == inEffect.publication else {
-            throw Problem(
-                .conflict,
+            throw Refusal.otherRehearsal.problem(
                 """
                 `\(rehearsal.id)` is a rehearsal of another policy, or a comparison with a policy that is no longer in \
                 effect; rehearse again
-                """,
-                reason: Refusal.otherRehearsal.rawValue)
+                """)
         }
         // The numbers must not be smaller than the numbers in the rehearsal.
         let losing = keepsPromises ? rehearsal.losingWithPromises : rehearsal.losing
@@ -82,13 +82,11 @@ struct PublicationCheck: Sendable {
         ]
         for (field, option, number, rehearsed, verb) in limits {
             guard let number, number < rehearsed else { continue }
-            throw Problem(
-                .conflict,
+            throw Refusal.otherNumber.problem(
                 """
                 in the rehearsal `\(rehearsal.id)`, the number of customers who \(verb) something is \(rehearsed), \
                 more than \(number); to allow that, send \(rehearsed) as `\(field)` (`\(option)`)
-                """,
-                reason: Refusal.otherNumber.rawValue)
+                """)
         }
     }
 
@@ -102,16 +100,13 @@ struct PublicationCheck: Sendable {
     /// Refuses a policy with errors: writes the refusal to the audit trail, and throws it. Does nothing without errors.
     func refuse(_ errors: [LintFinding], at now: Date) async throws {
         guard let first = errors.first else { return }
-        try await audit(
-            .policyErrors, ["codes": Set(errors.map(\.code)).sorted().joined(separator: " ")], at: now)
+        try await audit(.policyErrors, ["codes": Set(errors.map(\.code)).sorted().joined(separator: " ")], at: now)
         let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
-        throw Problem(
-            .conflict,
+        throw Refusal.policyErrors.problem(
             """
             the policy has errors: \(first.message) [\(first.code)]\(others); `tenure policy check --against` shows all \
             errors. Correct the policy, or add the errors to its `acknowledge` with a reason
-            """,
-            reason: Refusal.policyErrors.rawValue)
+            """)
     }
 
     /// Writes the refusal to the audit trail and returns it as a problem.
@@ -143,4 +138,13 @@ struct PublicationCheck: Sendable {
         let entry = AuditEntry(at: now, actor: actor, action: candidate.action.rawValue, detail: detail)
         try await store.write { try $0.audit(entry) }
     }
+}
+
+extension LintFinding {
+    /// Whether the finding prevents the publication of the policy.
+    var blocksPublication: Bool { severity == .error && !isAcknowledged }
+
+    /// Whether the finding is about rights that existing customers lose. A request to publish acknowledges the loss
+    /// with the fields `rehearsal` and `takeFrom`, the number of customers who may lose something.
+    var isLossOfRights: Bool { ["right-lost", "right-shortened"].contains(code) }
 }

@@ -17,7 +17,25 @@ struct ActivePersonas: Sendable {
         /// The client sent no persona token.
         case noPersona
         case persona(StoredPersona)
-        case rejected(RejectedArtifact)
+        case rejected(ArtifactProblem.Relation, String)
+
+        /// Returns the result for a request with artifacts from this environment: a valid persona is rejected if the
+        /// artifacts are from Production (rule I4 in Docs/decision-rules.md).
+        func combined(withArtifactsFrom environment: AppStoreEnvironment) -> TokenCheck {
+            guard case .persona(let persona) = self, environment.isProduction else { return self }
+            return .rejected(
+                .personaRefused,
+                "the persona `\(persona.name)` works only with Sandbox and Xcode artifacts; these are from Production")
+        }
+
+        /// The valid persona; nil if the client sent none, or if it was rejected.
+        var persona: StoredPersona? { if case .persona(let persona) = self { persona } else { nil } }
+
+        /// The rejected persona token; empty if the token is valid or missing.
+        var rejected: [RejectedArtifact] {
+            guard case .rejected(let reason, let detail) = self else { return [] }
+            return [RejectedArtifact(.persona, reason, detail)]
+        }
     }
 
     /// Checks the persona token that a client sent with its artifacts. Throws if the database can't be read.
@@ -27,21 +45,15 @@ struct ActivePersonas: Sendable {
             let persona = try await store.read({ try $0.persona(by: claims.jti) })
         else {
             return .rejected(
-                RejectedArtifact(
-                    .persona, .personaUnknown,
-                    "this service has no such persona; create one with `tenure persona create`"))
+                .personaUnknown, "this service has no such persona; create one with `tenure persona create`")
         }
         if persona.revokedAt != nil {
             return .rejected(
-                RejectedArtifact(
-                    .persona, .personaRevoked,
-                    "the persona `\(persona.name)` was revoked; send the token of another persona"))
+                .personaRevoked, "the persona `\(persona.name)` was revoked; send the token of another persona")
         }
         if !persona.isValid(at: now) {
-            return .rejected(
-                RejectedArtifact(
-                    .persona, .personaExpired,
-                    "the persona `\(persona.name)` expired on \(persona.expiresAt.rfc3339); create it again"))
+            let end = persona.expiresAt.rfc3339
+            return .rejected(.personaExpired, "the persona `\(persona.name)` expired on \(end); create it again")
         }
         return .persona(persona)
     }
@@ -62,24 +74,6 @@ struct ActivePersonas: Sendable {
         else { throw Problem.accessTokenRefused }
         return persona.persona
     }
-}
-
-extension ActivePersonas.TokenCheck {
-    /// Returns the result for a request with artifacts from this environment: a valid persona is rejected if the
-    /// artifacts are from Production (rule I4 in Docs/decision-rules.md).
-    func combined(withArtifactsFrom environment: AppStoreEnvironment) -> ActivePersonas.TokenCheck {
-        guard case .persona(let persona) = self, environment.isProduction else { return self }
-        return .rejected(
-            RejectedArtifact(
-                .persona, .personaRefused,
-                "the persona `\(persona.name)` works only with Sandbox and Xcode artifacts; these are from Production"))
-    }
-
-    /// The valid persona; nil if the client sent none, or if it was rejected.
-    var persona: StoredPersona? { if case .persona(let persona) = self { persona } else { nil } }
-
-    /// The rejected persona token; empty if the token is valid or missing.
-    var rejected: [RejectedArtifact] { if case .rejected(let artifact) = self { [artifact] } else { [] } }
 }
 
 extension Customer {

@@ -9,20 +9,14 @@ import TenureStore
 /// The artifacts of a sync that belong to one customer, and what they prove together.
 ///
 /// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So
-/// `ArtifactLinks.Leader` chooses one of the artifacts as the leading artifact. Any other artifact is accepted only if
+/// `ArtifactLinks` chooses one of the artifacts as the leading artifact. Any other artifact is accepted only if
 /// signed fields link it to the leading artifact, directly or through further artifacts.
 struct LinkedArtifacts: Sendable {
-    /// The linked artifacts, as the database stores them.
-    private(set) var artifacts: [Artifact] = []
-    /// What the app transaction and the receipt prove about getting the app.
-    private(set) var proofs: [AppProof] = []
-    private(set) var purchases: [Purchase] = []
-    private(set) var renewals: [Renewal] = []
-    /// The identities in the artifacts: the IDs by which the service and support find the customer again.
-    private(set) var namedIdentities = NamedIdentities()
+    /// The linked artifacts.
+    private(set) var proven = ProvenArtifacts()
     /// The artifacts that aren't accepted, because they aren't linked or weren't verified.
     private(set) var rejected: [RejectedArtifact]
-    /// Whether `purchases` has all of the customer's purchases: the client says that it sent all, and each transaction
+    /// Whether `proven` has all of the customer's purchases: the client says that it sent all, and each transaction
     /// was accepted.
     private(set) var isComplete = false
     /// Whether one of the linked artifacts was signed for the device that sent it. If not, the artifacts may be copies
@@ -40,21 +34,18 @@ struct LinkedArtifacts: Sendable {
         rejected = verified.rejected
         // If the leading artifact is an app transaction or a receipt, add it now. A leading transaction is added below,
         // with the other transactions.
-        let leader = ArtifactLinks.Leader(of: verified)
-        var links = ArtifactLinks(leading: leader, storedCustomer: storedCustomer)
+        var links = ArtifactLinks(of: verified, storedCustomer: storedCustomer)
         var receipt = verified.receipt
-        switch leader {
-        case .appTransaction(let appTransaction): add(appTransaction, on: verified.hashedDevice)
-        case .receipt(let leading):
-            add(leading)
+        if let appTransaction = verified.appTransaction { add(appTransaction, on: verified.hashedDevice) }
+        if let leader = links.leadingReceipt {
+            proven.add(leader)
             receipt = nil
-        case .transaction, .none: break
         }
         var transactions = verified.transactions
         // A linked artifact may link further artifacts. Three rounds are enough for a receipt and its subscriptions.
         for _ in 0..<3 where receipt != nil || !transactions.isEmpty {
             if let candidate = receipt, links.accepts(candidate) {
-                add(candidate)
+                proven.add(candidate)
                 receipt = nil
             }
             transactions.removeAll { artifact, purchase in
@@ -72,16 +63,14 @@ struct LinkedArtifacts: Sendable {
                 or `deviceIdentifier` if the receipt was made on this device
                 """)
         }
-        for (artifact, _) in transactions {
-            reject(artifact.path, .unrelated, Self.detail(of: artifact, links))
-        }
+        for (artifact, _) in transactions { reject(artifact.path, .unrelated, Self.detail(of: artifact, links)) }
         for (artifact, renewal) in verified.renewals { addOrReject(artifact, renewal, links) }
         isComplete =
             verified.listsAllPurchases && !rejected.contains { if case .transaction = $0.path { true } else { false } }
         isBound = links.isOnDevice
         // If there is no better identity, the first artifact identifies the customer.
-        if identities.isEmpty, let artifact = artifacts.first {
-            namedIdentities.add(Identity(.artifact, artifact.hashText))
+        if identities.isEmpty, let artifact = proven.artifacts.first {
+            proven.namedIdentities.add(Identity(.artifact, artifact.hashText))
         }
     }
 
@@ -98,14 +87,12 @@ struct LinkedArtifacts: Sendable {
                 artifact.path, .noTransaction,
                 "no verified transaction has this renewal info's subscription; send one of its transactions too")
         }
-        artifacts.append(artifact.storedArtifact)
-        renewals.append(renewal)
-        namedIdentities.add(artifact.payload, renewal)
+        proven.add(artifact, renewal)
         if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
     }
 
     /// The identities by which a sync finds the customer again.
-    var identities: [Identity] { namedIdentities.identities }
+    var identities: [Identity] { proven.identities }
 
     private mutating func reject(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
         rejected.append(RejectedArtifact(path, relation, detail))
@@ -126,10 +113,8 @@ struct LinkedArtifacts: Sendable {
 
     /// Adds the app transaction and its identities.
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {
+        proven.add(artifact)
         let proof = artifact.verified.proof
-        artifacts.append(artifact.storedArtifact)
-        proofs.append(proof)
-        namedIdentities.add(artifact.payload)
         // Several accounts may use one device, so this identity combines the device and the acquisition. The identity
         // finds customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same
         // date, so the identity is used there only if there is no other identity.
@@ -137,32 +122,23 @@ struct LinkedArtifacts: Sendable {
             let date = proof.originalPurchaseDate
         {
             let acquisition = [device, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
-            namedIdentities.add(Identity(.device, acquisition.joined(separator: " ")))
+            proven.namedIdentities.add(Identity(.device, acquisition.joined(separator: " ")))
         }
         // Without an ID, the artifact's hash is an identity. So the artifact finds the same customer if another device
         // sends it.
         if artifact.payload.appTransactionID == nil {
-            namedIdentities.add(Identity(.artifact, artifact.storedArtifact.hashText))
+            proven.namedIdentities.add(Identity(.artifact, artifact.storedArtifact.hashText))
         }
     }
 
-    private mutating func add(_ artifact: SyncArtifact<ReceiptPayload>) {
-        artifacts.append(artifact.storedArtifact)
-        proofs.append(artifact.verified.proof)
-        purchases += artifact.verified.purchases
-        namedIdentities.add(artifact.verified)
-    }
-
     private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
-        artifacts.append(artifact.storedArtifact)
-        purchases.append(purchase)
-        namedIdentities.add(artifact.payload, purchase)
+        proven.add(artifact, purchase)
         guard artifact.payload.appTransactionID != nil else { return }
         accountPurchases.formUnion([purchase.transactionID, purchase.originalTransactionID])
     }
 
     /// What the artifacts prove about the acquisition of the app.
-    var acquisition: ProvenAcquisition { ProvenAcquisition(proofs, accountPurchases: accountPurchases) }
+    var acquisition: ProvenAcquisition { ProvenAcquisition(proven.proofs, accountPurchases: accountPurchases) }
 
     /// The identity of the unbound customer for exactly these artifacts: it contains a hash of all artifacts, the kind
     /// of the leading artifact, and the most reliable identity in them.
@@ -171,12 +147,11 @@ struct LinkedArtifacts: Sendable {
             verified.appTransaction != nil ? .app : verified.receipt != nil ? .receipt : .transactions
         let mostReliable = identities.min { $0.kind < $1.kind }
         var hash = SHA256()
-        for digest in artifacts.map(\.sha256).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+        for digest in proven.artifacts.map(\.sha256).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             hash.update(data: digest)
         }
         hash.update(data: [isComplete ? 1 : 0])
-        return Identity(
-            unboundLedBy: lead, naming: mostReliable, digest: Base64.urlSafe.text(Array(hash.finalize())))
+        return Identity(unboundLedBy: lead, naming: mostReliable, digest: Base64.urlSafe.text(Array(hash.finalize())))
     }
 }
 
@@ -193,65 +168,42 @@ private struct ArtifactLinks {
     /// different IDs belong to different customers.
     private(set) var appTransactionID: String?
     /// Whether a linked artifact was signed for the device that sent it.
-    private(set) var isOnDevice: Bool
+    private(set) var isOnDevice = false
+    /// The leading artifact, if it is the receipt; otherwise nil.
+    private(set) var leadingReceipt: SyncArtifact<ReceiptPayload>?
     /// The purchase date of the app in the leading app transaction or receipt; nil if the leading artifact is a
     /// transaction.
-    private let originalPurchaseDate: Date?
+    private var originalPurchaseDate: Date?
     /// The transaction IDs and original transaction IDs of linked purchases.
     private var transactionIDs: Set<String> = []
     /// The proofs of getting the app that are already stored for the customer.
     private let knownProofs: [AppProof]
 
-    /// The leading artifact, with which all other artifacts are compared: the app transaction, otherwise a transaction
-    /// that was signed for this device, otherwise the receipt, otherwise a transaction, preferably with an
+    /// Chooses the leading artifact, with which all other artifacts are compared: the app transaction, otherwise a
+    /// transaction that was signed for this device, otherwise the receipt, otherwise a transaction, preferably with an
     /// `appTransactionId`.
-    enum Leader {
-        case appTransaction(SyncArtifact<AppTransactionPayload>)
-        case receipt(SyncArtifact<ReceiptPayload>)
-        case transaction(SyncArtifact<TransactionPayload>, Purchase)
-        case none
-
-        /// Chooses the leading artifact.
-        init(of verified: VerifiedArtifacts) {
-            let transactions = verified.transactions
-            if let appTransaction = verified.appTransaction {
-                self = .appTransaction(appTransaction)
-            } else if let (artifact, purchase) = transactions.first(where: \.artifact.isOnDevice) {
-                self = .transaction(artifact, purchase)
-            } else if let receipt = verified.receipt {
-                self = .receipt(receipt)
-            } else if let (artifact, purchase) =
-                transactions.first(where: { $0.artifact.payload.appTransactionID != nil }) ?? transactions.first
-            {
-                self = .transaction(artifact, purchase)
-            } else {
-                self = .none
-            }
-        }
-    }
-
+    ///
     /// - Parameter storedCustomer: The stored customer with the artifacts' identities; nil for a new customer.
-    init(leading leader: Leader, storedCustomer: Customer?) {
+    init(of verified: VerifiedArtifacts, storedCustomer: Customer?) {
         knownProofs = storedCustomer?.facts.proofs ?? []
-        switch leader {
-        case .appTransaction(let artifact):
+        let transactions = verified.transactions
+        let transactionOnDevice = transactions.first(where: \.artifact.isOnDevice)
+        if let artifact = verified.appTransaction {
             appTransactionID = artifact.payload.appTransactionID
             isOnDevice = artifact.isOnDevice
             originalPurchaseDate = artifact.payload.originalPurchaseDate
-        case .receipt(let artifact):
+        } else if transactionOnDevice == nil, let artifact = verified.receipt {
             // A receipt's hash doesn't prove the device, because other apps of the same vendor know the device ID in it
-            // too.
-            isOnDevice = false
+            // too. So `isOnDevice` stays false.
+            leadingReceipt = artifact
             originalPurchaseDate = artifact.payload.originalPurchaseDate
             add(artifact.verified.purchases)
-        case .transaction(let artifact, let purchase):
+        } else if let (artifact, purchase) = transactionOnDevice
+            ?? transactions.first(where: { $0.artifact.payload.appTransactionID != nil }) ?? transactions.first
+        {
             isOnDevice = artifact.isOnDevice
-            originalPurchaseDate = nil
             appTransactionID = artifact.payload.appTransactionID
             add([purchase])
-        case .none:
-            isOnDevice = false
-            originalPurchaseDate = nil
         }
         if let storedCustomer { add(storedCustomer.facts.purchases) }
     }

@@ -49,7 +49,7 @@ final class SyncService: Sendable {
         // 2. Link the artifacts that belong to one customer.
         let linked = LinkedArtifacts(verified)
         var personaCheck = try await personas.check(request.persona, at: now)
-        guard let realm = verified.realm, !linked.artifacts.isEmpty else {
+        guard let realm = verified.realm, !linked.proven.artifacts.isEmpty else {
             throw Self.nothingVerified(
                 linked.rejected + personaCheck.rejected, mayBeAcceptedLater: verified.mayBeAcceptedLater)
         }
@@ -98,9 +98,8 @@ final class SyncService: Sendable {
         logger.debug(
             "synced",
             metadata: [
-                "environment": "\(realm.environment.rawValue)",
-                "counted": "\(result.acceptedCount)", "refused": "\(result.rejected.count)",
-                "bound": "\(linked.isBound)",
+                "environment": "\(realm.environment.rawValue)", "counted": "\(result.acceptedCount)",
+                "refused": "\(result.rejected.count)", "bound": "\(linked.isBound)",
             ])
         return answer
     }
@@ -128,21 +127,14 @@ final class SyncService: Sendable {
         on storedCustomer: Customer?, adding verified: VerifiedArtifacts, _ linkedAlone: LinkedArtifacts,
         in realm: Realm, now: Date
     ) -> (CustomerUpdate, Result<Outcome, Problem>) {
-        let linked =
-            if linkedAlone.isBound, let storedCustomer {
-                LinkedArtifacts(verified, storedCustomer: storedCustomer)
-            } else {
-                linkedAlone
-            }
+        let isRelinked = linkedAlone.isBound && storedCustomer != nil
+        let linked = isRelinked ? LinkedArtifacts(verified, storedCustomer: storedCustomer) : linkedAlone
         var update = CustomerUpdate(of: storedCustomer)
-        update.add(
-            linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
-        update.identify(by: linked.identities + linked.namedIdentities.searchableIdentities(beyond: storedCustomer))
+        linked.proven.add(to: &update, of: storedCustomer)
         if linkedAlone.isBound, let device = verified.hashedDevice {
             let getsEntitlementToken = verified.appTransaction?.isOnDevice == true
-            update.addUse(
-                of: DeviceUse(
-                    device: device, getsEntitlementToken: getsEntitlementToken, limit: configuration.deviceLimit))
+            let limit = configuration.deviceLimit
+            update.addUse(of: DeviceUse(device: device, getsEntitlementToken: getsEntitlementToken, limit: limit))
         }
         if linked.isComplete, linkedAlone.isBound { update.completePurchases() }
         // The App Store is asked for the history of a new customer. It is also asked when a new device of a stored
@@ -162,7 +154,7 @@ final class SyncService: Sendable {
                 try entitlementComparer?.entitlementChange(of: storedCustomer, decisions: decisions, at: now) ?? .later
             return Outcome(
                 evidence: evidence, decisions: decisions, rejected: linked.rejected,
-                acceptedCount: linked.artifacts.count)
+                acceptedCount: linked.proven.artifacts.count)
         }
         return (update, outcome)
     }
@@ -184,8 +176,8 @@ final class SyncService: Sendable {
     ) async throws -> (Customer, Outcome) {
         var update = CustomerUpdate(of: nil)
         update.entitlementChange = .never
-        update.add(
-            linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
+        let proven = linked.proven
+        update.add(proven.artifacts, proving: proven.proofs, purchases: proven.purchases, renewals: proven.renewals)
         if linked.isComplete { update.completePurchases() }
         let unboundCustomer = try await store.recordUnbound(
             linked.unboundIdentity(of: verified), naming: linked.identities, in: realm, at: now, update)
@@ -231,8 +223,21 @@ extension CustomerAnswer {
     init(_ customer: Customer, evidence: Evidence, decisions: [Decision]) {
         self.init(
             id: customer.publicID, bound: !customer.facts.isUnbound, environment: customer.realm.environment,
-            isTest: customer.realm.isTest,
-            decisions: decisions, purchases: evidence.purchases,
+            isTest: customer.realm.isTest, decisions: decisions, purchases: evidence.purchases,
             purchasesAreComplete: evidence.purchasesAreComplete, persona: evidence.persona?.name)
+    }
+}
+
+extension Store {
+    /// Returns the customer with the facts that a response may use.
+    ///
+    /// An unbound customer consists of artifacts without proof that they belong to the sender. The artifacts may have
+    /// the IDs of other customers, and must not grant what those customers have lost. So the refunds, expirations and
+    /// revocations that the database has of those customers limit the facts. Returns nil if those customers aren't in
+    /// the database anymore.
+    func customerForResponse(_ customer: Customer) async throws(StoreError) -> Customer? {
+        guard customer.facts.isUnbound else { return customer }
+        let namedCustomers = try await read { try $0.customers(namedBy: customer) }
+        return namedCustomers.isEmpty ? nil : UnboundCustomer(unbound: customer, customers: namedCustomers).limited
     }
 }

@@ -16,31 +16,54 @@ struct VerifiedArtifacts: Sendable {
     /// Whether the client sent a list of transactions. By sending a list, even an empty one, the client says that the
     /// list has all of the customer's transactions.
     let listsAllPurchases: Bool
-    /// The ID of the sender's device, as the client claims; nil if the client didn't send it. Each artifact proves
-    /// whether it was signed for this ID, but not that the sender has the device.
-    let deviceVerificationID: UUID?
-    /// The hash of `deviceVerificationID`, as the database and entitlement tokens have it; nil if the client didn't
-    /// send the ID.
+    /// The hash of the ID of the sender's device, as the database and entitlement tokens have it; nil if the client didn't
+    /// send the ID. Each artifact proves whether it was signed for this ID, but not that the sender has the device.
     let hashedDevice: String?
-    /// The ID with which a receipt's hash is checked; nil if the client didn't send it.
-    private let deviceIdentifier: [UInt8]?
 
     /// Verifies each artifact of a request.
     init(_ request: SyncRequest, on device: ClaimedDevice, verifiedBy verifier: AppStoreVerifier, now: Date) async {
-        deviceVerificationID = device.verificationID
         hashedDevice = device.verificationID?.hashed
-        deviceIdentifier = device.identifier
         listsAllPurchases = request.transactions != nil
-        if let jws = request.appTransaction { readAppTransaction(Array(jws.utf8), by: verifier, now: now) }
-        if let base64 = request.receipt { readReceipt(base64, by: verifier, now: now) }
+        if let jws = request.appTransaction {
+            appTransaction = rejected.unlessRejected(.appTransaction) { () throws(Rejection) in
+                let bytes = Array(jws.utf8)
+                let verified = try verifier.verifyAppTransaction(bytes, from: .client, now: now)
+                let isOnDevice = device.matches(try verified.payload.deviceBinding())
+                return SyncArtifact(verified, .appTransaction, bytes, at: .appTransaction, isOnDevice: isOnDevice)
+            }
+        }
+        if let base64 = request.receipt {
+            receipt = rejected.unlessRejected(.receipt) { () throws(Rejection) in
+                let bytes = try receiptBytes(base64: base64.utf8)
+                let verified = try verifier.verifyReceipt(bytes, now: now)
+                let isOnDevice = device.identifier.map { verified.payload.matches(deviceIdentifier: $0) } ?? false
+                return SyncArtifact(verified, .receipt, bytes, at: .receipt, isOnDevice: isOnDevice)
+            }
+        }
         for (index, jws) in (request.transactions ?? []).enumerated() {
             // Verifying a long list takes as long as many short requests, so other tasks may run in between.
             if index % 32 == 31 { await Task.yield() }
-            readTransaction(Array(jws.utf8), at: .transaction(index), by: verifier, now: now)
+            let path = ArtifactPath.transaction(index)
+            let transaction = rejected.unlessRejected(path) { () throws(Rejection) in
+                let bytes = Array(jws.utf8)
+                let verified = try verifier.verifyTransaction(bytes, now: now)
+                let isOnDevice = device.matches(try verified.payload.deviceBinding())
+                let purchase = try verified.purchase
+                return (SyncArtifact(verified, .transaction, bytes, at: path, isOnDevice: isOnDevice), purchase)
+            }
+            if let transaction { transactions.append(transaction) }
         }
         for (index, jws) in (request.renewalInfos ?? []).enumerated() {
             if index % 32 == 31 { await Task.yield() }
-            readRenewal(Array(jws.utf8), at: .renewalInfo(index), by: verifier, now: now)
+            let path = ArtifactPath.renewalInfo(index)
+            let renewalInfo = rejected.unlessRejected(path) { () throws(Rejection) in
+                let bytes = Array(jws.utf8)
+                let verified = try verifier.verifyRenewalInfo(bytes, now: now)
+                let renewal = try verified.renewal
+                // Renewal info is linked only by its subscription, so its device isn't checked.
+                return (SyncArtifact(verified, .renewalInfo, bytes, at: path, isOnDevice: false), renewal)
+            }
+            if let renewalInfo { renewals.append(renewalInfo) }
         }
         keepOneRealm()
     }
@@ -56,60 +79,6 @@ struct VerifiedArtifacts: Sendable {
 
     /// Whether one of the rejected artifacts may be accepted later.
     var mayBeAcceptedLater: Bool { rejected.contains(where: \.isRetryable) }
-
-    private mutating func readAppTransaction(_ bytes: [UInt8], by verifier: AppStoreVerifier, now: Date) {
-        do throws(Rejection) {
-            let verified = try verifier.verifyAppTransaction(bytes, from: .client, now: now)
-            let isOnDevice = matches(try verified.payload.deviceBinding())
-            appTransaction = SyncArtifact(
-                verified, .appTransaction, bytes, at: .appTransaction, isOnDevice: isOnDevice)
-        } catch {
-            rejected.append(RejectedArtifact(.appTransaction, error))
-        }
-    }
-
-    private mutating func readReceipt(_ base64: String, by verifier: AppStoreVerifier, now: Date) {
-        do throws(Rejection) {
-            let bytes = try receiptBytes(base64: base64.utf8)
-            let verified = try verifier.verifyReceipt(bytes, now: now)
-            let isOnDevice = deviceIdentifier.map { verified.payload.matches(deviceIdentifier: $0) } ?? false
-            receipt = SyncArtifact(verified, .receipt, bytes, at: .receipt, isOnDevice: isOnDevice)
-        } catch {
-            rejected.append(RejectedArtifact(.receipt, error))
-        }
-    }
-
-    private mutating func readTransaction(
-        _ bytes: [UInt8], at path: ArtifactPath, by verifier: AppStoreVerifier, now: Date
-    ) {
-        do throws(Rejection) {
-            let verified = try verifier.verifyTransaction(bytes, now: now)
-            let isOnDevice = matches(try verified.payload.deviceBinding())
-            let purchase = try verified.purchase
-            transactions.append(
-                (SyncArtifact(verified, .transaction, bytes, at: path, isOnDevice: isOnDevice), purchase))
-        } catch {
-            rejected.append(RejectedArtifact(path, error))
-        }
-    }
-
-    private mutating func readRenewal(_ bytes: [UInt8], at path: ArtifactPath, by verifier: AppStoreVerifier, now: Date)
-    {
-        do throws(Rejection) {
-            let verified = try verifier.verifyRenewalInfo(bytes, now: now)
-            let renewal = try verified.renewal
-            // Renewal info is linked only by its subscription, so its device isn't checked.
-            renewals.append((SyncArtifact(verified, .renewalInfo, bytes, at: path, isOnDevice: false), renewal))
-        } catch {
-            rejected.append(RejectedArtifact(path, error))
-        }
-    }
-
-    /// Whether an artifact was signed for the sender's device.
-    private func matches(_ binding: DeviceVerification?) -> Bool {
-        guard let binding, let deviceVerificationID else { return false }
-        return binding.matches(deviceVerificationID: deviceVerificationID)
-    }
 
     /// Rejects artifacts of another realm than `realm`. Artifacts of two realms are never used together.
     private mutating func keepOneRealm() {
@@ -130,5 +99,136 @@ struct VerifiedArtifacts: Sendable {
         transactions.removeAll { $0.artifact.realm != realm }
         rejected += renewals.compactMap { rejection(of: $0.artifact.path, in: $0.artifact.realm) }
         renewals.removeAll { $0.artifact.realm != realm }
+    }
+}
+
+extension ClaimedDevice {
+    /// Whether an artifact was signed for this device.
+    fileprivate func matches(_ binding: DeviceVerification?) -> Bool {
+        guard let binding, let verificationID else { return false }
+        return binding.matches(deviceVerificationID: verificationID)
+    }
+}
+
+/// A verified artifact from a client, or from the App Store Server API.
+///
+/// `SyncArtifact` is a class because copying a payload would retain dozens of strings.
+final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
+    let path: ArtifactPath
+    /// The artifact as the database stores it.
+    let storedArtifact: Artifact
+    let verified: Verified<Payload>
+    /// The environment that signed the artifact, and whether a test authority signed it instead of Apple.
+    let realm: Realm
+    /// Whether the artifact was signed for the device ID that the client sent with it.
+    let isOnDevice: Bool
+
+    var payload: Payload { verified.payload }
+
+    init(
+        _ verified: Verified<Payload>, _ kind: Artifact.Kind, _ bytes: [UInt8], at path: ArtifactPath, isOnDevice: Bool
+    ) {
+        self.path = path
+        self.verified = verified
+        self.isOnDevice = isOnDevice
+        // Only the signed content is hashed, because anyone can change the bytes around it.
+        storedArtifact = Artifact(
+            kind, bytes: bytes, sha256: verified.signedContentDigest, signedDate: verified.signedDate)
+        realm = Realm(verified.environment, isTest: !AppleAnchors.containAnchor(of: verified.certificates))
+    }
+}
+
+/// An artifact in a sync, or in a response of the App Store, that isn't accepted, and the reason. The response to a
+/// sync lists the rejected artifacts.
+struct RejectedArtifact: Sendable, Hashable {
+    let path: ArtifactPath
+    /// A stable code, as in `ArtifactProblem`.
+    let code: String
+    let detail: String
+    /// Whether the same artifact may be accepted later.
+    let isRetryable: Bool
+
+    /// Creates the rejection of an artifact that can't be verified.
+    init(_ path: ArtifactPath, _ rejection: Rejection) {
+        self.path = path
+        code = rejection.code.rawValue
+        detail = rejection.detail
+        isRetryable = rejection.isRetryable
+    }
+
+    /// Creates the rejection of an artifact that can't be used together with the other artifacts, or of a persona.
+    init(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
+        self.path = path
+        code = relation.rawValue
+        self.detail = detail
+        isRetryable = false
+    }
+
+    /// The problem that the response to a sync shows.
+    var problem: ArtifactProblem { ArtifactProblem(artifact: path.name, code: code, detail: detail) }
+}
+
+extension [RejectedArtifact] {
+    /// The problems in the order of the request.
+    var problems: [ArtifactProblem] { sorted { $0.path < $1.path }.map(\.problem) }
+}
+
+/// The position of an artifact in the body of a sync, such as `transactions[2]`. Responses name the artifact by its
+/// position.
+enum ArtifactPath: Sendable, Hashable, Comparable {
+    case appTransaction
+    case receipt
+    case transaction(Int)
+    case renewalInfo(Int)
+    case persona
+
+    /// The position as text, for responses.
+    var name: String {
+        switch self {
+        case .appTransaction: "appTransaction"
+        case .receipt: "receipt"
+        case .transaction(let index): "transactions[\(index)]"
+        case .renewalInfo(let index): "renewalInfos[\(index)]"
+        case .persona: "persona"
+        }
+    }
+}
+
+extension [RejectedArtifact] {
+    /// Returns the result of `verify`. If `verify` rejects the artifact at `path`, adds the rejection and returns nil.
+    mutating func unlessRejected<Output>(_ path: ArtifactPath, _ verify: () throws(Rejection) -> Output) -> Output? {
+        do {
+            return try verify()
+        } catch {
+            append(RejectedArtifact(path, error))
+            return nil
+        }
+    }
+}
+
+extension ProvenArtifacts {
+    mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>) {
+        artifacts.append(artifact.storedArtifact)
+        proofs.append(artifact.verified.proof)
+        namedIdentities.add(artifact.payload)
+    }
+
+    mutating func add(_ artifact: SyncArtifact<ReceiptPayload>) {
+        artifacts.append(artifact.storedArtifact)
+        proofs.append(artifact.verified.proof)
+        purchases += artifact.verified.purchases
+        namedIdentities.add(artifact.verified)
+    }
+
+    mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
+        artifacts.append(artifact.storedArtifact)
+        purchases.append(purchase)
+        namedIdentities.add(artifact.payload, purchase)
+    }
+
+    mutating func add(_ artifact: SyncArtifact<RenewalInfoPayload>, _ renewal: Renewal) {
+        artifacts.append(artifact.storedArtifact)
+        renewals.append(renewal)
+        namedIdentities.add(artifact.payload, renewal)
     }
 }

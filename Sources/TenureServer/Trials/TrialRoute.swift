@@ -21,32 +21,22 @@ struct TrialRoute: Sendable {
         let now = now()
         let token = try access.token(of: request, now: now)
         try await policies.refresh()
-        let (name, trial) = try trial(named: context.parameters.get("entitlement") ?? "")
-        let id = try Self.id(in: try await request.json(upTo: Self.bodySize, in: context))
-        let answer = try await policies.upToDate {
-            try await begin(id, of: trial, named: name, for: token, now: now)
-        }
-        return .json(capacity: 128) { $0.value(answer) }
-    }
-
-    /// Returns the entitlement with this name in the path, and its trial.
-    private func trial(named name: String) throws(Problem) -> (String, Trial) {
-        let name = name.removingPercentEncoding ?? name
+        let encodedName = context.parameters.get("entitlement") ?? ""
+        let name = encodedName.removingPercentEncoding ?? encodedName
         guard let trial = policies.current.entitlement(named: name)?.trial else {
             throw Problem(
                 .notFound,
                 "the policy has no trial of this entitlement; check the entitlement's name, or add its `trial` to the policy"
             )
         }
-        return (name, trial)
+        let id = try Self.id(in: try await request.json(upTo: Self.bodySize, in: context))
+        let answer = try await policies.upToDate { try await begin(id, of: trial, named: name, for: token, now: now) }
+        return .json(capacity: 128) { $0.value(answer) }
     }
 
     /// Reads the session's ID from the body.
     private static func id(in body: Data) throws(Problem) -> String {
-        let id: String
-        do {
-            id = try JSONDecoder().decode(TrialRequest.self, from: body).id
-        } catch {
+        guard let id = try? JSONDecoder().decode(TrialRequest.self, from: body).id else {
             throw Problem(.malformedRequest, "the body must be a JSON object with a string `id`")
         }
         // Bytes are limited too, because a character may have any number of them.
@@ -108,5 +98,37 @@ extension ActivePolicy {
     ) throws(Problem) -> Bool {
         try decide(customer.facts, customer.evidence(as: persona), at: now)
             .contains { $0.entitlement == entitlement && $0.outcome == .granted }
+    }
+}
+
+extension Trial {
+    /// Whether the trial allows one more session after the sessions in `use`. In a trial of days, only the first
+    /// session is counted.
+    func admits(after use: TrialUse, at now: Date) -> Bool {
+        switch self {
+        case .sessions(let count): use.sessions < count
+        case .days: use.since == nil
+        }
+    }
+}
+
+extension TrialResponse {
+    /// Creates the response about a customer's progress in the trial of an entitlement, with the requested session.
+    ///
+    /// - Parameters:
+    ///   - use: The customer's sessions before this request.
+    ///   - isCounted: Whether the requested session begins now.
+    init(_ entitlement: String, _ trial: Trial, _ use: TrialUse, isCounted: Bool, at now: Date) {
+        switch trial {
+        case .sessions(let count):
+            let began = isCounted ? now : use.sessionBegan
+            self.init(
+                entitlement: entitlement, sessions: count,
+                sessionsLeft: max(0, count - use.sessions - (isCounted ? 1 : 0)),
+                // Nil if the requested session hasn't begun, because no session is left.
+                ends: began?.addingTimeInterval(Trial.maximumSessionDuration))
+        case .days(let count):
+            self.init(entitlement: entitlement, ends: (use.since ?? now).addingTimeInterval(Double(count) * 86_400))
+        }
     }
 }

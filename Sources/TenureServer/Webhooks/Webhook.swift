@@ -1,4 +1,8 @@
+import Crypto
+import Foundation
+import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// One of the developer's endpoints, which gets a message for each change of a customer's entitlements.
@@ -100,4 +104,96 @@ public struct WebhookSettings: Sendable, Hashable {
 
     /// The defaults of `tenure serve`.
     public init() {}
+}
+
+extension Webhook {
+    /// Sends one message of the type `test`. The message is signed and sent like any other message, but isn't in the
+    /// outbox, and is sent only once.
+    ///
+    /// - Returns: Whether the message was delivered, and a description of the result for people.
+    /// - Throws: `ServiceError.webhook` if the webhook's settings have a mistake.
+    public func test(app bundleID: String? = nil) async throws(ServiceError) -> (isDelivered: Bool, summary: String) {
+        if let mistake { throw mistake }
+        let target: WebhookTarget
+        do {
+            target = try WebhookTarget(url, allowsPrivate: allowsPrivate)
+        } catch {
+            throw .webhook(name: name, detail: error.detail)
+        }
+        let event = PublicID.event.random()
+        let json = JSONWriter.object { json in
+            json.field("id", event)
+            json.field("type", "test")
+            json.field("time", Date())
+            json.field("app", ifPresent: bundleID)
+        }
+        let headers = WebhookSignature.headers(of: json, event: event, at: Date(), secrets: secrets)
+        switch await (try WebhookSender()).send(json, headers: headers, to: target) {
+        case .status(let status, _) where (200..<300).contains(status):
+            return (true, "delivered: the endpoint answered \(status)")
+        case .status(let status, _) where (300..<400).contains(status):
+            return (
+                false,
+                "the endpoint redirects (\(status)), and redirects aren't followed; configure the URL to which it redirects"
+            )
+        case .status(let status, _): return (false, "the endpoint answered \(status) instead of 2xx")
+        case .noResponse(let detail): return (false, detail)
+        }
+    }
+
+    /// Reads the secrets of a file, one on each line, the newest first.
+    ///
+    /// Throws `keyFile` if the file can't be read, or if users other than its owner can read it.
+    package static func secrets(in path: String) throws(ServiceError) -> [String] {
+        let contents = try SecretFile(path: path).existingContents()
+        return String(decoding: contents, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+}
+
+extension StoredMessage {
+    /// Returns the JSON body of the webhook's request, with the same bytes in every attempt and replay. The body never
+    /// contains what the App Store signed.
+    func body(app bundleID: String) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.field("id", event)
+        json.field("type", type)
+        json.field("time", createdAt)
+        json.field("app", bundleID)
+        if let realm {
+            json.field("environment", realm.environment.rawValue)
+            if realm.isTest { json.field("isTest", true) }
+        }
+        if let publicID {
+            json.object("customer") { json in
+                json.field("id", publicID)
+                if !userIDs.isEmpty { json.field("userIDs", userIDs) }
+            }
+        }
+        // `data` is JSON that the service made when it queued the message, so its bytes are appended unchanged.
+        json.key("data")
+        return json.bytes + data + [UInt8(ascii: "}")]
+    }
+}
+
+/// The signature of a webhook message, HMAC-SHA256 over the time and the body. The signature proves to the developer's
+/// server that the service sent the message, and when.
+enum WebhookSignature {
+    /// Returns the headers of a message: its signature, and its ID `event`, which is the same in every attempt.
+    static func headers(of body: [UInt8], event: String, at date: Date, secrets: [String]) -> [(String, String)] {
+        [("Tenure-Signature", text(of: body, at: date, secrets: secrets)), ("Tenure-Event-ID", event)]
+    }
+
+    /// Returns the value of the header with the signature, `t=<seconds since 1970>,v1=<hexadecimal>`, with one `v1` for
+    /// each secret.
+    static func text(of body: [UInt8], at date: Date, secrets: [String]) -> String {
+        let time = String(date.millisecondsSince1970 / 1000)
+        let signed = Array(time.utf8) + [UInt8(ascii: ".")] + body
+        let codes = secrets.map { secret in
+            let code = HMAC<SHA256>.authenticationCode(for: signed, using: SymmetricKey(data: Array(secret.utf8)))
+            return ",v1=" + code.hexadecimal
+        }
+        return "t=" + time + codes.joined()
+    }
 }

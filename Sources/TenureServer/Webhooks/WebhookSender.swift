@@ -50,10 +50,7 @@ struct WebhookSender: Sendable {
     func send(
         _ body: [UInt8], headers: [(String, String)], to target: WebhookTarget, attempt: Int = 1
     ) async -> Answer {
-        let addresses: [SocketAddress]
-        do {
-            addresses = try await resolver.addresses(target.host, target.port)
-        } catch {
+        guard let addresses = try? await resolver.addresses(target.host, target.port) else {
             return .noResponse("the host `\(target.host)` has no address")
         }
         if let refusal = Self.refusal(of: addresses, for: target) { return .noResponse(refusal) }
@@ -72,10 +69,10 @@ struct WebhookSender: Sendable {
             let isLoopback = addresses.allSatisfy { NetworkAddress($0)?.isLoopback == true }
             return isLoopback ? nil : "`\(target.host)` isn't loopback, and the URL has no TLS; use https"
         }
-        guard !target.allowsPrivate else { return nil }
-        guard let privateAddress = addresses.first(where: { !PublicAddress.contains($0) }) else { return nil }
-        return
-            """
+        guard !target.allowsPrivate, let privateAddress = addresses.first(where: { !PublicAddress.contains($0) }) else {
+            return nil
+        }
+        return """
             `\(target.host)` has the address \(privateAddress.ipAddress ?? "?"), which isn't public; set `allowPrivate: true` to \
             allow it
             """
@@ -149,4 +146,16 @@ struct WebhookSender: Sendable {
         default: "the connection failed"
         }
     }
+}
+
+/// How webhooks are sent: name resolution, trust, timeouts and retries. Only tests change these values.
+struct WebhookDelivery: Sendable {
+    var resolver = HostResolver.system
+    /// The trusted certificate authorities; nil for the system's authorities.
+    var trustRoots: NIOSSLTrustRoots?
+    var timeouts = WebhookSender.Timeouts()
+    var schedule = RetrySchedule()
+    /// The time between two reads of the outbox, which has the waiting messages. Also the time between two reads of the
+    /// customers to compare.
+    var interval = Duration.seconds(1)
 }

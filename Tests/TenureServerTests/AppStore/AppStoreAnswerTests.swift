@@ -106,9 +106,9 @@ import Testing
             }
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
             #expect(history.rejected.map(\.code) == ["unrelated", "noTransaction"])
-            #expect(history.renewals.isEmpty && !history.isComplete)
-            #expect(history.purchases.map(\.transactionID) == ["1001", "2001"])
-            #expect(!history.identities.contains { $0.value == "3000" || $0.value == "3001" })
+            #expect(history.proven.renewals.isEmpty && !history.isComplete)
+            #expect(history.proven.purchases.map(\.transactionID) == ["1001", "2001"])
+            #expect(!history.proven.identities.contains { $0.value == "3000" || $0.value == "3001" })
         }
     }
 

@@ -40,9 +40,9 @@ import Testing
             #expect(history.isComplete)
             #expect(history.rejected.isEmpty)
             #expect(history.realm == Realm(.production, isTest: true))
-            #expect(history.identities.first == Identity(.appTransactionID, ServerSigned.customer))
+            #expect(history.proven.identities.first == Identity(.appTransactionID, ServerSigned.customer))
             #expect(
-                Set(history.identities.dropFirst().map(\.value)) == ["1001", "2000"])
+                Set(history.proven.identities.dropFirst().map(\.value)) == ["1001", "2000"])
             let update = updated(history)
             #expect(update.facts.purchasesAreComplete)
             #expect(update.facts.proofs.map(\.kind) == [.serverAppTransaction])
@@ -83,7 +83,7 @@ import Testing
                 let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
                 for _ in 0..<2 {
                     let (customer, _) = try await store.update(
-                        history.identities, in: try #require(history.realm), at: Calculator.now,
+                        history.proven.identities, in: try #require(history.realm), at: Calculator.now,
                         adding: history.size
                     ) { known -> (CustomerUpdate, Void) in (updated(history, known), ()) }
                     #expect(customer.evidence.purchasesAreComplete)
@@ -113,7 +113,7 @@ import Testing
             try await withFolder { folder in
                 let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
                 let (customer, _) = try await store.update(
-                    history.identities, in: try #require(history.realm), at: Calculator.now, adding: history.size
+                    history.proven.identities, in: try #require(history.realm), at: Calculator.now, adding: history.size
                 ) { known -> (CustomerUpdate, Void) in (updated(history, known), ()) }
                 let rows = try #require(try await store.read { try $0.rows(of: customer.id) })
                 let texts = rows.artifacts.map { String(decoding: $0.artifact.bytes, as: UTF8.self) }
@@ -207,8 +207,8 @@ import Testing
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
             #expect(history.rejected.map(\.code) == ["unrelated"])
             #expect(!history.isComplete)
-            #expect(!history.purchases.contains { $0.transactionID == "3001" })
-            #expect(!history.identities.contains { $0.value == "704000000000000009" || $0.value == "3001" })
+            #expect(!history.proven.purchases.contains { $0.transactionID == "3001" })
+            #expect(!history.proven.identities.contains { $0.value == "704000000000000009" || $0.value == "3001" })
         }
     }
 
@@ -218,7 +218,7 @@ import Testing
             await asking.appStore.put(.production, fill)
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
             #expect(history.isComplete)
-            #expect(history.purchases.contains { $0.transactionID == "4001" })
+            #expect(history.proven.purchases.contains { $0.transactionID == "4001" })
         }
     }
 
@@ -244,7 +244,7 @@ import Testing
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
             // The App Store knows no app transaction of this customer.
             #expect(history.isComplete)
-            #expect(history.proofs.isEmpty)
+            #expect(history.proven.proofs.isEmpty)
             #expect(await !asking.appStore.asked.contains { $0.path.contains("subscriptions") })
         }
     }
@@ -256,7 +256,7 @@ import Testing
             await asking.appStore.put(.production) { $0.statuses = [:] }
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
             #expect(!history.isComplete)
-            #expect(history.purchases.count == 2)
+            #expect(history.proven.purchases.count == 2)
         }
     }
 
@@ -266,7 +266,7 @@ import Testing
             await asking.appStore.put(.production, fill)
             await asking.appStore.put(.production) { $0.appTransactions = ["1001": "a.b.c"] }
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
-            #expect(history.proofs.isEmpty)
+            #expect(history.proven.proofs.isEmpty)
             #expect(history.rejected.map(\.path) == [.appTransaction])
             #expect(!history.isComplete)
         }
@@ -280,9 +280,9 @@ import Testing
             await asking.appStore.put(.production) { $0.appTransactions = [ServerSigned.customer: appTransaction] }
             let backfill = CustomerHistoryReader(client: try asking.connection)
             let history = try await backfill.history(of: .appTransaction(ServerSigned.customer))
-            #expect(history.proofs.count == 1)
+            #expect(history.proven.proofs.count == 1)
             #expect(!history.isComplete)
-            #expect(history.identities == [Identity(.appTransactionID, ServerSigned.customer)])
+            #expect(history.proven.identities == [Identity(.appTransactionID, ServerSigned.customer)])
         }
     }
 

@@ -41,8 +41,9 @@ import Testing
             try await DatabaseTestBed.withStore(in: folder) { store in
                 let before = try await DatabaseTestBed.dump(store)
                 #expect(try await DatabaseTestBed.findings(store) == [])
-                let outcome = try await DatabaseRebuild(of: store, trust: try DatabaseTestBed.trust())
-                    .run(isTrial: false) { _ in }
+                let outcome = try await DatabaseRebuild.run(
+                    on: store, trust: try DatabaseTestBed.trust(), isTrial: false
+                ) { _ in }
                 #expect(outcome.changed == 0)
                 #expect(try await DatabaseTestBed.dump(store) == before)
             }

@@ -70,12 +70,15 @@ import Testing
             let started = AsyncStream.makeStream(of: Void.self)
             let written = DispatchSemaphore(value: 0)
             let lines = Collected<[UInt8]>()
-            async let dumped: Int = DatabaseDump(of: store).write(progress: { done, _ in
-                guard done == 1 else { return }
-                started.continuation.finish()
-                // Waiting blocks only the database's queue, on which no other task waits.
-                written.wait()
-            }) { lines.append($0) }
+            async let dumped: Int = DatabaseDump.write(
+                of: store,
+                progress: { done, _ in
+                    guard done == 1 else { return }
+                    started.continuation.finish()
+                    // Waiting blocks only the database's queue, on which no other task waits.
+                    written.wait()
+                }
+            ) { lines.append($0) }
             for await _ in started.stream {}
             _ = try await store.update(
                 [Identity(.appTransactionID, "new")], in: DatabaseTestBed.realm, at: Calculator.now

@@ -20,20 +20,20 @@ import Testing
             let whole = (1...total).map { [$0, total] }
 
             let checked = Collected<[Int64]>()
-            let check = try await DatabaseCheck(of: store, trust: trust).run(
-                progress: { checked.append([$0, $1]) }, report: { _ in })
+            let check = try await DatabaseCheck.run(
+                on: store, trust: trust, progress: { checked.append([$0, $1]) }, report: { _ in })
             #expect(checked.all == whole && check.customers == total && check.findings == 0)
 
             let dumped = Collected<[Int64]>()
             let lines = Collected<[UInt8]>()
-            let count = try await DatabaseDump(of: store).write(
-                progress: { dumped.append([$0, $1]) }, to: { lines.append($0) })
+            let count = try await DatabaseDump.write(
+                of: store, progress: { dumped.append([$0, $1]) }, to: { lines.append($0) })
             #expect(dumped.all == whole)
             #expect(lines.all.joined().count { $0 == UInt8(ascii: "\n") } == count)
 
             let rebuilt = Collected<[Int64]>()
-            let outcome = try await DatabaseRebuild(of: store, trust: trust).run(
-                isTrial: true, progress: { rebuilt.append([$0, $1]) }, report: { _ in })
+            let outcome = try await DatabaseRebuild.run(
+                on: store, trust: trust, isTrial: true, progress: { rebuilt.append([$0, $1]) }, report: { _ in })
             // One batch has up to 64 customers.
             #expect(rebuilt.all == [[total, total]])
             #expect(outcome == .init(customers: living, changed: 0, stopped: 0))

@@ -12,7 +12,7 @@ import Testing
     ) async throws -> (DatabaseRebuild.Outcome, [DatabaseFinding]) {
         let findings = Collected<DatabaseFinding>()
         let trust = try trust ?? DatabaseTestBed.trust()
-        let outcome = try await DatabaseRebuild(of: store, trust: trust).run(isTrial: isTrial) { findings.append($0) }
+        let outcome = try await DatabaseRebuild.run(on: store, trust: trust, isTrial: isTrial) { findings.append($0) }
         return (outcome, findings.all)
     }
 

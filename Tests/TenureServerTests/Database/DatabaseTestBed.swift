@@ -102,14 +102,14 @@ enum DatabaseTestBed {
 
     static func dump(_ store: Store) async throws -> String {
         let lines = Collected<[UInt8]>()
-        _ = try await DatabaseDump(of: store).write { bytes in lines.append(bytes) }
+        _ = try await DatabaseDump.write(of: store) { bytes in lines.append(bytes) }
         return String(decoding: lines.all.flatMap(\.self), as: UTF8.self)
     }
 
     static func findings(_ store: Store, trust: TrustConfiguration? = nil) async throws -> [DatabaseFinding] {
         let findings = Collected<DatabaseFinding>()
         let trust = try trust ?? self.trust()
-        let outcome = try await DatabaseCheck(of: store, trust: trust).run { findings.append($0) }
+        let outcome = try await DatabaseCheck.run(on: store, trust: trust) { findings.append($0) }
         #expect(outcome.findings == findings.all.count)
         return findings.all
     }

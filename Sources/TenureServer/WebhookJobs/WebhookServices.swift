@@ -1,7 +1,52 @@
 import Foundation
 import Logging
 import ServiceLifecycle
+import TenureCore
 import TenureStore
+
+/// The webhooks of a running service: registered in the database, and delivered by services.
+extension ServiceConfiguration {
+    /// Stores the webhook endpoints in the database. The service does this before it writes anything else, so that all
+    /// later changes queue messages for the endpoints. This method doesn't remove endpoints that aren't in the
+    /// configuration: another process may have them in its configuration, and this process may still fail to start.
+    ///
+    /// If the policy or `expiringDays` changed since the last start, the service compares all customers again.
+    func registerWebhooks(in store: Store) async throws(ServiceError) {
+        do {
+            let version = try await store.read { try $0.publication() }?.version
+            let published = try await store.read { try $0.policies() }.first { $0.version == version }?.sha256
+            let sha256 = published ?? ActivePolicy.digest(of: policy)
+            let comparisonKey = "\(Data(sha256).base64EncodedString()) \(webhookSettings.expiringDays)"
+            try await store.write(at: now(), locking: [.endpoints]) {
+                try $0.register(webhooks.map(\.endpoint), comparisonKey: comparisonKey)
+            }
+        } catch {
+            throw ServiceError(error)
+        }
+    }
+
+    /// Returns the services that find and deliver messages while the server runs; nil if there are no webhooks.
+    func webhookServices(
+        _ entitlementComparer: EntitlementComparer?, store: Store, metrics: ServiceMetrics, logger: Logger
+    ) throws(ServiceError) -> (entitlementChanges: EntitlementChangeService, deliveries: WebhookService)? {
+        guard let entitlementComparer, !webhooks.isEmpty else { return nil }
+        var sender = try WebhookSender(resolver: webhookDelivery.resolver, trustRoots: webhookDelivery.trustRoots)
+        sender.timeouts = webhookDelivery.timeouts
+        metrics.register(endpoints: webhooks.map(\.name))
+        let workers = webhooks.compactMap { webhook -> EndpointWorker? in
+            guard let target = try? WebhookTarget(webhook.url, allowsPrivate: webhook.allowsPrivate) else { return nil }
+            return EndpointWorker(
+                webhook: webhook, target: target, sender: sender, store: store, bundleID: policy.app.bundleID,
+                concurrency: webhookSettings.concurrency, schedule: webhookDelivery.schedule, now: now,
+                interval: webhookDelivery.interval, metrics: metrics, logger: logger)
+        }
+        let entitlementChanges = EntitlementChangeService(
+            entitlementComparer: entitlementComparer, store: store,
+            retention: TimeInterval(webhookSettings.retentionDays) * 86_400, now: now,
+            interval: webhookDelivery.interval, logger: logger)
+        return (entitlementChanges, WebhookService(workers: workers))
+    }
+}
 
 /// Sends heartbeats to the database for this process's webhook endpoints, and removes endpoints without a recent
 /// heartbeat.
@@ -14,7 +59,7 @@ struct EndpointRegistry: Service {
     let store: Store
     let logger: Logger
 
-    private static let interval = Duration.seconds(60)
+    private static let interval = Swift.Duration.seconds(60)
 
     func run() async throws {
         var silence = EndpointSilence()
