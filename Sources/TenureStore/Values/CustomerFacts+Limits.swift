@@ -1,6 +1,24 @@
 import Foundation
 package import TenureCore
 
+/// An unbound customer, and the customers that its artifacts name. An unbound customer is a list of artifacts that came
+/// without proof that they belong to the sender.
+package struct UnboundCustomer: Sendable {
+    package let unbound: Customer
+    /// The customers that the artifacts name.
+    package let customers: [Customer]
+
+    package init(unbound: Customer, customers: [Customer]) {
+        self.unbound = unbound
+        self.customers = customers
+    }
+
+    /// The unbound customer with the facts that a response may use; see `CustomerFacts.limited`.
+    package var limited: Customer {
+        unbound.replacingFacts(with: unbound.facts.limited(by: customers.map(\.facts), in: unbound.realm.environment))
+    }
+}
+
 /// Limits the facts in a response about an unbound customer: artifacts that came without proof that they belong to the
 /// sender. The sender may not be the customer whom the artifacts name. So the response is based on the sent artifacts,
 /// and on the promises for the acquisitions that the artifacts prove (an *acquisition* is one Apple Account getting the
