@@ -90,9 +90,7 @@ final class PostgresWorkers: Sendable {
     }
 
     /// Calls a closure at this instant, unless the workers no longer exist.
-    private func after(
-        _ instant: ContinuousClock.Instant, _ body: @escaping @Sendable (PostgresWorkers) -> Void
-    ) {
+    private func after(_ instant: ContinuousClock.Instant, _ body: @escaping @Sendable (PostgresWorkers) -> Void) {
         let wait = (instant - .now).components
         let seconds = Double(wait.seconds) + Double(wait.attoseconds) / 1e18
         timer.asyncAfter(deadline: .now() + max(0, seconds)) { [weak self] in

@@ -22,9 +22,8 @@ struct DatabaseIntegrity {
     private func checkDatabase() throws(StoreError) {
         switch session.dialect {
         case .sqlite:
-            for row in try session.rows("PRAGMA integrity_check(\(Self.limitPerKind))") {
-                let complaint = try row.text(0)
-                if complaint != "ok" { report(DatabaseFinding("SQLite says: \(complaint)", .restore)) }
+            for complaint in try session.texts("PRAGMA integrity_check(\(Self.limitPerKind))") where complaint != "ok" {
+                report(DatabaseFinding("SQLite says: \(complaint)", .restore))
             }
         case .postgres:
             let constraints = try session.rows(

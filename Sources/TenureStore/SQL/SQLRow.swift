@@ -16,6 +16,9 @@ package struct SQLRow: Sendable, Hashable {
         return value
     }
 
+    /// The number in a column as an `Int`, such as a count.
+    func count(_ column: Int) throws(StoreError) -> Int { Int(clamping: try integer(column)) }
+
     package func text(_ column: Int) throws(StoreError) -> String {
         guard let value = try textIfPresent(column) else { throw damaged(column) }
         return value

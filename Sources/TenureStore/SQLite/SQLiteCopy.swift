@@ -88,11 +88,9 @@ package struct SQLiteCopy {
         guard try connection.row("SELECT id FROM database")?.bytes(0).count == 16 else {
             throw .damaged("it doesn't contain the ID of a database")
         }
-        func count(_ table: String) throws(StoreError) -> Int {
-            Int(try connection.row("SELECT count(*) FROM \(table)")?.integer(0) ?? 0)
-        }
         return Contents(
-            customers: try count("customers"), artifacts: try count("artifacts"),
+            customers: try connection.count("SELECT count(*) FROM customers"),
+            artifacts: try connection.count("SELECT count(*) FROM artifacts"),
             size: FileState(path: path).map { Int($0.size) } ?? 0)
     }
 

@@ -52,9 +52,7 @@ final class SQLiteOpenFiles {
     ///   - configured: the path in the configuration, which may be a link.
     ///   - identity: the file at that path before the first connection opened it.
     ///   - connection: has read from the database, so that all files exist.
-    init(
-        configured: String, identity: FileIdentity?, connection: SQLiteConnection
-    ) throws(StoreError) {
+    init(configured: String, identity: FileIdentity?, connection: SQLiteConnection) throws(StoreError) {
         path = SQLiteFile.resolved(configured)
         self.connection = connection
         var files: [(path: String, identity: FileIdentity)] = []
@@ -157,9 +155,7 @@ final class SQLiteOpenFiles {
     ///
     /// - Parameter pointer: `SQLITE_FCNTL_FILE_POINTER` for the database, or `SQLITE_FCNTL_JOURNAL_POINTER` for the
     ///   log.
-    private static func file(
-        _ pointer: Int32, of connection: SQLiteConnection
-    ) -> UnsafeMutablePointer<sqlite3_file>? {
+    private static func file(_ pointer: Int32, of connection: SQLiteConnection) -> UnsafeMutablePointer<sqlite3_file>? {
         var file: UnsafeMutablePointer<sqlite3_file>?
         return sqlite3_file_control(connection.handle, "main", pointer, &file) == SQLITE_OK ? file : nil
     }

@@ -206,8 +206,7 @@ extension Store {
     /// Runs one transaction that gets results about large customers from `largeFacts`. Repeats it until no result is
     /// missing. Attempts before that change nothing.
     func write<Value: Sendable>(
-        with largeFacts: LargeFacts, at now: Date, locking keys: [LockKey],
-        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+        with largeFacts: LargeFacts, at now: Date, locking keys: [LockKey], _ body: @escaping TransactionBody<Value>
     ) async throws(StoreError) -> Value {
         let perform: @Sendable (DatabaseTransaction) throws -> Value = { transaction in
             var transaction = transaction

@@ -115,9 +115,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     /// Runs a transaction that reads. Large updates of this process read one after the other, so that other readers
     /// find a free connection.
-    private func read<Value: Sendable>(
-        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
+    private func read<Value: Sendable>(_ body: @escaping TransactionBody<Value>) async throws(StoreError) -> Value {
         try await store.namedLocks.withLock(NamedLocks.reading) { () throws(StoreError) in
             try await store.read(at: plan.now, body)
         }
@@ -125,8 +123,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     /// Writes one piece.
     private func write<Value: Sendable>(
-        locking identities: some Collection<Identity>, _ keys: [LockKey] = [],
-        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+        locking identities: some Collection<Identity>, _ keys: [LockKey] = [], _ body: @escaping TransactionBody<Value>
     ) async throws(StoreError) -> Value {
         try await store.writePiece(at: plan.now, locking: identities.keys(in: plan.realm) + keys, body)
     }

@@ -50,9 +50,7 @@ struct PreparedJoining: Sendable {
 extension DatabaseTransaction {
     /// Locks and returns the customer of a prepared update. Returns nil if anything has changed since the decision that
     /// it depends on: which customer the identity names, a field of the customer, or `otherAccountsAreComplete`.
-    func unchanged<Outcome>(
-        _ prepared: PreparedUpdate<Outcome>, in realm: Realm
-    ) throws(StoreError) -> Customer? {
+    func unchanged<Outcome>(_ prepared: PreparedUpdate<Outcome>, in realm: Realm) throws(StoreError) -> Customer? {
         let former = prepared.formerCustomer
         if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }
         let locked = try customer(former.id, forUpdate: true)?.with(member: former.member)

@@ -86,9 +86,7 @@ extension DatabaseTransaction {
     ]
 
     /// Stores new facts.
-    fileprivate func replaceFacts(
-        of found: Rebuildable, with encoded: EncodedFacts
-    ) throws(StoreError) -> Customer {
+    fileprivate func replaceFacts(of found: Rebuildable, with encoded: EncodedFacts) throws(StoreError) -> Customer {
         let customer = found.rows.customer
         if !found.areFactsReadable {
             // The customer in `found` has empty facts in place of the unreadable facts. If the new facts are empty too,

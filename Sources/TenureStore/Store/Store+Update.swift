@@ -57,8 +57,7 @@ extension Store {
 
     /// Runs one piece of a large operation: a transaction that runs while no other piece does.
     func writePiece<Value: Sendable>(
-        at now: Date, locking keys: [LockKey] = [],
-        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+        at now: Date, locking keys: [LockKey] = [], _ body: @escaping TransactionBody<Value>
     ) async throws(StoreError) -> Value {
         try await namedLocks.withLock(NamedLocks.pieces) { () throws(StoreError) in
             try await write(at: now, locking: keys, body)

@@ -1,5 +1,8 @@
 package import Foundation
 
+/// The operations of one transaction.
+package typealias TransactionBody<Value> = @Sendable (DatabaseTransaction) throws -> Value
+
 /// The service's database: signed artifacts, the changes that people made, and the facts that follow from both.
 ///
 /// `read` and `write` run one transaction each, in which `DatabaseTransaction` has a method for every operation.
@@ -21,7 +24,7 @@ package struct Store: Sendable {
     /// Runs one transaction that reads one state of the database, without waiting for writers.
     @discardableResult
     package func read<Value: Sendable>(
-        at now: Date = Date(), _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+        at now: Date = Date(), _ body: @escaping TransactionBody<Value>
     ) async throws(StoreError) -> Value {
         try await database.read { session throws(StoreError) in
             do {
@@ -41,8 +44,7 @@ package struct Store: Sendable {
     /// - Parameter keys: transactions with a key in common run one after the other.
     @discardableResult
     package func write<Value: Sendable>(
-        at now: Date = Date(), locking keys: [LockKey] = [],
-        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+        at now: Date = Date(), locking keys: [LockKey] = [], _ body: @escaping TransactionBody<Value>
     ) async throws(StoreError) -> Value {
         do throws(StoreError) {
             return try await database.write(locking: keys) { session throws(StoreError) in

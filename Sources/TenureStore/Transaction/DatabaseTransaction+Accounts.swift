@@ -54,13 +54,12 @@ extension DatabaseTransaction {
     /// Returns the members with an event which says that all their purchases are known.
     func membersWithAllPurchases(among members: [Int64]) throws(StoreError) -> Set<Int64> {
         Set(
-            try rows(
+            try integers(
                 """
                 SELECT DISTINCT customer FROM events
                 WHERE customer IN \(DatabaseTable.batchPlaceholders)
                 AND kind = '\(StoredEvent.Kind.purchasesComplete.rawValue)'
-                """, about: members
-            ).map { row throws(StoreError) in try row.integer(0) })
+                """, about: members))
     }
 
     /// Whether other customers were merged into the customer with this row ID.

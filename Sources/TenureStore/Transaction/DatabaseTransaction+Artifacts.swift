@@ -98,9 +98,7 @@ extension DatabaseTransaction {
 
     /// Returns which artifacts are stored already, by hash. Call it before the insert, so that no header is stored for
     /// known artifacts.
-    func knownArtifacts(
-        among artifacts: [Artifact], of member: Int64
-    ) throws(StoreError) -> [[UInt8]: KnownArtifact] {
+    func knownArtifacts(among artifacts: [Artifact], of member: Int64) throws(StoreError) -> [[UInt8]: KnownArtifact] {
         var known: [[UInt8]: KnownArtifact] = [:]
         for chunk in artifacts.map(\.sha256).chunks(of: Self.digestsPerStatement) {
             let size = chunk.count == 1 ? 1 : Self.digestsPerStatement
@@ -129,8 +127,7 @@ extension DatabaseTransaction {
 
     /// The number of a member's artifacts, including artifacts of an unfinished update, which don't count yet.
     func artifactCount(of member: Int64) throws(StoreError) -> Int {
-        let row = try session.row("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(member)])
-        return Int(clamping: try row?.integer(0) ?? 0)
+        try session.count("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(member)])
     }
 
     /// Stores one artifact. Returns false if it is stored already; otherwise true.
@@ -146,7 +143,7 @@ extension DatabaseTransaction {
             """,
             [
                 .integer(customer.member), SQLValue(artifact.kind.rawValue), .blob(artifact.sha256), headerID,
-                SQLValue(rest), SQLValue(artifact.signedDate?.millisecondsSince1970), milliseconds, SQLValue(updateID),
+                SQLValue(rest), SQLValue(artifact.signedDate), milliseconds, SQLValue(updateID),
             ]) > 0
     }
 

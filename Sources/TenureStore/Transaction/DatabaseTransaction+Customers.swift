@@ -284,9 +284,7 @@ extension Customer {
     }
 
     /// Returns the same customer with other facts and sent entitlements.
-    func with(
-        _ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?, member: Int64? = nil
-    ) -> Customer {
+    func with(_ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?, member: Int64? = nil) -> Customer {
         Customer(
             id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts,
             sentEntitlements: sentEntitlements, member: member ?? self.member)

@@ -94,18 +94,14 @@ extension DatabaseTransaction {
         let rows = try session.rows(
             "SELECT endpoint, count(*), min(queued_at) FROM deliveries WHERE next_at IS NOT NULL GROUP BY endpoint", [])
         var backlog: [String: (count: Int, oldest: Date)] = [:]
-        for row in rows {
-            backlog[try row.text(0)] = (Int(clamping: try row.integer(1)), try row.instant(2))
-        }
+        for row in rows { backlog[try row.text(0)] = (try row.count(1), try row.instant(2)) }
         return backlog
     }
 
     /// Takes at most `limit` due deliveries to an endpoint. No other process takes them before `lease` has passed.
     ///
     /// - Parameter lease: the seconds after which another process may take a delivery again.
-    func claimDeliveries(
-        to endpoint: String, limit: Int, lease: TimeInterval
-    ) throws(StoreError) -> [Delivery] {
+    func claimDeliveries(to endpoint: String, limit: Int, lease: TimeInterval) throws(StoreError) -> [Delivery] {
         // Messages about the many customers that a published policy affects come after all other messages.
         var rows = try dueDeliveries(to: endpoint, isBulk: false, limit: limit)
         if rows.count < limit { rows += try dueDeliveries(to: endpoint, isBulk: true, limit: limit - rows.count) }
@@ -123,9 +119,7 @@ extension DatabaseTransaction {
 
     /// Returns the rows of deliveries that are due. A delivery waits for an earlier delivery about the same customer
     /// until the earlier delivery has succeeded, was abandoned, or was attempted `orderedAttempts` times.
-    private func dueDeliveries(
-        to endpoint: String, isBulk: Bool, limit: Int
-    ) throws(StoreError) -> [SQLRow] {
+    private func dueDeliveries(to endpoint: String, isBulk: Bool, limit: Int) throws(StoreError) -> [SQLRow] {
         try session.rows(
             """
             SELECT \(StoredMessage.columns), deliveries.id, deliveries.attempts, deliveries.queued_at
@@ -154,7 +148,7 @@ extension DatabaseTransaction {
             dates = (.null, milliseconds)
         case .failed(let status, let detail, let retryAt):
             log = (SQLValue(status), .text(detail))
-            dates = (SQLValue(retryAt?.millisecondsSince1970), .null)
+            dates = (SQLValue(retryAt), .null)
         }
         let insertedRows = try session.execute(
             """
@@ -237,7 +231,7 @@ extension MessageSelection {
     fileprivate var condition: (text: String, value: SQLValue) {
         switch self {
         case .event(let event): ("event =", .text(event))
-        case .since(let instant): ("created_at >=", .integer(instant.millisecondsSince1970))
+        case .since(let instant): ("created_at >=", SQLValue(instant))
         }
     }
 }

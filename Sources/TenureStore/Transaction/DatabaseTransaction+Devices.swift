@@ -52,20 +52,16 @@ extension DatabaseTransaction {
 
     /// The number of different devices of all members of a customer.
     private func countDevices(of customer: Int64) throws(StoreError) -> Int {
-        let rows = try rows(
-            "SELECT device FROM devices WHERE customer IN \(DatabaseTable.batchPlaceholders)",
-            about: try group(of: customer))
-        return Set(try rows.map { row throws(StoreError) in try row.text(0) }).count
+        let sql = "SELECT device FROM devices WHERE customer IN \(DatabaseTable.batchPlaceholders)"
+        return Set(try texts(sql, about: try group(of: customer))).count
     }
 
     /// Whether one of the customer's members has an event of this kind since an instant.
-    private func hasEvent(
-        _ kind: StoredEvent.Kind, since: Date, of customer: Int64
-    ) throws(StoreError) -> Bool {
+    private func hasEvent(_ kind: StoredEvent.Kind, since: Date, of customer: Int64) throws(StoreError) -> Bool {
         for member in try group(of: customer) {
             let row = try session.row(
                 "SELECT 1 FROM events WHERE customer = $1 AND kind = $2 AND at > $3 LIMIT 1",
-                [.integer(member), .text(kind.rawValue), .integer(since.millisecondsSince1970)])
+                [.integer(member), .text(kind.rawValue), SQLValue(since)])
             if row != nil { return true }
         }
         return false

@@ -29,12 +29,9 @@ extension DatabaseTransaction {
 
     /// The registered endpoints, with their last heartbeats.
     package func endpoints() throws(StoreError) -> [NamedEndpoint] {
-        var named: [NamedEndpoint] = []
-        for row in try session.rows("SELECT name FROM endpoints ORDER BY name") {
-            let name = try row.text(0)
-            named.append(NamedEndpoint(name: name, heartbeat: try storedValue(named: Self.heartbeat(of: name))))
+        try session.texts("SELECT name FROM endpoints ORDER BY name").map { name throws(StoreError) in
+            NamedEndpoint(name: name, heartbeat: try storedValue(named: Self.heartbeat(of: name)))
         }
-        return named
     }
 
     /// Whether messages wait for an endpoint that was removed. A concurrent transaction may have queued such a message.

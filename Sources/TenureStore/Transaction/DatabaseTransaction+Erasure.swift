@@ -27,9 +27,8 @@ extension DatabaseTransaction {
     func hide(_ ids: [Int64]) throws(StoreError) -> [String: Int] {
         var counts = ["customers": ids.count]
         for (name, table) in Self.countedTables {
-            let rows = try rows(
-                "SELECT count(*) FROM \(table) WHERE customer IN \(DatabaseTable.batchPlaceholders)", about: ids)
-            for row in rows { counts[name, default: 0] += Int(clamping: try row.integer(0)) }
+            let sql = "SELECT count(*) FROM \(table) WHERE customer IN \(DatabaseTable.batchPlaceholders)"
+            for count in try integers(sql, about: ids) { counts[name, default: 0] += Int(clamping: count) }
         }
         try recordTombstones(ids)
         for statement in Self.hidingStatements { try execute(statement, about: ids) }

@@ -126,5 +126,5 @@ extension DatabaseTransaction {
 
     /// The time of the oldest tombstone to keep: a day ago. Only publications read tombstones, and no publication takes
     /// a day.
-    private var oldestTombstone: SQLValue { .integer(now.addingTimeInterval(-86_400).millisecondsSince1970) }
+    private var oldestTombstone: SQLValue { SQLValue(now.addingTimeInterval(-86_400)) }
 }

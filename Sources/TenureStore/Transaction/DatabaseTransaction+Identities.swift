@@ -69,9 +69,7 @@ extension DatabaseTransaction {
 
     /// Stores the identities that don't name a customer yet. Returns how many were stored.
     @discardableResult
-    func insert(
-        _ identities: [Identity], ofMember member: Int64, in realm: Realm
-    ) throws(StoreError) -> Int {
+    func insert(_ identities: [Identity], ofMember member: Int64, in realm: Realm) throws(StoreError) -> Int {
         var count = 0
         for chunk in identities.chunks(of: Self.identitiesPerStatement) {
             if chunk.count <= Self.fewIdentities {

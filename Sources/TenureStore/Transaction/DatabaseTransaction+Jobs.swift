@@ -46,7 +46,7 @@ extension DatabaseTransaction {
             }
             try session.execute(
                 "UPDATE jobs SET due_at = $1, attempts = attempts + 1 WHERE id = $2",
-                [.integer(now.addingTimeInterval(lease).millisecondsSince1970), .integer(id)])
+                [SQLValue(now.addingTimeInterval(lease)), .integer(id)])
             // Each member has its own account and job.
             var identities = try identities(ofMember: member)
             if !identities.contains(where: \.kind.isAcceptedByAppStore) {
@@ -54,15 +54,14 @@ extension DatabaseTransaction {
             }
             return StoredJob(
                 id: id, customer: customer.with(member: member), identities: identities,
-                tries: Int(clamping: try row.integer(2)))
+                tries: try row.count(2))
         }
         return nil
     }
 
     /// Counts the jobs that aren't finished.
     package func unfinishedJobCount() throws(StoreError) -> Int {
-        let row = try session.row("SELECT count(*) FROM jobs WHERE kind = 'history'")
-        return Int(clamping: try row?.integer(0) ?? 0)
+        try session.count("SELECT count(*) FROM jobs WHERE kind = 'history'")
     }
 
     // If the customer was erased, another job may have the same ID. So `finish` and `postpone` also compare the
@@ -78,14 +77,12 @@ extension DatabaseTransaction {
     package func postpone(_ job: StoredJob, until instant: Date) throws(StoreError) {
         try session.execute(
             "UPDATE jobs SET due_at = $1 WHERE id = $2 AND customer = $3",
-            [.integer(instant.millisecondsSince1970), .integer(job.id), .integer(job.customer.member)])
+            [SQLValue(instant), .integer(job.id), .integer(job.customer.member)])
     }
 
     /// Returns a value of the table `progress`; nil if it isn't set.
     package func storedValue(named name: String) throws(StoreError) -> String? {
-        try session.row("SELECT value FROM progress WHERE name = $1", [.text(name)]).map { row throws(StoreError) in
-            try row.text(0)
-        }
+        try session.texts("SELECT value FROM progress WHERE name = $1", [.text(name)]).first
     }
 
     /// Sets a value of the table `progress`; nil removes it.

@@ -43,7 +43,7 @@ extension DatabaseTransaction {
             """,
             [
                 .text(key.name), .text(key.scope.rawValue), .blob(hash),
-                .integer(key.createdAt.millisecondsSince1970),
+                SQLValue(key.createdAt),
             ])
         guard count > 0 else { return false }
         try audit(

@@ -11,13 +11,12 @@ extension DatabaseTransaction {
 
     /// The IDs of the app's users to which these members are linked.
     func users(among group: [Int64]) throws(StoreError) -> [String] {
-        try rows(
+        try texts(
             """
             SELECT value FROM identities
             WHERE customer IN \(DatabaseTable.batchPlaceholders) AND kind = \(Identity.Kind.userID.rawValue)
             ORDER BY value
-            """, about: group
-        ).map { row throws(StoreError) in try row.text(0) }
+            """, about: group)
     }
 
     /// Links a customer to a user of the app. Customers of the same user are merged into one.

@@ -63,9 +63,8 @@ extension DatabaseTransaction {
     func areSeparated(_ ones: [Int64], _ others: [Int64]) throws(StoreError) -> Bool {
         let (few, many) = ones.count < others.count ? (ones, Set(others)) : (others, Set(ones))
         for (mine, theirs) in [("first", "second"), ("second", "first")] {
-            let rows = try rows(
-                "SELECT \(theirs) FROM separations WHERE \(mine) IN \(DatabaseTable.batchPlaceholders)", about: few)
-            for row in rows where many.contains(try row.integer(0)) { return true }
+            let sql = "SELECT \(theirs) FROM separations WHERE \(mine) IN \(DatabaseTable.batchPlaceholders)"
+            if try integers(sql, about: few).contains(where: many.contains) { return true }
         }
         return false
     }

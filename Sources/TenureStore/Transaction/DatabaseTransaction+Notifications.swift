@@ -15,9 +15,7 @@ package struct StoredNotification: Sendable, Hashable {
     /// A compact JWS.
     package let bytes: [UInt8]
 
-    package init(
-        realm: Realm, uuid: String, type: String, subtype: String?, signedDate: Date?, bytes: [UInt8]
-    ) {
+    package init(realm: Realm, uuid: String, type: String, subtype: String?, signedDate: Date?, bytes: [UInt8]) {
         self.realm = realm
         self.uuid = uuid
         self.type = type
@@ -84,7 +82,7 @@ extension DatabaseTransaction {
             """,
             [
                 SQLValue(notification.realm.code), .text(notification.uuid), .text(notification.type),
-                SQLValue(notification.subtype), SQLValue(notification.signedDate?.millisecondsSince1970), milliseconds,
+                SQLValue(notification.subtype), SQLValue(notification.signedDate), milliseconds,
                 SQLValue(subject?.member), headerID, SQLValue(rest),
             ])
     }

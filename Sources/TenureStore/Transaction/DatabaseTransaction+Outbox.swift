@@ -42,9 +42,7 @@ extension DatabaseTransaction {
     }
 
     /// Adds a delivery of a message to one endpoint.
-    private func queue(
-        _ message: Int64, to endpoint: String, customer: SQLValue, isBulk: Bool
-    ) throws(StoreError) {
+    private func queue(_ message: Int64, to endpoint: String, customer: SQLValue, isBulk: Bool) throws(StoreError) {
         if !isBulk {
             // A customer's messages stay in order, so their waiting bulk messages are sent before this message.
             try session.execute(
@@ -64,7 +62,7 @@ extension DatabaseTransaction {
     /// Whether there is a message that was created before an instant.
     func hasMessages(before: Date) throws(StoreError) -> Bool {
         try session.row(
-            "SELECT 1 FROM outbox WHERE created_at < $1 LIMIT 1", [.integer(before.millisecondsSince1970)]) != nil
+            "SELECT 1 FROM outbox WHERE created_at < $1 LIMIT 1", [SQLValue(before)]) != nil
     }
 
     /// Removes at most `limit` messages that were created before an instant and wait for no delivery. Returns how many.
@@ -74,7 +72,7 @@ extension DatabaseTransaction {
             SELECT id FROM outbox WHERE created_at < $1 AND NOT EXISTS (
                 SELECT 1 FROM deliveries WHERE message = outbox.id AND next_at IS NOT NULL
             ) ORDER BY created_at LIMIT $2
-            """, [.integer(before.millisecondsSince1970), SQLValue(limit)])
+            """, [SQLValue(before), SQLValue(limit)])
         try removeMessages(ids)
         return ids.count
     }

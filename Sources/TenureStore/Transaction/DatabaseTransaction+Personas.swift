@@ -55,8 +55,8 @@ extension DatabaseTransaction {
                 """,
                 [
                     .text(persona.publicID), .text(persona.name), .blob(persona.facts.encoded),
-                    .integer(persona.createdAt.millisecondsSince1970),
-                    .integer(persona.expiresAt.millisecondsSince1970),
+                    SQLValue(persona.createdAt),
+                    SQLValue(persona.expiresAt),
                 ])
             try audit(
                 AuditEntry(

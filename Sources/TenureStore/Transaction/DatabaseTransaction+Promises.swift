@@ -21,8 +21,8 @@ extension DatabaseTransaction {
                 .integer(customer.member), .text(promise.entitlement), SQLValue(promise.acquisition.appTransactionID),
                 SQLValue(promise.acquisition.downloadID),
                 SQLValue(promise.acquisition.originalPurchaseDate?.timeIntervalSinceReferenceDate),
-                .integer(promise.policyVersion), SQLValue(promise.until?.millisecondsSince1970),
-                .integer(promise.recordedAt.millisecondsSince1970),
+                .integer(promise.policyVersion), SQLValue(promise.until),
+                SQLValue(promise.recordedAt),
             ])
     }
 
@@ -37,9 +37,7 @@ extension DatabaseTransaction {
     }
 
     /// Reads the promises that an SQL condition selects, in the order in which they were stored.
-    func promises(
-        _ condition: String, _ arguments: [SQLValue]
-    ) throws(StoreError) -> [StoredPromise] {
+    func promises(_ condition: String, _ arguments: [SQLValue]) throws(StoreError) -> [StoredPromise] {
         try session.rows(
             """
             SELECT entitlement, app_transaction_id, download_id, original_purchase_date, policy, until, recorded_at

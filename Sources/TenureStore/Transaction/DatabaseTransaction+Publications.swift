@@ -110,7 +110,7 @@ extension DatabaseTransaction {
             ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0) RETURNING id
             """,
             [
-                .integer(version), .text(request.action.rawValue), .integer(request.at.millisecondsSince1970),
+                .integer(version), .text(request.action.rawValue), SQLValue(request.at),
                 .text(request.actor), SQLValue(request.author), SQLValue(request.reason), SQLValue(request.rehearsal),
                 SQLValue(counts.customers), SQLValue(counts.gaining), SQLValue(counts.losing),
             ])
@@ -119,9 +119,7 @@ extension DatabaseTransaction {
     }
 
     /// Reads the publications that an SQL clause selects.
-    private func publications(
-        _ condition: String, _ arguments: [SQLValue]
-    ) throws(StoreError) -> [StoredPublication] {
+    private func publications(_ condition: String, _ arguments: [SQLValue]) throws(StoreError) -> [StoredPublication] {
         try session.rows(
             """
             SELECT id, policy, action, at, actor, author, reason, rehearsal, customers, gaining, losing, ended, restored
@@ -129,9 +127,8 @@ extension DatabaseTransaction {
             """, arguments
         ).map { row throws(StoreError) in
             let counts = StoredPublication.Counts(
-                customers: Int(clamping: try row.integer(8)), gaining: Int(clamping: try row.integer(9)),
-                losing: Int(clamping: try row.integer(10)), ended: Int(clamping: try row.integer(11)),
-                restored: Int(clamping: try row.integer(12)))
+                customers: try row.count(8), gaining: try row.count(9), losing: try row.count(10),
+                ended: try row.count(11), restored: try row.count(12))
             return StoredPublication(
                 id: try row.integer(0), version: try row.integer(1),
                 action: try row.namedValue(2, "a publication has the unknown action"), at: try row.instant(3),
@@ -160,9 +157,7 @@ extension AuditEntry {
 extension Message {
     /// The message about a publication. `former` is the number of the policy version that was in effect before; nil in
     /// a new database.
-    fileprivate init(
-        published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, former: Int64?
-    ) {
+    fileprivate init(published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, former: Int64?) {
         var fields = [
             "action": action.rawValue, "version": String(version),
             "sha256": sha256.hexadecimal,

@@ -13,7 +13,7 @@ extension DatabaseTransaction {
             """,
             [
                 .text(rehearsal.id), .integer(rehearsal.base), .blob(rehearsal.sha256),
-                .integer(rehearsal.at.millisecondsSince1970), .text(rehearsal.actor), SQLValue(rehearsal.gaining),
+                SQLValue(rehearsal.at), .text(rehearsal.actor), SQLValue(rehearsal.gaining),
                 SQLValue(rehearsal.losing), SQLValue(rehearsal.losingWithPromises),
                 .text(String(decoding: rehearsal.report, as: UTF8.self)),
             ])
@@ -28,16 +28,15 @@ extension DatabaseTransaction {
             WHERE id = $1
             """, [.text(id)])
         guard let row else { return nil }
-        let erased = try session.rows(
+        let erased = try session.texts(
             """
             SELECT public_id FROM unfinished_updates JOIN customers ON customers.id = customer
             WHERE update_id = \(Self.erasureUpdateID) AND CAST($1 AS TEXT) LIKE '%' || public_id || '%'
-            """, [.text(try row.text(8))]
-        ).map { row throws(StoreError) in try row.text(0) }
+            """, [.text(try row.text(8))])
         return StoredRehearsal(
             id: try row.text(0), base: try row.integer(1), sha256: try row.bytes(2), at: try row.instant(3),
-            actor: try row.text(4), gaining: Int(clamping: try row.integer(5)),
-            losing: Int(clamping: try row.integer(6)), losingWithPromises: Int(clamping: try row.integer(7)),
+            actor: try row.text(4), gaining: try row.count(5), losing: try row.count(6),
+            losingWithPromises: try row.count(7),
             report: try Self.report(Array(try row.text(8).utf8), without: Set(erased)))
     }
 

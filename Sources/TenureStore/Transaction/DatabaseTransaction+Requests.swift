@@ -59,13 +59,11 @@ extension DatabaseTransaction {
         try remember(request, on: member.publicID, as: request.change.canonicalText)
     }
 
-    private func remember(
-        _ request: RequestedChange, on customer: String, as change: String
-    ) throws(StoreError) {
+    private func remember(_ request: RequestedChange, on customer: String, as change: String) throws(StoreError) {
         guard let id = request.request else { return }
         try session.execute(
             "DELETE FROM requests WHERE at < $1",
-            [.integer(now.addingTimeInterval(-Self.requestLifetime).millisecondsSince1970)])
+            [SQLValue(now.addingTimeInterval(-Self.requestLifetime))])
         try session.execute(
             "INSERT INTO requests (actor, request, customer, change, at) VALUES ($1, $2, $3, $4, $5)",
             [.text(request.actor), .text(id), .text(customer), .text(change), milliseconds])

@@ -25,7 +25,7 @@ extension DatabaseTransaction {
             """,
             [
                 .integer(id), .text(grant.entitlement), .text(grant.kind.rawValue),
-                .integer(grant.date.millisecondsSince1970), SQLValue(grant.until?.millisecondsSince1970),
+                SQLValue(grant.date), SQLValue(grant.until),
                 SQLValue(reason), SQLValue(actor),
             ])
         return try update(known, to: facts)

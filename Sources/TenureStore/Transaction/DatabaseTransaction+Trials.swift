@@ -36,9 +36,7 @@ extension DatabaseTransaction {
 
     /// Begins a session. It belongs to the member (row of `customers`) by which the customer was looked up, so that
     /// this member keeps the session if a merge is undone.
-    package func beginTrialSession(
-        _ name: String, of entitlement: String, for member: Int64
-    ) throws(StoreError) {
+    package func beginTrialSession(_ name: String, of entitlement: String, for member: Int64) throws(StoreError) {
         try session.execute(
             "INSERT INTO trial_sessions (customer, entitlement, session, began_at) VALUES ($1, $2, $3, $4)",
             [.integer(member), .text(entitlement), .text(name), milliseconds])
@@ -65,9 +63,7 @@ extension DatabaseTransaction {
     }
 
     /// Returns the use of a trial by all members of the customer.
-    private func use(
-        of entitlement: String, by customer: Int64, session name: String
-    ) throws(StoreError) -> TrialUse {
+    private func use(of entitlement: String, by customer: Int64, session name: String) throws(StoreError) -> TrialUse {
         var sessions: [String: Date] = [:]
         for member in try group(of: customer) {
             let rows = try session.rows(

@@ -38,13 +38,12 @@ extension DatabaseTransaction {
     /// Locks these members, so that none of them is erased before this transaction ends. Returns the members that exist
     /// and aren't being erased.
     func lockExisting(_ members: some Collection<Int64>) throws(StoreError) -> [Int64] {
-        try rows(
+        try integers(
             """
             SELECT id FROM customers
             WHERE id IN \(DatabaseTable.batchPlaceholders) AND (merged_into IS NULL OR merged_into <> id)
             ORDER BY id\(session.dialect.forUpdate)
-            """, about: members.sorted()
-        ).map { row throws(StoreError) in try row.integer(0) }
+            """, about: members.sorted())
     }
 
     /// Links an unbound customer to members that its artifacts name. Keeps its other links.
@@ -105,13 +104,13 @@ extension DatabaseTransaction {
 
     /// The unbound customers with artifacts that name one of these members, without erased customers.
     func unboundCustomers(of members: [Int64]) throws(StoreError) -> [Int64] {
-        let rows = try rows(
+        let customers = try integers(
             """
             SELECT unbound FROM unbound_links WHERE customer IN \(DatabaseTable.batchPlaceholders) AND NOT EXISTS (
                 SELECT 1 FROM customers WHERE id = unbound AND merged_into = id
             )
             """, about: members)
-        return Set(try rows.map { row throws(StoreError) in try row.integer(0) }).sorted()
+        return Set(customers).sorted()
     }
 
     /// The row IDs of the unbound customers with this `Identity.valuePrefix`, the oldest first.

@@ -56,7 +56,7 @@ extension DatabaseTransaction {
     func leftovers() throws(StoreError) -> Leftovers? {
         let updates = try session.rows(
             "SELECT customer, update_id FROM unfinished_updates WHERE started_at < $1 LIMIT \(Self.leftoversPerRead)",
-            [.integer(now.addingTimeInterval(-Self.maximumUpdateDuration).millisecondsSince1970)]
+            [SQLValue(now.addingTimeInterval(-Self.maximumUpdateDuration))]
         ).map { row throws(StoreError) in
             Leftovers.Update(member: try row.integer(0), id: try row.integer(1))
         }
@@ -76,7 +76,7 @@ extension DatabaseTransaction {
             "SELECT 1 FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at < $3",
             [
                 .integer(update.member), .integer(update.id),
-                .integer(now.addingTimeInterval(-Self.maximumUpdateDuration).millisecondsSince1970),
+                SQLValue(now.addingTimeInterval(-Self.maximumUpdateDuration)),
             ])
         // If the update isn't listed, another process has removed or finished it.
         guard isListed != nil else { return true }

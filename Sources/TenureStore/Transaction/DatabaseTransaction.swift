@@ -35,7 +35,7 @@ package struct DatabaseTransaction {
     }
 
     /// `now` as columns store it: milliseconds since 1970.
-    var milliseconds: SQLValue { .integer(now.millisecondsSince1970) }
+    var milliseconds: SQLValue { SQLValue(now) }
 }
 
 extension DatabaseTransaction {
@@ -47,6 +47,16 @@ extension DatabaseTransaction {
             rows += try session.rows(sql, DatabaseTable.batch(Array(chunk)))
         }
         return rows
+    }
+
+    /// Returns the first column of the same rows.
+    func integers(_ sql: String, about ids: [Int64]) throws(StoreError) -> [Int64] {
+        try rows(sql, about: ids).map { row throws(StoreError) in try row.integer(0) }
+    }
+
+    /// Returns the first column of the same rows.
+    func texts(_ sql: String, about ids: [Int64]) throws(StoreError) -> [String] {
+        try rows(sql, about: ids).map { row throws(StoreError) in try row.text(0) }
     }
 
     /// Runs a statement for each batch of row IDs. The statement has the placeholders

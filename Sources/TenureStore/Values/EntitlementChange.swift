@@ -25,9 +25,9 @@ package enum EntitlementChange: Sendable, Hashable {
     /// The value of the column `next_comparison`, if there are endpoints.
     func nextComparison(at now: Date) -> SQLValue {
         switch self {
-        case .later: SQLValue(now.millisecondsSince1970)
+        case .later: SQLValue(now)
         case .never: .null
-        case .reported(_, _, let next): SQLValue(next?.millisecondsSince1970)
+        case .reported(_, _, let next): SQLValue(next)
         }
     }
 }
