@@ -237,11 +237,11 @@ extension CustomerFacts {
         var known = CustomerFacts()
         known.add(parts)
         let (proofs, purchases, renewals) = (Set(known.proofs), Set(known.purchases), Set(known.renewals))
-        return CustomerFacts(
-            proofs: self.proofs.filter { !proofs.contains($0) },
-            purchases: self.purchases.filter { !purchases.contains($0) },
-            renewals: self.renewals.filter { !renewals.contains($0) }, purchasesAreComplete: false, promises: [],
-            support: [], isUnbound: false)
+        var rest = CustomerFacts()
+        rest.proofs = self.proofs.filter { !proofs.contains($0) }
+        rest.purchases = self.purchases.filter { !purchases.contains($0) }
+        rest.renewals = self.renewals.filter { !renewals.contains($0) }
+        return rest
     }
 }
 
@@ -253,14 +253,12 @@ extension DatabaseTransaction {
         _ first: CustomerFacts, with others: [CustomerFacts], isComplete: Bool
     ) throws(StoreError) -> CustomerFacts {
         let sum = LargeFacts.Sum(first: first, others: others, isComplete: isComplete)
-        guard let largeFacts else { return sum.result }
-        return try largeFacts.result(of: sum)
+        return try largeFacts?.result(of: sum) ?? sum.result
     }
 
     /// Returns the proofs, purchases and renewals in `all` that none of `parts` has.
     func remainder(of all: CustomerFacts, without parts: [CustomerFacts]) throws(StoreError) -> CustomerFacts {
         let remainder = LargeFacts.Remainder(all: all, parts: parts)
-        guard let largeFacts else { return remainder.result }
-        return try largeFacts.result(of: remainder)
+        return try largeFacts?.result(of: remainder) ?? remainder.result
     }
 }

@@ -135,7 +135,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return try await read { transaction in
             let named = try transaction.resolve(plan.identities, in: plan.realm)
             guard !named.includesErased else { return .unfinished }
-            let found = try transaction.find(named, proving: plan.acquisition, forUpdate: false, limit: 1).known.first
+            let found = try transaction.find(named, proving: plan.acquisition, forUpdate: false, limit: 1).first
             var customer = found
             if found == nil, let newCustomer { customer = try transaction.customer(newCustomer) }
             guard let customer else { return .done(nil) }
@@ -192,9 +192,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
                 let named = try transaction.resolve(identities, in: plan.realm)
                 guard named.factsSize <= DatabaseTransaction.maximumFactsBytesPerTransaction else { return .unfinished }
-                return .done(
-                    try transaction.joinCustomers(try transaction.find(named, proving: plan.acquisition).known).customer
-                )
+                let known = try transaction.find(named, proving: plan.acquisition)
+                return .done(try transaction.joinCustomers(known).customer)
             }
             if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, into: customer)) }
             guard case .done(let joined?) = attempt, joined.id == customer.id else { return nil }
@@ -209,7 +208,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let plan = plan
         let prepared = try await read { transaction -> PreparedJoining? in
             let named = try transaction.resolve(identities, in: plan.realm)
-            let known = try transaction.find(named, proving: plan.acquisition, forUpdate: false).known
+            let known = try transaction.find(named, proving: plan.acquisition, forUpdate: false)
             return try transaction.joining(known).map { PreparedJoining($0) }
         }
         guard let prepared else { return customer }
@@ -217,7 +216,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var transaction = transaction
             transaction.knownFacts = prepared.knownFacts
             let named = try transaction.resolve(identities, in: plan.realm)
-            let known = try transaction.find(named, proving: plan.acquisition).known
+            let known = try transaction.find(named, proving: plan.acquisition)
             guard let joining = try transaction.joining(known), prepared.matches(joining) else { return nil }
             return try transaction.join(joining, as: prepared.encoded.facts, encoded: prepared.encoded)
         }

@@ -79,13 +79,14 @@ extension Store {
 
     /// Evaluates a customer with very many facts before the transaction begins, so that other writers don't have to
     /// wait. Such a customer is alone in its piece. Returns nil for other pieces.
-    private func prepare(_ piece: ComparedPiece) async throws(StoreError) -> PreparedChange? {
+    private func prepare(
+        _ piece: ComparedPiece
+    ) async throws(StoreError) -> (customer: Customer, facts: EncodedFacts, change: EntitlementChange?)? {
         guard let only = piece.customers.first, piece.customers.count == 1,
             only.size > DatabaseTransaction.maximumFactsBytesPerTransaction,
             let customer = try await read(at: piece.now, { try $0.customer(only.id) }), customer.id == only.id
         else { return nil }
-        return PreparedChange(
-            customer: customer, facts: EncodedFacts(customer.facts), change: piece.evaluate(customer))
+        return (customer, EncodedFacts(customer.facts), piece.evaluate(customer))
     }
 }
 
@@ -108,11 +109,4 @@ private struct ComparedPiece: Sendable {
         guard let positions else { return true }
         return try transaction.comparisonPosition() == positions.before
     }
-}
-
-/// The comparison of one large customer, made before the transaction that stores it.
-private struct PreparedChange: Sendable {
-    let customer: Customer
-    let facts: EncodedFacts
-    let change: EntitlementChange?
 }

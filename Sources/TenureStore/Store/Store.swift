@@ -26,13 +26,7 @@ package struct Store: Sendable {
     package func read<Value: Sendable>(
         at now: Date = Date(), _ body: @escaping TransactionBody<Value>
     ) async throws(StoreError) -> Value {
-        try await database.read { session throws(StoreError) in
-            do {
-                return try body(DatabaseTransaction(session, at: now))
-            } catch {
-                throw StoreError(error)
-            }
-        }
+        try await database.read { session throws(StoreError) in try Self.run(body, in: session, at: now) }
     }
 
     /// Runs one transaction that writes. When this returns, the database has flushed all of it; when it throws, nothing
@@ -48,15 +42,22 @@ package struct Store: Sendable {
     ) async throws(StoreError) -> Value {
         do throws(StoreError) {
             return try await database.write(locking: keys) { session throws(StoreError) in
-                do {
-                    return try body(DatabaseTransaction(session, at: now))
-                } catch {
-                    throw StoreError(error)
-                }
+                try Self.run(body, in: session, at: now)
             }
         } catch {
             await health.note(error)
             throw error
+        }
+    }
+
+    /// Runs a transaction, and turns every other error into a `StoreError`.
+    private static func run<Value>(
+        _ body: TransactionBody<Value>, in session: any DatabaseSession, at now: Date
+    ) throws(StoreError) -> Value {
+        do {
+            return try body(DatabaseTransaction(session, at: now))
+        } catch {
+            throw StoreError(error)
         }
     }
 

@@ -154,11 +154,11 @@ extension DatabaseTransaction {
     func headerID(_ bytes: ArraySlice<UInt8>, _ headers: HeaderRowIDs? = nil) throws(StoreError) -> Int64 {
         let headers = headers ?? session.headers
         if let known = headers?.rowID(of: bytes) { return known }
-        let find: String
-        switch session.dialect {
-        case .sqlite: find = "SELECT id FROM headers WHERE bytes = $1"
-        case .postgres: find = "SELECT id FROM headers WHERE sha256(bytes) = sha256($1)"
-        }
+        let find =
+            switch session.dialect {
+            case .sqlite: "SELECT id FROM headers WHERE bytes = $1"
+            case .postgres: "SELECT id FROM headers WHERE sha256(bytes) = sha256($1)"
+            }
         var rowID = try session.row(find, [SQLValue(bytes)])?.integer(0)
         if rowID == nil {
             rowID = try session.insert(

@@ -17,10 +17,12 @@ extension DatabaseTransaction {
             if case .publicID(let id) = name { publicID = id }
             return try audited(.refused(.noSuchCustomer), request, on: publicID)
         }
-        switch try earlierRequest(request, on: member) {
-        case .same: return .done(try customer(of: member), isNew: false)
-        case .another: return try audited(.refused(.requestReused), request, on: member.publicID)
-        case nil: break
+        if let earlier = try storedRequest(request) {
+            // An earlier request with this ID asked for another change, or was about another customer.
+            guard earlier == (member.publicID, request.change.canonicalText) else {
+                return try audited(.refused(.requestReused), request, on: member.publicID)
+            }
+            return .done(try customer(of: member), isNew: false)
         }
         let outcome = try attempt(request, on: member, using: rederivation)
         switch outcome {
@@ -65,9 +67,7 @@ extension DatabaseTransaction {
         let former = try customer(of: member)
         guard let grant = request.grant,
             let customer = try record(grant, for: member.id, reason: request.reason, actor: request.actor)
-        else {
-            return .refused(.noSuchCustomer)
-        }
+        else { return .refused(.noSuchCustomer) }
         return .done(customer.with(member: member.id), isNew: customer.facts != former.facts)
     }
 

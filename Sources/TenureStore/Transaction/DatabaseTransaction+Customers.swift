@@ -259,13 +259,11 @@ extension Customer {
     /// read first.
     package static let columns = "id, realm, public_id, created_at, facts, merged_into, sent_entitlements"
 
-    init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }
-
     /// Reads a customer from a row.
     ///
     /// - Parameter remembered: facts that were decoded before. If the row still has the bytes of these facts, the row
     ///   isn't decoded, because decoding is slower than comparing.
-    init(_ row: SQLRow, remembering remembered: EncodedFacts?) throws(StoreError) {
+    init(_ row: SQLRow, remembering remembered: EncodedFacts? = nil) throws(StoreError) {
         let bytes = try row.bytes(4)
         if let remembered, remembered.hasSameBytes(as: bytes) {
             try self.init(row, with: remembered.facts)

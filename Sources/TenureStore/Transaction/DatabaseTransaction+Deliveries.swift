@@ -140,28 +140,23 @@ extension DatabaseTransaction {
     /// Stores the result of an attempt. If the lease ended and another process took the delivery, the result is only
     /// added to the delivery log.
     package func recordAttempt(of delivery: Delivery, _ outcome: Delivery.Outcome) throws(StoreError) {
-        let log: (status: SQLValue, detail: SQLValue)
-        let dates: (next: SQLValue, delivered: SQLValue)
-        switch outcome {
-        case .delivered(let status):
-            log = (SQLValue(status), .null)
-            dates = (.null, milliseconds)
-        case .failed(let status, let detail, let retryAt):
-            log = (SQLValue(status), .text(detail))
-            dates = (SQLValue(retryAt), .null)
-        }
+        let (status, detail, next, delivered): (SQLValue, SQLValue, SQLValue, SQLValue) =
+            switch outcome {
+            case .delivered(let status): (SQLValue(status), .null, .null, milliseconds)
+            case .failed(let status, let detail, let next): (SQLValue(status), .text(detail), SQLValue(next), .null)
+            }
         let insertedRows = try session.execute(
             """
             INSERT INTO delivery_log (delivery, at, status, detail)
             SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS TEXT) FROM deliveries WHERE id = $4
-            """, [milliseconds, log.status, log.detail, .integer(delivery.id)])
+            """, [milliseconds, status, detail, .integer(delivery.id)])
         // If no row was inserted, the delivery was removed in the meantime, with the customer.
         guard insertedRows > 0 else { return }
         try session.execute(
             """
             UPDATE deliveries SET next_at = $1, delivered_at = $2
             WHERE id = $3 AND attempts = $4 AND next_at IS NOT NULL
-            """, [dates.next, dates.delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
+            """, [next, delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
     }
 
     /// Queues messages again, delivered or not, for every endpoint that subscribes to their types now. Returns how many
@@ -244,11 +239,11 @@ extension StoredMessage {
         """
 
     fileprivate init(_ row: SQLRow) throws(StoreError) {
-        let realm = try row.integerIfPresent(2).map { _ throws(StoreError) in
-            try row.codedValue(2, "realm", Realm.init(code:))
-        }
+        let hasRealm = try row.integerIfPresent(2) != nil
         self.init(
-            event: try row.text(0), type: try row.text(1), realm: realm, publicID: try row.textIfPresent(3),
+            event: try row.text(0), type: try row.text(1),
+            realm: hasRealm ? try row.codedValue(2, "realm", Realm.init(code:)) : nil,
+            publicID: try row.textIfPresent(3),
             userIDs: try row.json(4, "the column `user_ids` of a webhook message isn't a list of strings") ?? [],
             data: Array(try row.text(5).utf8), createdAt: try row.instant(6))
     }

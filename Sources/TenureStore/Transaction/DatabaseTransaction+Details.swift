@@ -26,8 +26,14 @@ extension DatabaseTransaction {
         for id in try group(of: customer.id) {
             guard let member = try member(.rowID(id), forUpdate: false) else { continue }
             details.members.append(.init(publicID: member.publicID, createdAt: member.createdAt))
-            details.artifacts += try signedArtifacts(of: id, withBytes: parts.contains(.bytes))
-            details.notifications += try notifications(of: id, withBytes: parts.contains(.bytes))
+            details.artifacts += try signedEntries(
+                of: id, in: "artifacts", "kind, NULL", where: Self.doesArtifactCount, withBytes: parts.contains(.bytes)
+            ) { row throws(StoreError) in
+                "\(try row.codedValue(0, "kind of artifact", Artifact.Kind.init(rawValue:)))"
+            }
+            details.notifications += try signedEntries(
+                of: id, in: "notifications", "type, subtype", withBytes: parts.contains(.bytes)
+            ) { row throws(StoreError) in try row.text(0) }
             details.promises += try promises(of: id)
             details.support += try supportGrants(of: id)
             details.events += try events(of: id)
@@ -53,34 +59,26 @@ extension DatabaseTransaction {
     /// The maximum number of audit entries for each member, far more than a member has.
     private static let maximumAuditEntries = 10_000
 
-    private func signedArtifacts(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
-        let columns = withBytes ? ", headers.bytes, artifacts.bytes" : ""
+    /// Reads a member's artifacts or notifications, which are in `table`.
+    ///
+    /// - Parameters:
+    ///   - columns: two columns, with the kind, as `kind` reads it, and the subtype.
+    ///   - condition: the SQL condition for a row that counts.
+    private func signedEntries(
+        of id: Int64, in table: String, _ columns: String, where condition: String = "1 = 1", withBytes: Bool,
+        kind: (SQLRow) throws(StoreError) -> String
+    ) throws(StoreError) -> [CustomerDetails.SignedEntry] {
+        let bytes = withBytes ? ", headers.bytes, \(table).bytes" : ""
         let join = withBytes ? "LEFT JOIN headers ON headers.id = header" : ""
         // As in `numberedArtifacts`, the plus keeps the database from using the index of row IDs.
         return try session.rows(
             """
-            SELECT kind, signed_at, received_at\(columns) FROM artifacts \(join)
-            WHERE customer = $1 AND \(Self.doesArtifactCount) ORDER BY +artifacts.id
-            """, [.integer(id)]
-        ).map { row throws(StoreError) in
-            let kind = try row.codedValue(0, "kind of artifact", Artifact.Kind.init(rawValue:))
-            return CustomerDetails.SignedEntry(
-                kind: "\(kind)", subtype: nil, signedAt: try row.instantIfPresent(1), receivedAt: try row.instant(2),
-                bytes: withBytes ? (try row.bytesIfPresent(3) ?? []) + (try row.bytes(4)) : nil)
-        }
-    }
-
-    private func notifications(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
-        let columns = withBytes ? ", headers.bytes, notifications.bytes" : ""
-        let join = withBytes ? "LEFT JOIN headers ON headers.id = header" : ""
-        return try session.rows(
-            """
-            SELECT type, subtype, signed_at, received_at\(columns) FROM notifications \(join)
-            WHERE customer = $1 ORDER BY notifications.id
+            SELECT \(columns), signed_at, received_at\(bytes) FROM \(table) \(join)
+            WHERE customer = $1 AND \(condition) ORDER BY +\(table).id
             """, [.integer(id)]
         ).map { row throws(StoreError) in
             CustomerDetails.SignedEntry(
-                kind: try row.text(0), subtype: try row.textIfPresent(1), signedAt: try row.instantIfPresent(2),
+                kind: try kind(row), subtype: try row.textIfPresent(1), signedAt: try row.instantIfPresent(2),
                 receivedAt: try row.instant(3),
                 bytes: withBytes ? (try row.bytesIfPresent(4) ?? []) + (try row.bytes(5)) : nil)
         }

@@ -117,7 +117,7 @@ extension DatabaseTransaction {
     /// Returns the customers with a purchase that has this `appAccountToken`, a UUID in lowercase. Reads at most 100
     /// identities.
     func customers(withAppAccountToken token: String, in realm: Realm) throws(StoreError) -> [Customer] {
-        let rows = try session.rows(
+        let members = try session.integers(
             """
             SELECT customer FROM identities
             WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4 ORDER BY value LIMIT 100
@@ -128,10 +128,7 @@ extension DatabaseTransaction {
                 .text(token + " "), .text(token + "!"),
             ])
         var found: [Int64: Customer] = [:]
-        for row in rows {
-            guard let customer = try customer(try row.integer(0)) else { continue }
-            found[customer.id] = customer
-        }
+        for member in members { if let customer = try customer(member) { found[customer.id] = customer } }
         return found.values.sorted { $0.id < $1.id }
     }
 }

@@ -40,10 +40,8 @@ extension DatabaseTransaction {
     /// Returns the names that are taken; empty if all personas were stored.
     package func create(_ personas: [StoredPersona], replacing: Bool, actor: String) throws(StoreError) -> [String] {
         var taken: [String] = []
-        for persona in personas {
-            guard let former = try self.personas("WHERE name = $1 AND revoked_at IS NULL", [.text(persona.name)]).first
-            else { continue }
-            if former.isValid(at: now), !replacing { taken.append(persona.name) }
+        for persona in personas where !replacing {
+            if try unrevokedPersona(named: persona.name)?.isValid(at: now) == true { taken.append(persona.name) }
         }
         guard taken.isEmpty else { return taken }
         for persona in personas {
@@ -69,9 +67,7 @@ extension DatabaseTransaction {
     /// Revokes the persona with this name, and returns it. Returns nil if there is no such persona, if it is already
     /// revoked, or if it has expired; an expired persona is revoked, too.
     package func revokePersona(named name: String, actor: String) throws(StoreError) -> StoredPersona? {
-        guard let persona = try personas("WHERE name = $1 AND revoked_at IS NULL", [.text(name)]).first else {
-            return nil
-        }
+        guard let persona = try unrevokedPersona(named: name) else { return nil }
         try session.execute(
             "UPDATE personas SET revoked_at = $1 WHERE id = $2", [milliseconds, .integer(persona.number)])
         guard persona.isValid(at: now) else { return nil }
@@ -90,6 +86,11 @@ extension DatabaseTransaction {
     /// The persona with this public ID, even if it has expired or was revoked; nil if there is no such persona.
     package func persona(by publicID: String) throws(StoreError) -> StoredPersona? {
         try personas("WHERE public_id = $1", [.text(publicID)]).first
+    }
+
+    /// The persona with this name that wasn't revoked, even if it has expired.
+    private func unrevokedPersona(named name: String) throws(StoreError) -> StoredPersona? {
+        try personas("WHERE name = $1 AND revoked_at IS NULL", [.text(name)]).first
     }
 
     /// Reads the personas that an SQL clause selects.

@@ -17,7 +17,7 @@ extension DatabaseTransaction {
 
     /// The number of the policy version in effect; nil in a new database.
     func publishedVersion() throws(StoreError) -> Int64? {
-        try session.row("SELECT policy FROM publications ORDER BY id DESC LIMIT 1")?.integer(0)
+        try session.integers("SELECT policy FROM publications ORDER BY id DESC LIMIT 1").first
     }
 
     /// All publications, the oldest first.
@@ -35,41 +35,43 @@ extension DatabaseTransaction {
         return StoredPublication(id: id, version: version, action: .start, at: now.toMillisecond, actor: "service")
     }
 
-    /// Checks that a publication's evaluation (what the policy does to all customers) is still usable, and finds the
-    /// customers that changed since then.
-    ///
-    /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and
-    /// calls `publish` in the same transaction.
+    /// Checks that a publication's evaluation (what the policy does to all customers) is still usable, evaluates the
+    /// customers that changed since then, and puts the policy into effect. From here on, no customer changes until the
+    /// transaction ends.
     ///
     /// Refuses the publication as `overtaken` if another publication took effect since the rehearsal (the dry run).
     /// Refuses it as `behind` if an earlier publication is unfinished, if more than `limit` customers changed, or if
     /// more than `limit` customers still have promises to mark (`DatabaseTransaction+PromiseMarks.swift`).
-    func preparePublication(
-        _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int = .max
-    ) throws(StoreError) -> PreparedPublication {
+    func publish(
+        _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int,
+        evaluating evaluate: (CustomerToEvaluate) throws(StoreError) -> PublicationImpact
+    ) throws(StoreError) -> PublicationOutcome {
         try session.allowLongStatements()
         try blockWriters()
-        guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
-        guard try unfinishedPublication() == nil else { return .refused(.behind) }
+        guard let former = try publication(), former.id == request.base else { return .overtaken }
+        guard try unfinishedPublication() == nil else { return .behind }
         let changes = try changes(since: evaluation.position)
         guard changes.customers.count <= limit, !request.endsPromises || evaluation.unmarkedCustomers.count <= limit
-        else {
-            return .refused(.behind)
-        }
+        else { return .behind }
         var evaluation = evaluation
         evaluation.removeImpacts(of: changes)
-        return .ready(
-            PendingPublication(
-                request: request, evaluation: evaluation, formerVersion: former.version,
-                changedCustomers: changes.customers))
+        for id in changes.customers {
+            guard let subject = try customerToEvaluate(id, restoringAfter: request.restoringAfter) else { continue }
+            evaluation.update(subject, try evaluate(subject))
+        }
+        return try publish(request, as: evaluation, former: former.version)
     }
 
     /// Puts the policy into effect, unless more customers than the request allows would lose or gain something.
     ///
     /// From now on, the promises with this publication's mark count as ended, and the promises that a rollback restores
     /// count again. `Store.finishPublication` writes the rows of these promises later.
-    func publish(_ pending: PendingPublication) throws(StoreError) -> PublicationOutcome {
-        var (request, evaluation) = (pending.request, pending.evaluation)
+    ///
+    /// - Parameter former: the number of the policy version that is in effect before.
+    private func publish(
+        _ request: RequestedPublication, as evaluation: PublicationEvaluation, former: Int64
+    ) throws(StoreError) -> PublicationOutcome {
+        var evaluation = evaluation
         let impacts = evaluation.impacts
         var counts = StoredPublication.Counts()
         counts.customers = evaluation.customers
@@ -84,17 +86,15 @@ extension DatabaseTransaction {
         (counts.ended, counts.restored) = try begin(
             UnfinishedPublication(
                 publication: id, restoringAfter: request.restoringAfter,
-                mark: request.endsPromises ? evaluation.mark : nil)
-        )
+                mark: request.endsPromises ? evaluation.mark : nil))
         try session.execute(
             "UPDATE publications SET ended = $1, restored = $2 WHERE id = $3",
             [SQLValue(counts.ended), SQLValue(counts.restored), .integer(id)])
         let publication = StoredPublication(
             id: id, version: version, action: request.action, at: request.at, actor: request.actor,
             author: request.author, reason: request.reason, rehearsal: request.rehearsal, counts: counts)
-        try audit(AuditEntry(publication, former: pending.formerVersion))
-        try queue(
-            Message(published: version, request.sha256, by: request.action, former: pending.formerVersion), about: nil)
+        try audit(AuditEntry(publication, former: former))
+        try queue(Message(published: version, request.sha256, by: request.action, former: former), about: nil)
         try compareAllAgain()
         return .published(publication)
     }
@@ -158,10 +158,7 @@ extension Message {
     /// The message about a publication. `former` is the number of the policy version that was in effect before; nil in
     /// a new database.
     fileprivate init(published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, former: Int64?) {
-        var fields = [
-            "action": action.rawValue, "version": String(version),
-            "sha256": sha256.hexadecimal,
-        ]
+        var fields = ["action": action.rawValue, "version": String(version), "sha256": sha256.hexadecimal]
         fields["former"] = former.map { String($0) }
         self.init(.policyPublished, fields)
     }

@@ -3,27 +3,12 @@ import TenureCore
 
 /// Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated request changes nothing.
 extension DatabaseTransaction {
-    /// An earlier request with the same ID.
-    enum EarlierRequest {
-        /// The earlier request asked for the same change of the same customer.
-        case same
-        /// The earlier request asked for another change, or was about another customer.
-        case another
-    }
-
     /// How long requests are stored, in seconds: 30 days. Clients don't repeat older requests.
     private static let requestLifetime: TimeInterval = 30 * 86_400
 
-    /// Compares the request with an earlier request of the same admin key that has the same ID. Nil if there is no such
-    /// request, or if the request has no ID.
-    func earlierRequest(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> EarlierRequest? {
-        guard let (customer, change) = try storedRequest(request) else { return nil }
-        return customer == member.publicID && change == request.change.canonicalText ? .same : .another
-    }
-
     /// Returns the columns `customer` and `change` of the stored request with the same admin key and ID; nil if there
-    /// is no such request.
-    private func storedRequest(_ request: RequestedChange) throws(StoreError) -> (customer: String, change: String)? {
+    /// is no such request, or if the request has no ID.
+    func storedRequest(_ request: RequestedChange) throws(StoreError) -> (customer: String, change: String)? {
         guard let id = request.request else { return nil }
         return try session.row(
             "SELECT customer, change FROM requests WHERE actor = $1 AND request = $2",

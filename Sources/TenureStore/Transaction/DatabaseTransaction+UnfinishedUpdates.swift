@@ -57,9 +57,7 @@ extension DatabaseTransaction {
         let updates = try session.rows(
             "SELECT customer, update_id FROM unfinished_updates WHERE started_at < $1 LIMIT \(Self.leftoversPerRead)",
             [SQLValue(now.addingTimeInterval(-Self.maximumUpdateDuration))]
-        ).map { row throws(StoreError) in
-            Leftovers.Update(member: try row.integer(0), id: try row.integer(1))
-        }
+        ).map { row throws(StoreError) in (member: try row.integer(0), id: try row.integer(1)) }
         guard !updates.isEmpty else { return nil }
         let hidden = updates.filter { $0.id == Self.erasureUpdateID }.map(\.member)
         return Leftovers(updates: updates, rehearsals: try rehearsals(naming: hidden))
@@ -69,7 +67,7 @@ extension DatabaseTransaction {
 
     /// Removes some rows of an update that will never be finished, or of an erased customer. Returns true if no more
     /// rows are left.
-    func remove(_ update: Leftovers.Update) throws(StoreError) -> Bool {
+    func remove(_ update: (member: Int64, id: Int64)) throws(StoreError) -> Bool {
         // The customer is locked, so that the update writes nothing more in the meantime.
         _ = try member(.rowID(update.member))
         let isListed = try session.row(
@@ -94,15 +92,8 @@ extension DatabaseTransaction {
 
 /// What is still to be removed: the updates that will never be finished, and the rows of erased customers.
 struct Leftovers: Sendable {
-    /// An update that will never be finished, or the erasure of a member.
-    struct Update: Sendable {
-        /// The row ID of the member.
-        let member: Int64
-        /// The ID of the update; `erasureUpdateID` for the erasure of the member.
-        let id: Int64
-    }
-
-    let updates: [Update]
+    /// The row ID of the member, and the ID of the update; `erasureUpdateID` for the erasure of the member.
+    let updates: [(member: Int64, id: Int64)]
     /// The public IDs of erased customers whom examples in rehearsals name, by the ID of the rehearsal.
     let rehearsals: [String: Set<String>]
 }

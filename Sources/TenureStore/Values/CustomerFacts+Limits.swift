@@ -47,9 +47,9 @@ extension CustomerFacts {
             renewals = limited(limited(renewals, by: facts.renewals), to: self.purchases, by: evidence.purchases)
             support += evidence.support.filter { $0.kind == .revocation }
         }
-        var limited = CustomerFacts(
-            proofs: self.proofs, purchases: purchases, renewals: renewals, purchasesAreComplete: purchasesAreComplete,
-            promises: self.promises, support: self.support, isUnbound: isUnbound)
+        var limited = self
+        limited.purchases = purchases
+        limited.renewals = renewals
         limited.add(proofs)
         limited.add(promises)
         for grant in support { limited.add(grant) }

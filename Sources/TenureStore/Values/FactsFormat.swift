@@ -14,68 +14,31 @@ import TenureCore
 enum FactsFormat {
     static let version: UInt8 = 1
 
-    /// The flags after the version.
-    struct Flags: OptionSet {
-        let rawValue: UInt64
+    /// The flags of the facts, or of one entry of a list: which fields it has, and its Boolean fields.
+    struct Flags<Field: RawRepresentable<UInt64>>: ExpressibleByArrayLiteral {
+        private(set) var rawValue: UInt64 = 0
 
-        static let purchasesAreComplete = Flags(rawValue: 1)
-        static let isUnbound = Flags(rawValue: 1 << 1)
+        init(rawValue: UInt64) { self.rawValue = rawValue }
+        init(arrayLiteral fields: Field...) { for field in fields { insert(field) } }
+
+        mutating func insert(_ field: Field) { rawValue |= 1 << field.rawValue }
+        func contains(_ field: Field) -> Bool { rawValue & (1 << field.rawValue) != 0 }
+        func isSubset(of other: Flags) -> Bool { rawValue & ~other.rawValue == 0 }
     }
 
-    // Each of the following types has the flags of the entries in one list: which fields an entry has, and its Boolean
-    // fields.
-
-    struct ProofFlags: OptionSet {
-        let rawValue: UInt64
-
-        static let signedDate = ProofFlags(rawValue: 1)
-        static let appTransactionID = ProofFlags(rawValue: 1 << 1)
-        static let downloadID = ProofFlags(rawValue: 1 << 2)
-        static let platform = ProofFlags(rawValue: 1 << 3)
-        static let version = ProofFlags(rawValue: 1 << 4)
-        static let purchaseDate = ProofFlags(rawValue: 1 << 5)
-        static let preorderDate = ProofFlags(rawValue: 1 << 6)
-        static let revocationDate = ProofFlags(rawValue: 1 << 7)
-        static let expirationDate = ProofFlags(rawValue: 1 << 8)
+    // The position of a case is the position of its bit. Never move or remove a case.
+    enum FactsField: UInt64 { case purchasesAreComplete, isUnbound }
+    enum ProofField: UInt64 {
+        case signedDate, appTransactionID, downloadID, platform, version, purchaseDate, preorderDate, revocationDate
+        case expirationDate
     }
-
-    struct PurchaseFlags: OptionSet {
-        let rawValue: UInt64
-
-        static let originalTransactionID = PurchaseFlags(rawValue: 1)
-        static let type = PurchaseFlags(rawValue: 1 << 1)
-        static let purchaseDate = PurchaseFlags(rawValue: 1 << 2)
-        static let expiresDate = PurchaseFlags(rawValue: 1 << 3)
-        static let revocationDate = PurchaseFlags(rawValue: 1 << 4)
-        static let signedDate = PurchaseFlags(rawValue: 1 << 5)
-        static let isUpgraded = PurchaseFlags(rawValue: 1 << 6)
-        static let isFamilyShared = PurchaseFlags(rawValue: 1 << 7)
+    enum PurchaseField: UInt64 {
+        case originalTransactionID, type, purchaseDate, expiresDate, revocationDate, signedDate, isUpgraded
+        case isFamilyShared
     }
-
-    struct RenewalFlags: OptionSet {
-        let rawValue: UInt64
-
-        static let productID = RenewalFlags(rawValue: 1)
-        static let gracePeriodExpiresDate = RenewalFlags(rawValue: 1 << 1)
-        static let isInBillingRetryPeriod = RenewalFlags(rawValue: 1 << 2)
-        static let signedDate = RenewalFlags(rawValue: 1 << 3)
-    }
-
-    struct PromiseFlags: OptionSet {
-        let rawValue: UInt64
-
-        static let appTransactionID = PromiseFlags(rawValue: 1)
-        static let downloadID = PromiseFlags(rawValue: 1 << 1)
-        static let purchaseDate = PromiseFlags(rawValue: 1 << 2)
-        static let until = PromiseFlags(rawValue: 1 << 3)
-    }
-
-    struct SupportFlags: OptionSet {
-        let rawValue: UInt64
-
-        static let isRevocation = SupportFlags(rawValue: 1)
-        static let until = SupportFlags(rawValue: 1 << 1)
-    }
+    enum RenewalField: UInt64 { case productID, gracePeriodExpiresDate, isInBillingRetryPeriod, signedDate }
+    enum PromiseField: UInt64 { case appTransactionID, downloadID, purchaseDate, until }
+    enum SupportField: UInt64 { case isRevocation, until }
 
     // The numbers that encode the cases of enums. Never reuse a number.
     static let proofKinds: [(AppProof.Kind, UInt8)] = [(.appTransaction, 1), (.serverAppTransaction, 2), (.receipt, 3)]

@@ -19,17 +19,17 @@ struct FactsReader {
     /// Reads all facts. Throws if bytes are left at the end.
     mutating func facts() throws(Malformed) -> CustomerFacts {
         guard try byte() == FactsFormat.version else { throw malformed }
-        let flags = FactsFormat.Flags(rawValue: try number())
-        let proofs = try list { (reader) throws(Malformed) in try reader.proof() }
-        let purchases = try list { (reader) throws(Malformed) in try reader.purchase() }
-        let renewals = try list { (reader) throws(Malformed) in try reader.renewal() }
-        let promises = try list { (reader) throws(Malformed) in try reader.promise() }
-        let support = try list { (reader) throws(Malformed) in try reader.supportGrant() }
+        let flags = FactsFormat.Flags<FactsFormat.FactsField>(rawValue: try number())
+        var facts = CustomerFacts()
+        facts.purchasesAreComplete = flags.contains(.purchasesAreComplete)
+        facts.isUnbound = flags.contains(.isUnbound)
+        facts.proofs = try list { (reader) throws(Malformed) in try reader.proof() }
+        facts.purchases = try list { (reader) throws(Malformed) in try reader.purchase() }
+        facts.renewals = try list { (reader) throws(Malformed) in try reader.renewal() }
+        facts.promises = try list { (reader) throws(Malformed) in try reader.promise() }
+        facts.support = try list { (reader) throws(Malformed) in try reader.supportGrant() }
         guard isAtEnd else { throw malformed }
-        return CustomerFacts(
-            proofs: proofs, purchases: purchases, renewals: renewals,
-            purchasesAreComplete: flags.contains(.purchasesAreComplete), promises: promises, support: support,
-            isUnbound: flags.contains(.isUnbound))
+        return facts
     }
 
     /// Reads the length of a list, and its entries with the function `entry`.
@@ -46,7 +46,7 @@ struct FactsReader {
     }
 
     private mutating func proof() throws(Malformed) -> AppProof {
-        let flags = FactsFormat.ProofFlags(rawValue: try number())
+        let flags = FactsFormat.Flags<FactsFormat.ProofField>(rawValue: try number())
         let kind = try code(in: FactsFormat.proofKinds)
         let signedDate = try date(if: flags.contains(.signedDate))
         var id: AcquisitionID?
@@ -66,7 +66,7 @@ struct FactsReader {
     }
 
     private mutating func purchase() throws(Malformed) -> Purchase {
-        let flags = FactsFormat.PurchaseFlags(rawValue: try number())
+        let flags = FactsFormat.Flags<FactsFormat.PurchaseField>(rawValue: try number())
         return Purchase(
             transactionID: try text(),
             originalTransactionID: flags.contains(.originalTransactionID) ? try text() : nil,
@@ -90,7 +90,7 @@ struct FactsReader {
     }
 
     private mutating func renewal() throws(Malformed) -> Renewal {
-        let flags = FactsFormat.RenewalFlags(rawValue: try number())
+        let flags = FactsFormat.Flags<FactsFormat.RenewalField>(rawValue: try number())
         return Renewal(
             originalTransactionID: try text(),
             productID: flags.contains(.productID) ? try text() : nil,
@@ -101,7 +101,7 @@ struct FactsReader {
     }
 
     private mutating func promise() throws(Malformed) -> StoredPromise {
-        let flags = FactsFormat.PromiseFlags(rawValue: try number())
+        let flags = FactsFormat.Flags<FactsFormat.PromiseField>(rawValue: try number())
         return StoredPromise(
             entitlement: try text(),
             acquisition: AcquisitionKey(
@@ -115,7 +115,7 @@ struct FactsReader {
     }
 
     private mutating func supportGrant() throws(Malformed) -> SupportGrant {
-        let flags = FactsFormat.SupportFlags(rawValue: try number())
+        let flags = FactsFormat.Flags<FactsFormat.SupportField>(rawValue: try number())
         return SupportGrant(
             flags.contains(.isRevocation) ? .revocation : .grant,
             of: try text(), date: try date(), until: try date(if: flags.contains(.until)))

@@ -8,7 +8,7 @@ struct FactsWriter {
     mutating func append(_ facts: CustomerFacts) {
         bytes.reserveCapacity(256)
         bytes.append(FactsFormat.version)
-        var flags: FactsFormat.Flags = []
+        var flags: FactsFormat.Flags<FactsFormat.FactsField> = []
         if facts.purchasesAreComplete { flags.insert(.purchasesAreComplete) }
         if facts.isUnbound { flags.insert(.isUnbound) }
         append(number: flags.rawValue)
@@ -27,7 +27,7 @@ struct FactsWriter {
     }
 
     private mutating func append(_ proof: AppProof) {
-        var flags: FactsFormat.ProofFlags = []
+        var flags: FactsFormat.Flags<FactsFormat.ProofField> = []
         if proof.signedDate != nil { flags.insert(.signedDate) }
         switch proof.id {
         case .appTransaction: flags.insert(.appTransactionID)
@@ -56,7 +56,7 @@ struct FactsWriter {
     }
 
     private mutating func append(_ purchase: Purchase) {
-        var flags: FactsFormat.PurchaseFlags = []
+        var flags: FactsFormat.Flags<FactsFormat.PurchaseField> = []
         let hasOtherOriginal = purchase.originalTransactionID != purchase.transactionID
         if hasOtherOriginal { flags.insert(.originalTransactionID) }
         if purchase.type != nil { flags.insert(.type) }
@@ -84,7 +84,7 @@ struct FactsWriter {
     }
 
     private mutating func append(_ renewal: Renewal) {
-        var flags: FactsFormat.RenewalFlags = []
+        var flags: FactsFormat.Flags<FactsFormat.RenewalField> = []
         if renewal.productID != nil { flags.insert(.productID) }
         if renewal.gracePeriodExpiresDate != nil { flags.insert(.gracePeriodExpiresDate) }
         if renewal.isInBillingRetryPeriod { flags.insert(.isInBillingRetryPeriod) }
@@ -97,7 +97,7 @@ struct FactsWriter {
     }
 
     private mutating func append(_ promise: StoredPromise) {
-        var flags: FactsFormat.PromiseFlags = []
+        var flags: FactsFormat.Flags<FactsFormat.PromiseField> = []
         if promise.acquisition.appTransactionID != nil { flags.insert(.appTransactionID) }
         if promise.acquisition.downloadID != nil { flags.insert(.downloadID) }
         if promise.acquisition.originalPurchaseDate != nil { flags.insert(.purchaseDate) }
@@ -113,7 +113,7 @@ struct FactsWriter {
     }
 
     private mutating func append(_ grant: SupportGrant) {
-        var flags: FactsFormat.SupportFlags = []
+        var flags: FactsFormat.Flags<FactsFormat.SupportField> = []
         if grant.kind == .revocation { flags.insert(.isRevocation) }
         if grant.until != nil { flags.insert(.until) }
         append(number: flags.rawValue)

@@ -206,19 +206,3 @@ package enum PublicationOutcome: Sendable, Hashable {
     /// transaction writes. Or an earlier publication isn't finished.
     case behind
 }
-
-/// A publication that can take effect once the customers that changed since its evaluation are evaluated again.
-struct PendingPublication: Sendable {
-    let request: RequestedPublication
-    var evaluation: PublicationEvaluation
-    /// The version of the policy that is in effect before this publication.
-    let formerVersion: Int64
-    /// Customers that changed since the evaluation, and must be evaluated again.
-    let changedCustomers: [Int64]
-}
-
-/// The result of `DatabaseTransaction.preparePublication`.
-enum PreparedPublication: Sendable {
-    case ready(PendingPublication)
-    case refused(PublicationOutcome)
-}
