@@ -257,9 +257,7 @@ final class PostgresHost: Sendable {
     /// How many times all connections were dropped.
     private let drops = Locked(0)
 
-    init(_ name: PostgresHostName) {
-        self.name = name
-    }
+    init(_ name: PostgresHostName) { self.name = name }
 
     /// A number that grows when all connections are dropped. A connection is valid as long as the number is the same as
     /// when the connection was opened.

@@ -72,8 +72,7 @@ package struct PostgresAddress: Sendable, Hashable {
         case nil, "false": allowsFsyncOff = false
         case "true": allowsFsyncOff = true
         case let other?:
-            throw .unusable(
-                database: description, detail: "`allow_fsync_off=\(other)` is neither `true` nor `false`")
+            throw .unusable(database: description, detail: "`allow_fsync_off=\(other)` is neither `true` nor `false`")
         }
     }
 
@@ -126,17 +125,14 @@ package struct PostgresAddress: Sendable, Hashable {
         defer { PQfreemem(message) }
         guard let options = PQconninfoParse(url, &message) else {
             var detail = "the URL is invalid; check its options, and that `@ : / ? #` in a password are escaped"
-            if !mayHoldSecret(url), let message {
-                detail = String(cString: message).onOneLine
-            }
+            if !mayHoldSecret(url), let message { detail = String(cString: message).onOneLine }
             throw .unusable(database: shown, detail: detail)
         }
         defer { PQconninfoFree(options) }
         let found = values(options)
         // libpq ends the user and password at the first `@`. If the password contains an `@`, the rest isn't a host.
         if [found["host"], found["port"], found["dbname"]].contains(where: { $0?.contains("@") == true }) {
-            throw .unusable(
-                database: "postgres://…", detail: "the URL is invalid; write `@` in a password as `%40`")
+            throw .unusable(database: "postgres://…", detail: "the URL is invalid; write `@` in a password as `%40`")
         }
         return found
     }

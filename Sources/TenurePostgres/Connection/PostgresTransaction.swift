@@ -69,8 +69,7 @@ extension PostgresConnection {
     /// Lets each statement of the open transaction take up to a day, and wait up to 10 seconds for a lock.
     func allowLongStatements() throws(PostgresFailure) {
         answerTimeout = .seconds(24 * 3600)
-        _ = try rows(
-            "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '10s', true)")
+        _ = try rows("SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '10s', true)")
     }
 
     /// Commits. Throws unless the server confirms the commit. If commits wait for a standby, the standby must have the
@@ -124,9 +123,7 @@ final class PostgresSession: DatabaseSession {
     /// The first failure, which ends the whole transaction, even if the caller catches the failure.
     private(set) var failure: PostgresFailure?
 
-    init(_ connection: PostgresConnection) {
-        self.connection = connection
-    }
+    init(_ connection: PostgresConnection) { self.connection = connection }
 
     func rows(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> [SQLRow] {
         try keepingFailure { () throws(PostgresFailure) in try connection.rows(sql, arguments) }
@@ -240,9 +237,7 @@ extension PostgresConnection {
 
 extension DatabaseHeader {
     fileprivate init(_ answer: PostgresAnswer) throws(PostgresFailure) {
-        func text(_ column: Int) -> String? {
-            answer.bytes(0, column).map { String(decoding: $0, as: UTF8.self) }
-        }
+        func text(_ column: Int) -> String? { answer.bytes(0, column).map { String(decoding: $0, as: UTF8.self) } }
         guard let id = text(0).flatMap({ Base64.standard.decode($0) }), let version = text(2).flatMap({ Int($0) }),
             let writer = text(3).flatMap({ Int($0) }), let reader = text(4).flatMap({ Int($0) })
         else { throw PostgresFailure(.damaged("the database's header is invalid")) }

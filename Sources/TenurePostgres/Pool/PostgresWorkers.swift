@@ -197,7 +197,5 @@ final class PostgresWorker: @unchecked Sendable {
     /// The time when the worker became idle.
     var idleSince = ContinuousClock.now
 
-    init(number: Int) {
-        queue = DispatchQueue(label: "tenure.postgres.\(number)")
-    }
+    init(number: Int) { queue = DispatchQueue(label: "tenure.postgres.\(number)") }
 }

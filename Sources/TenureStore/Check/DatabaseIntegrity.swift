@@ -130,8 +130,7 @@ struct DatabaseIntegrity {
         var checkedIDs: Set<Int64> = []
         var next = id
         while checkedIDs.insert(next).inserted {
-            guard
-                let row = try session.row("SELECT merged_into, realm FROM customers WHERE id = $1", [.integer(next)])
+            guard let row = try session.row("SELECT merged_into, realm FROM customers WHERE id = $1", [.integer(next)])
             else { return "it was merged into a customer who doesn't exist, so its identities lead to no customer" }
             guard try row.integer(1) == realm else {
                 return "it was merged into a customer from another environment or signer"

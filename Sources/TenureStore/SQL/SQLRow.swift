@@ -7,9 +7,7 @@ import Foundation
 package struct SQLRow: Sendable, Hashable {
     package let values: [SQLValue]
 
-    package init(_ values: [SQLValue]) {
-        self.values = values
-    }
+    package init(_ values: [SQLValue]) { self.values = values }
 
     package func integer(_ column: Int) throws(StoreError) -> Int64 {
         guard let value = try integerIfPresent(column) else { throw damaged(column) }
@@ -38,9 +36,7 @@ package struct SQLRow: Sendable, Hashable {
     }
 
     /// The value of a column that stores a time as whole milliseconds since 1970.
-    func instant(_ column: Int) throws(StoreError) -> Date {
-        Date(millisecondsSince1970: try integer(column))
-    }
+    func instant(_ column: Int) throws(StoreError) -> Date { Date(millisecondsSince1970: try integer(column)) }
 
     func integerIfPresent(_ column: Int) throws(StoreError) -> Int64? {
         switch try value(column) {

@@ -102,9 +102,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     }
 
     /// Runs one or more statements without parameters.
-    func runAll(_ sql: String) throws(StoreError) {
-        try check(sqlite3_exec(handle, sql, nil, nil, nil))
-    }
+    func runAll(_ sql: String) throws(StoreError) { try check(sqlite3_exec(handle, sql, nil, nil, nil)) }
 
     /// Returns the prepared statement for a text. Prepares it at its first use.
     private func statement(_ sql: String) throws(StoreError) -> OpaquePointer {
@@ -147,9 +145,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     }
 
     /// Writes the write-ahead log into the database's file, except for the part that a reader still needs.
-    func checkpoint() {
-        sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-    }
+    func checkpoint() { sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
 
     /// Writes the write-ahead log into the database's file, and empties the log. Returns false if a reader or another
     /// writer still uses the log after `shortTimeout`.
@@ -229,8 +225,7 @@ extension SQLValue {
                 bytes.withMemoryRebound(to: CChar.self) { bytes in
                     // Without an address, SQLite would bind NULL instead of an empty string.
                     bytes.baseAddress.map {
-                        sqlite3_bind_text64(
-                            statement, index, $0, UInt64(bytes.count), Self.copied, UInt8(SQLITE_UTF8))
+                        sqlite3_bind_text64(statement, index, $0, UInt64(bytes.count), Self.copied, UInt8(SQLITE_UTF8))
                     } ?? sqlite3_bind_text(statement, index, "", 0, Self.copied)
                 }
             }

@@ -85,9 +85,7 @@ package struct SQLiteDatabase: Database {
     private static func createFile(at path: String) throws(StoreError) {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw .unavailable(path: path, detail: systemMessage)
-        }
+        guard descriptor >= 0 else { throw .unavailable(path: path, detail: systemMessage) }
         _ = Foundation.close(descriptor)
     }
 
@@ -110,9 +108,7 @@ package struct SQLiteDatabase: Database {
 
     // MARK: Reading
 
-    package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? {
-        try readers.customer(id)
-    }
+    package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? { try readers.customer(id) }
 
     package var lookUpNow: (@Sendable (Int64) throws(StoreError) -> Customer?)? {
         { [readers] id throws(StoreError) in try readers.customer(id) }

@@ -96,9 +96,7 @@ enum SQLiteFile {
     /// Whether the file begins with SQLite's magic string (https://www.sqlite.org/fileformat2.html, section 1.3).
     private static func beginsAsDatabase(_ path: String) throws(StoreError) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw .unavailable(path: path, detail: systemMessage)
-        }
+        guard descriptor >= 0 else { throw .unavailable(path: path, detail: systemMessage) }
         defer { close(descriptor) }
         let magic = Array("SQLite format 3\0".utf8)
         var bytes = [UInt8](repeating: 0, count: magic.count)

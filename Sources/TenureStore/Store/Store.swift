@@ -14,16 +14,13 @@ package struct Store: Sendable {
     /// Knows whether the database can be written.
     let health = WriteHealth()
 
-    package init(_ database: any Database) {
-        self.database = database
-    }
+    package init(_ database: any Database) { self.database = database }
 
     /// The 16 random bytes that identify the database; see `Database.id`.
     package var databaseID: [UInt8] { database.id }
 
     /// Runs one transaction that reads one state of the database, without waiting for writers.
-    @discardableResult
-    package func read<Value: Sendable>(
+    @discardableResult package func read<Value: Sendable>(
         at now: Date = Date(), _ body: @escaping TransactionBody<Value>
     ) async throws(StoreError) -> Value {
         try await database.read { session throws(StoreError) in try Self.run(body, in: session, at: now) }
@@ -36,8 +33,7 @@ package struct Store: Sendable {
     /// effects belong after the call.
     ///
     /// - Parameter keys: transactions with a key in common run one after the other.
-    @discardableResult
-    package func write<Value: Sendable>(
+    @discardableResult package func write<Value: Sendable>(
         at now: Date = Date(), locking keys: [LockKey] = [], _ body: @escaping TransactionBody<Value>
     ) async throws(StoreError) -> Value {
         do throws(StoreError) {
@@ -130,8 +126,7 @@ extension Store {
             do throws(StoreError) {
                 // This calls the database directly, so that a failed probe doesn't count as a failed write.
                 try await database.write(locking: [.progress(DatabaseTransaction.probe)]) {
-                    session throws(StoreError) in
-                    try DatabaseTransaction(session).tryToWrite()
+                    session throws(StoreError) in try DatabaseTransaction(session).tryToWrite()
                 }
                 return nil
             } catch {
@@ -153,9 +148,7 @@ extension DatabaseTransaction {
     /// Tries what a sync needs: the locks on its tables, the database role's rights to write to them, and room on the
     /// disk. Writes a row and removes it again.
     func tryToWrite() throws(StoreError) {
-        for table in Self.tables {
-            try session.execute("INSERT INTO \(table) SELECT * FROM \(table) WHERE 1 = 0")
-        }
+        for table in Self.tables { try session.execute("INSERT INTO \(table) SELECT * FROM \(table) WHERE 1 = 0") }
         try session.execute("UPDATE customers SET realm = realm WHERE 1 = 0")
         try setStoredValue(named: Self.probe, to: String(now.millisecondsSince1970))
         try setStoredValue(named: Self.probe, to: nil)

@@ -31,8 +31,7 @@ extension DatabaseTransaction {
         return try row.flatMap { row throws(StoreError) -> CustomerMember? in
             let member = CustomerMember(
                 id: try row.integer(0), realm: try row.codedValue(1, "realm", Realm.init(code:)),
-                publicID: try row.text(2),
-                createdAt: try row.instant(3), mergedInto: try row.integerIfPresent(4))
+                publicID: try row.text(2), createdAt: try row.instant(3), mergedInto: try row.integerIfPresent(4))
             // An erased customer is merged into itself.
             return member.mergedInto == member.id ? nil : member
         }
@@ -70,8 +69,7 @@ extension DatabaseTransaction {
 
     /// Stores into which customer a member is merged; nil makes the member a separate customer.
     func mergeMember(_ id: Int64, into parent: Int64?) throws(StoreError) {
-        try session.execute(
-            "UPDATE customers SET merged_into = $1 WHERE id = $2", [SQLValue(parent), .integer(id)])
+        try session.execute("UPDATE customers SET merged_into = $1 WHERE id = $2", [SQLValue(parent), .integer(id)])
     }
 }
 

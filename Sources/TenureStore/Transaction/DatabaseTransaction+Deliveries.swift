@@ -131,10 +131,7 @@ extension DatabaseTransaction {
                     AND earlier.id < deliveries.id AND earlier.next_at IS NOT NULL AND earlier.attempts < $4
             ) ORDER BY deliveries.next_at, deliveries.id LIMIT $5
             """,
-            [
-                .text(endpoint), .integer(isBulk ? 1 : 0), milliseconds, SQLValue(Self.orderedAttempts),
-                SQLValue(limit),
-            ])
+            [.text(endpoint), .integer(isBulk ? 1 : 0), milliseconds, SQLValue(Self.orderedAttempts), SQLValue(limit)])
     }
 
     /// Stores the result of an attempt. If the lease ended and another process took the delivery, the result is only

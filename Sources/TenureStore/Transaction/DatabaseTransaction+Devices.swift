@@ -39,14 +39,12 @@ extension DatabaseTransaction {
             """
             INSERT INTO devices (customer, device, first_seen, last_seen, entitlement_tokens) VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT DO NOTHING
-            """,
-            [.integer(customer.member), .text(use.device), milliseconds, milliseconds, tokens])
+            """, [.integer(customer.member), .text(use.device), milliseconds, milliseconds, tokens])
         guard !isFirst else { return true }
         let count = try countDevices(of: customer.id)
         guard count > use.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), of: customer.id)
         else { return true }
-        try append(
-            .manyDevices, to: customer, detail: ["devices": String(count), "limit": String(use.limit)])
+        try append(.manyDevices, to: customer, detail: ["devices": String(count), "limit": String(use.limit)])
         return true
     }
 

@@ -63,9 +63,7 @@ extension DatabaseTransaction {
     }
 
     /// A member's events, in the order in which they happened.
-    func events(of member: Int64) throws(StoreError) -> [StoredEvent] {
-        try numberedEvents(of: member).map(\.event)
-    }
+    func events(of member: Int64) throws(StoreError) -> [StoredEvent] { try numberedEvents(of: member).map(\.event) }
 
     /// A member's events with their row IDs, in the order in which they happened.
     func numberedEvents(of member: Int64) throws(StoreError) -> [(number: Int64, event: StoredEvent)] {

@@ -24,8 +24,7 @@ extension DatabaseTransaction {
             """
             INSERT INTO jobs (kind, subject, customer, due_at, attempts) VALUES ('history', $1, $2, $3, 0)
             ON CONFLICT DO NOTHING
-            """,
-            [.text(String(customer.member)), .integer(customer.member), milliseconds])
+            """, [.text(String(customer.member)), .integer(customer.member), milliseconds])
     }
 
     /// Takes and returns the job that has waited longest; nil if no job is due. No other process takes the job before
@@ -53,8 +52,7 @@ extension DatabaseTransaction {
                 identities = try self.identities(of: customer.id)
             }
             return StoredJob(
-                id: id, customer: customer.with(member: member), identities: identities,
-                tries: try row.count(2))
+                id: id, customer: customer.with(member: member), identities: identities, tries: try row.count(2))
         }
         return nil
     }

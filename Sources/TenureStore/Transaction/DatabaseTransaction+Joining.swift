@@ -75,8 +75,7 @@ extension DatabaseTransaction {
         init(of customer: Customer, in transaction: DatabaseTransaction) throws(StoreError) {
             group = try transaction.group(of: customer.id)
             hasAccount = try transaction.hasAppTransactionID(among: group)
-            acquisitions = TenureCore.acquisitions(in: customer.facts.proofs.filter { $0.kind != .receipt })
-                .map(\.key)
+            acquisitions = TenureCore.acquisitions(in: customer.facts.proofs.filter { $0.kind != .receipt }).map(\.key)
             users = Set(try transaction.users(among: group))
         }
 

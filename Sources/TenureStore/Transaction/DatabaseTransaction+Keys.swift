@@ -40,11 +40,7 @@ extension DatabaseTransaction {
         let count = try session.execute(
             """
             INSERT INTO admin_keys (name, scope, secret, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
-            """,
-            [
-                .text(key.name), .text(key.scope.rawValue), .blob(hash),
-                SQLValue(key.createdAt),
-            ])
+            """, [.text(key.name), .text(key.scope.rawValue), .blob(hash), SQLValue(key.createdAt)])
         guard count > 0 else { return false }
         try audit(
             AuditEntry(

@@ -5,9 +5,7 @@
 /// The merged customer has two *members*: the two rows of `customers`.
 extension DatabaseTransaction {
     /// The IDs of the app's users to which the customer is linked.
-    func users(of id: Int64) throws(StoreError) -> [String] {
-        try users(among: try group(of: id))
-    }
+    func users(of id: Int64) throws(StoreError) -> [String] { try users(among: try group(of: id)) }
 
     /// The IDs of the app's users to which these members are linked.
     func users(among group: [Int64]) throws(StoreError) -> [String] {
@@ -136,8 +134,7 @@ extension DatabaseTransaction {
             guard let other = try self.member(.rowID(id)), other.mergedInto != nil else { continue }
             let detail = try mergeDetail(of: other, among: group)
             guard detail["because"] == MergeReason.sameUser.rawValue, detail[Self.userKey] == user else { continue }
-            try splitOff(
-                other, isPermanent: false, actor: actor, detail: ["because": "unlinked"], using: rederivation)
+            try splitOff(other, isPermanent: false, actor: actor, detail: ["because": "unlinked"], using: rederivation)
         }
         return .done(try self.customer(of: member), isNew: true)
     }

@@ -45,8 +45,7 @@ extension DatabaseTransaction {
         detail[Self.userKey] = user
         detail["reason"] = reason
         try append(.merged, to: customer, actor: actor, detail: detail)
-        try queue(
-            Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), about: customer)
+        try queue(Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), about: customer)
     }
 
     /// Adds the facts of merged customers to a customer's facts, and stores the result.

@@ -51,8 +51,7 @@ extension DatabaseTransaction {
     func reception(of notification: StoredNotification, about identities: [Identity]) throws(StoreError) -> Reception? {
         if let known = try knownRow(of: notification) {
             let id = try known.integerIfPresent(0)
-            return Reception(
-                isNew: false, customer: try id.flatMap { id throws(StoreError) in try customer(id) })
+            return Reception(isNew: false, customer: try id.flatMap { id throws(StoreError) in try customer(id) })
         }
         guard try areErased(identities, in: notification.realm, forUpdate: false) else { return nil }
         return Reception(isNew: false, customer: nil, isOfErasedCustomer: true)

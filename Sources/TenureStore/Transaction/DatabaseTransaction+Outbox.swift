@@ -34,8 +34,7 @@ extension DatabaseTransaction {
             [
                 .text(PublicID.event.random()), .text(message.kind.rawValue), id, SQLValue(customer?.realm.code),
                 SQLValue(customer?.publicID), SQLValue(users?.json),
-                .text(String(decoding: message.data, as: UTF8.self)),
-                milliseconds,
+                .text(String(decoding: message.data, as: UTF8.self)), milliseconds,
             ])
         guard let number else { throw .defect("a message was stored without a row ID") }
         for name in names { try queue(number, to: name, customer: id, isBulk: isBulk) }
@@ -55,14 +54,12 @@ extension DatabaseTransaction {
             """
             INSERT INTO deliveries (message, endpoint, customer, bulk, attempts, queued_at, next_at)
             VALUES ($1, $2, $3, $4, 0, $5, $6)
-            """,
-            [.integer(message), .text(endpoint), customer, .integer(isBulk ? 1 : 0), milliseconds, milliseconds])
+            """, [.integer(message), .text(endpoint), customer, .integer(isBulk ? 1 : 0), milliseconds, milliseconds])
     }
 
     /// Whether there is a message that was created before an instant.
     func hasMessages(before: Date) throws(StoreError) -> Bool {
-        try session.row(
-            "SELECT 1 FROM outbox WHERE created_at < $1 LIMIT 1", [SQLValue(before)]) != nil
+        try session.row("SELECT 1 FROM outbox WHERE created_at < $1 LIMIT 1", [SQLValue(before)]) != nil
     }
 
     /// Removes at most `limit` messages that were created before an instant and wait for no delivery. Returns how many.

@@ -53,8 +53,7 @@ extension DatabaseTransaction {
                 """,
                 [
                     .text(persona.publicID), .text(persona.name), .blob(persona.facts.encoded),
-                    SQLValue(persona.createdAt),
-                    SQLValue(persona.expiresAt),
+                    SQLValue(persona.createdAt), SQLValue(persona.expiresAt),
                 ])
             try audit(
                 AuditEntry(

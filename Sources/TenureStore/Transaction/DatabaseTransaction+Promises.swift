@@ -21,8 +21,7 @@ extension DatabaseTransaction {
                 .integer(customer.member), .text(promise.entitlement), SQLValue(promise.acquisition.appTransactionID),
                 SQLValue(promise.acquisition.downloadID),
                 SQLValue(promise.acquisition.originalPurchaseDate?.timeIntervalSinceReferenceDate),
-                .integer(promise.policyVersion), SQLValue(promise.until),
-                SQLValue(promise.recordedAt),
+                .integer(promise.policyVersion), SQLValue(promise.until), SQLValue(promise.recordedAt),
             ])
     }
 

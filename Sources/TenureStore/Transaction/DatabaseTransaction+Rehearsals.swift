@@ -12,10 +12,9 @@ extension DatabaseTransaction {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
             """,
             [
-                .text(rehearsal.id), .integer(rehearsal.base), .blob(rehearsal.sha256),
-                SQLValue(rehearsal.at), .text(rehearsal.actor), SQLValue(rehearsal.gaining),
-                SQLValue(rehearsal.losing), SQLValue(rehearsal.losingWithPromises),
-                .text(String(decoding: rehearsal.report, as: UTF8.self)),
+                .text(rehearsal.id), .integer(rehearsal.base), .blob(rehearsal.sha256), SQLValue(rehearsal.at),
+                .text(rehearsal.actor), SQLValue(rehearsal.gaining), SQLValue(rehearsal.losing),
+                SQLValue(rehearsal.losingWithPromises), .text(String(decoding: rehearsal.report, as: UTF8.self)),
             ])
     }
 

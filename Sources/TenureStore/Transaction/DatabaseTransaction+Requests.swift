@@ -47,8 +47,7 @@ extension DatabaseTransaction {
     private func remember(_ request: RequestedChange, on customer: String, as change: String) throws(StoreError) {
         guard let id = request.request else { return }
         try session.execute(
-            "DELETE FROM requests WHERE at < $1",
-            [SQLValue(now.addingTimeInterval(-Self.requestLifetime))])
+            "DELETE FROM requests WHERE at < $1", [SQLValue(now.addingTimeInterval(-Self.requestLifetime))])
         try session.execute(
             "INSERT INTO requests (actor, request, customer, change, at) VALUES ($1, $2, $3, $4, $5)",
             [.text(request.actor), .text(id), .text(customer), .text(change), milliseconds])

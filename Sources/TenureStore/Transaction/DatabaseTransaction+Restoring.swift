@@ -27,9 +27,7 @@ extension DatabaseTransaction {
         // First, the facts that each side's own rows prove.
         var parts: [Part] = []
         for id in ids {
-            guard let customer = try customer(id, forUpdate: true) else {
-                throw .damaged("customer \(id) is missing")
-            }
+            guard let customer = try customer(id, forUpdate: true) else { throw .damaged("customer \(id) is missing") }
             var part = Part(customer: customer, members: try group(of: customer.id))
             var own: [CustomerFacts] = []
             for member in part.members { own += try facts(of: member, using: rederivation) }

@@ -26,8 +26,7 @@ extension DatabaseTransaction {
         let parts = try restore([former.id, member.id], of: former, using: rederivation)
         // The event of each customer names the other customer.
         for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
-            try append(
-                .unmerged, to: customer, actor: actor, detail: detail.merging(["customer": publicID]) { $1 })
+            try append(.unmerged, to: customer, actor: actor, detail: detail.merging(["customer": publicID]) { $1 })
         }
     }
 

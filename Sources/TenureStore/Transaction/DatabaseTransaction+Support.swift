@@ -24,9 +24,8 @@ extension DatabaseTransaction {
             VALUES ($1, $2, $3, $4, $5, $6, $7)
             """,
             [
-                .integer(id), .text(grant.entitlement), .text(grant.kind.rawValue),
-                SQLValue(grant.date), SQLValue(grant.until),
-                SQLValue(reason), SQLValue(actor),
+                .integer(id), .text(grant.entitlement), .text(grant.kind.rawValue), SQLValue(grant.date),
+                SQLValue(grant.until), SQLValue(reason), SQLValue(actor),
             ])
         return try update(known, to: facts)
     }

@@ -121,9 +121,6 @@ extension DatabaseTransaction {
             SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
             ORDER BY customer
             """,
-            [
-                SQLValue(realm.code), SQLValue(Identity.Kind.unbound.rawValue), .text(prefix + " "),
-                .text(prefix + "!"),
-            ])
+            [SQLValue(realm.code), SQLValue(Identity.Kind.unbound.rawValue), .text(prefix + " "), .text(prefix + "!")])
     }
 }

@@ -38,8 +38,7 @@ extension DatabaseTransaction {
         let all = Set(identities)
         // For a new customer, all identities are stored: they may have named a customer who was erased in the meantime.
         let new = former == nil ? identities : found.namedMembers.unknownIdentities
-        try insert(
-            new + update.identities.filter { !all.contains($0) }, ofMember: customer.member, in: customer.realm)
+        try insert(new + update.identities.filter { !all.contains($0) }, ofMember: customer.member, in: customer.realm)
         // The artifacts of an unbound customer name the customers that the unbound customer is linked to.
         if !identities.contains(where: { $0.kind == .unbound }) {
             try insert(
@@ -165,7 +164,6 @@ extension CustomerFacts {
         let renewals = purchases.filter { $0.transactionID != $0.originalTransactionID }
         guard !renewals.isEmpty else { return [] }
         let known = Set((known?.purchases ?? []).map(\.transactionID))
-        return renewals.filter { !known.contains($0.transactionID) }
-            .map { Identity(.transactionID, $0.transactionID) }
+        return renewals.filter { !known.contains($0.transactionID) }.map { Identity(.transactionID, $0.transactionID) }
     }
 }

@@ -120,8 +120,7 @@ extension CustomerFacts {
             return Renewal(
                 originalTransactionID: renewal.originalTransactionID, productID: renewal.productID,
                 gracePeriodExpiresDate: isPaid ? min(grace, period.expiresDate ?? grace) : nil,
-                isInBillingRetryPeriod: renewal.isInBillingRetryPeriod,
-                signedDate: renewal.signedDate)
+                isInBillingRetryPeriod: renewal.isInBillingRetryPeriod, signedDate: renewal.signedDate)
         }
     }
 }

@@ -53,9 +53,7 @@ package struct SentEntitlements: Sendable, Hashable {
     /// The granted entitlements, by name.
     package var rights: [String: Right]
 
-    package init(rights: [String: Right] = [:]) {
-        self.rights = rights
-    }
+    package init(rights: [String: Right] = [:]) { self.rights = rights }
 
     /// Creates the value as if webhooks had reported these decisions.
     package init(_ decisions: [Decision]) {

@@ -4,17 +4,13 @@ import TenureCore
 /// Reads `CustomerFacts` from `FactsFormat`. Truncated, unknown or remaining bytes are an error, never a crash.
 struct FactsReader {
     /// An error at the first invalid byte.
-    struct Malformed: Error {
-        let offset: Int
-    }
+    struct Malformed: Error { let offset: Int }
 
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
     /// - Parameter bytes: the encoded facts, which must stay valid as long as the reader.
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-    }
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// Reads all facts. Throws if bytes are left at the end.
     mutating func facts() throws(Malformed) -> CustomerFacts {
@@ -53,16 +49,13 @@ struct FactsReader {
         if flags.contains(.appTransactionID) { id = .appTransaction(try text()) }
         if flags.contains(.downloadID) { id = .download(try text()) }
         return AppProof(
-            kind: kind,
-            signedDate: signedDate,
-            id: id,
+            kind: kind, signedDate: signedDate, id: id,
             originalPlatform: flags.contains(.platform) ? try code(in: FactsFormat.platforms) : nil,
             originalAppVersion: flags.contains(.version) ? try text() : nil,
             originalPurchaseDate: try date(if: flags.contains(.purchaseDate)),
             preorderDate: try date(if: flags.contains(.preorderDate)),
             revocationDate: try date(if: flags.contains(.revocationDate)),
-            expirationDate: try date(if: flags.contains(.expirationDate))
-        )
+            expirationDate: try date(if: flags.contains(.expirationDate)))
     }
 
     private mutating func purchase() throws(Malformed) -> Purchase {
@@ -74,11 +67,8 @@ struct FactsReader {
             type: flags.contains(.type) ? try productType() : nil,
             purchaseDate: try date(if: flags.contains(.purchaseDate)),
             expiresDate: try date(if: flags.contains(.expiresDate)),
-            revocationDate: try date(if: flags.contains(.revocationDate)),
-            isUpgraded: flags.contains(.isUpgraded),
-            isFamilyShared: flags.contains(.isFamilyShared),
-            signedDate: try date(if: flags.contains(.signedDate))
-        )
+            revocationDate: try date(if: flags.contains(.revocationDate)), isUpgraded: flags.contains(.isUpgraded),
+            isFamilyShared: flags.contains(.isFamilyShared), signedDate: try date(if: flags.contains(.signedDate)))
     }
 
     private mutating func productType() throws(Malformed) -> Purchase.ProductType {
@@ -92,12 +82,10 @@ struct FactsReader {
     private mutating func renewal() throws(Malformed) -> Renewal {
         let flags = FactsFormat.Flags<FactsFormat.RenewalField>(rawValue: try number())
         return Renewal(
-            originalTransactionID: try text(),
-            productID: flags.contains(.productID) ? try text() : nil,
+            originalTransactionID: try text(), productID: flags.contains(.productID) ? try text() : nil,
             gracePeriodExpiresDate: try date(if: flags.contains(.gracePeriodExpiresDate)),
             isInBillingRetryPeriod: flags.contains(.isInBillingRetryPeriod),
-            signedDate: try date(if: flags.contains(.signedDate))
-        )
+            signedDate: try date(if: flags.contains(.signedDate)))
     }
 
     private mutating func promise() throws(Malformed) -> StoredPromise {
@@ -108,10 +96,8 @@ struct FactsReader {
                 appTransactionID: flags.contains(.appTransactionID) ? try text() : nil,
                 downloadID: flags.contains(.downloadID) ? try text() : nil,
                 originalPurchaseDate: try date(if: flags.contains(.purchaseDate))),
-            policyVersion: Int64(bitPattern: try number()),
-            until: try date(if: flags.contains(.until)),
-            recordedAt: try date()
-        )
+            policyVersion: Int64(bitPattern: try number()), until: try date(if: flags.contains(.until)),
+            recordedAt: try date())
     }
 
     private mutating func supportGrant() throws(Malformed) -> SupportGrant {
@@ -174,9 +160,7 @@ struct FactsReader {
     }
 
     /// Reads a date if its flag is set.
-    mutating func date(if isPresent: Bool) throws(Malformed) -> Date? {
-        isPresent ? try date() : nil
-    }
+    mutating func date(if isPresent: Bool) throws(Malformed) -> Date? { isPresent ? try date() : nil }
 
     /// Reads a number, and returns the value that has this number in the table.
     private mutating func code<Value>(in table: [(Value, UInt8)]) throws(Malformed) -> Value {

@@ -90,9 +90,7 @@ package struct PublicationEvaluation: Sendable {
     /// The row IDs of the customers that changed since the first reading, and whether each of them is counted now.
     private var readAgain: [Int64: Bool] = [:]
 
-    package init(at position: DatabasePosition) {
-        self.position = position
-    }
+    package init(at position: DatabasePosition) { self.position = position }
 
     /// How many customers there are, without unbound customers (`DatabaseTransaction`).
     package var customers: Int {
