@@ -48,9 +48,7 @@ package enum StoreError: Error, Sendable, Hashable {
     package var isRetryable: Bool {
         switch self {
         case .busy, .full, .readOnly, .unreachable, .policyChanged: true
-        case .newerDatabase, .olderDatabase, .otherApp, .otherDatabase, .moved, .unavailable, .unusable, .damaged,
-            .failed, .replaced, .notEmpty, .copyDiffers:
-            false
+        default: false
         }
     }
 }

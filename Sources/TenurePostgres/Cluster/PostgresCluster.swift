@@ -144,26 +144,13 @@ final class PostgresCluster: Sendable {
         do {
             return try storage.read()
         } catch {
-            throw PostgresFailure(
-                .unusable(
-                    database: address.description,
-                    detail: """
-                        `\(storage.name)` can't be read (\(error)), so an old primary server might be used. Run \
-                        `tenure` as the service's user. If the file is damaged and the servers in the URL are right, \
-                        remove it
-                        """))
+            throw .unusable(
+                address.description,
+                """
+                `\(storage.name)` can't be read (\(error)), so an old primary server might be used. Run `tenure` as the \
+                service's user. If the file is damaged and the servers in the URL are right, remove it
+                """)
         }
-    }
-
-    /// Stores which server is the primary, in this object and in all storages.
-    private func storePrimary(_ server: PostgresServerState) {
-        guard let system = server.system, server.timeline > 0 else { return }
-        let primary = KnownPrimary(system: system, timeline: server.timeline)
-        let storages = state.withLock { state in
-            state.knownPrimary = primary
-            return state.storages
-        }
-        for storage in storages { store(primary, in: storage) }
     }
 
     /// Writes the primary to the storage, unless the storage already has this primary or a later one. The service keeps
@@ -185,13 +172,16 @@ final class PostgresCluster: Sendable {
             connection.host.dropConnections()
             throw error
         }
-        let isNew = state.withLock { state in
-            state.timeline = max(state.timeline, connection.server.timeline)
+        let server = connection.server
+        let known = server.system.map { KnownPrimary(system: $0, timeline: server.timeline) }
+        let (isNew, storages) = state.withLock { state in
+            state.timeline = max(state.timeline, server.timeline)
             state.hasConnected = true
+            if let known, known.timeline > 0 { state.knownPrimary = known }
             defer { state.primary = connection.host }
-            return state.primary !== connection.host
+            return (state.primary !== connection.host, state.storages)
         }
-        storePrimary(connection.server)
+        if let known, known.timeline > 0 { for storage in storages { store(known, in: storage) } }
         if isNew { for host in hosts where host !== connection.host { host.dropConnections() } }
         beginWatching()
         return connection

@@ -121,9 +121,7 @@ extension PostgresConnection {
         }
     }
 
-    private func unusable(_ detail: String) -> PostgresFailure {
-        PostgresFailure(.unusable(database: address.description, detail: detail))
-    }
+    private func unusable(_ detail: String) -> PostgresFailure { .unusable(address.description, detail) }
 }
 
 /// Keeps the last warning that a server sent on a connection. Otherwise, libpq (PostgreSQL's C library) would print
@@ -139,9 +137,9 @@ final class PostgresWarnings {
         PQsetNoticeReceiver(
             handle,
             { receiver, result in
-                guard let receiver, let result, PQresultErrorField(result, PostgresWarnings.severity).isWarning else {
-                    return
-                }
+                guard let receiver, let result, let severity = PQresultErrorField(result, PostgresWarnings.severity),
+                    String(cString: severity) == "WARNING"
+                else { return }
                 let text = PQresultErrorField(result, PostgresAnswer.primaryMessage).map { String(cString: $0) }
                 Unmanaged<PostgresWarnings>.fromOpaque(receiver).takeUnretainedValue().last = text ?? "a warning"
             }, Unmanaged.passUnretained(self).toOpaque())
@@ -151,8 +149,4 @@ final class PostgresWarnings {
 
     /// PG_DIAG_SEVERITY_NONLOCALIZED, a macro that Swift doesn't import.
     private static let severity = Int32(UInt8(ascii: "V"))
-}
-
-extension UnsafeMutablePointer<CChar>? {
-    fileprivate var isWarning: Bool { map { String(cString: $0) } == "WARNING" }
 }

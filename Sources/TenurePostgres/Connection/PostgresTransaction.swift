@@ -79,7 +79,12 @@ extension PostgresConnection {
         if case .writing = transaction { cancelsAfter = Self.commitTimeout }
         defer { cancelsAfter = nil }
         do throws(PostgresFailure) {
-            let command = try run(statementToWaitForStandby(in: transaction) + "COMMIT").command
+            // This statement makes the commit wait for the standby even if the transaction wrote nothing: it may have
+            // read a change that no standby has yet.
+            let message =
+                "SELECT pg_logical_emit_message(true, 'tenure', '') WHERE pg_current_xact_id_if_assigned() IS NULL; "
+            let waits = if case .writing = transaction { server.hasSynchronousStandby } else { false }
+            let command = try run(waits ? message + "COMMIT" : "COMMIT").command
             // If the transaction has failed, the server answers COMMIT with `ROLLBACK`.
             guard command == "COMMIT" else {
                 throw PostgresFailure(.failed("the server didn't commit the transaction"))
@@ -99,13 +104,6 @@ extension PostgresConnection {
         guard transaction.writes, let warning = warnings.last else { return }
         throw PostgresFailure(
             .unreachable(database: address.description, detail: "the server didn't confirm the commit: \(warning)"))
-    }
-
-    /// Returns a statement that makes the commit wait for the standby even if the transaction wrote nothing: it may
-    /// have read a change that no standby has yet. Returns an empty string if commits don't wait for a standby.
-    private func statementToWaitForStandby(in transaction: Transaction) -> String {
-        guard server.hasSynchronousStandby, case .writing = transaction else { return "" }
-        return "SELECT pg_logical_emit_message(true, 'tenure', '') WHERE pg_current_xact_id_if_assigned() IS NULL; "
     }
 
     /// Rolls back. If that fails too, the worker closes the connection, which also ends the transaction.
@@ -164,12 +162,7 @@ extension PostgresConnection {
         /// transactions have ended.
         case alone
 
-        var writes: Bool {
-            switch self {
-            case .reading, .lookingUp: false
-            case .writing, .alone: true
-            }
-        }
+        var writes: Bool { use != .reading }
 
         fileprivate var use: DatabaseRequirements.Use {
             switch self {

@@ -127,7 +127,7 @@ final class PostgresWorkers: Sendable {
     private func run(
         _ job: PostgresJob, as number: UInt64, in lane: Int, at address: PostgresAddress, on worker: PostgresWorker
     ) {
-        var mustRepeat = false
+        var mustRepeat = worker.connection == nil
         if let connection = worker.connection {
             connection.address = address
             do {
@@ -139,8 +139,6 @@ final class PostgresWorkers: Sendable {
                     job.fail(error.error)
                 }
             }
-        } else {
-            mustRepeat = true
         }
         state.withLock { $0.finish(mustRepeat ? (number, job) : nil, in: lane) }
         if mustRepeat { expireJobs(by: job.deadline) }

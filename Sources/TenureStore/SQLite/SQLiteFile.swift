@@ -188,8 +188,12 @@ enum NetworkFileSystem {
     #if os(Linux)
         /// The type of the file system at a path, or of its folder if nothing is there yet.
         private static func type(at path: String) -> String? {
-            guard let status = status(at: path), let table = mountTable() else { return nil }
-            return type(ofDevice: UInt64(status.st_dev), in: table)
+            // The table of the mounts that this process sees. The C library's `statfs` isn't available in Swift on
+            // Linux.
+            guard let status = status(at: path),
+                let table = FileManager.default.contents(atPath: "/proc/self/mountinfo")
+            else { return nil }
+            return type(ofDevice: UInt64(status.st_dev), in: String(decoding: table, as: UTF8.self))
         }
 
         /// The status of the file at a path, or of its folder if there is no such file.
@@ -198,12 +202,6 @@ enum NetworkFileSystem {
             if stat(path, &status) == 0 { return status }
             let folder = (path as NSString).deletingLastPathComponent
             return stat(folder.isEmpty ? "." : folder, &status) == 0 ? status : nil
-        }
-
-        /// The table of the mounts that this process sees. The C library's `statfs` isn't available in Swift on Linux.
-        private static func mountTable() -> String? {
-            guard let file = FileManager.default.contents(atPath: "/proc/self/mountinfo") else { return nil }
-            return String(decoding: file, as: UTF8.self)
         }
 
         /// Finds the line of a device, such as `36 35 98:0 /a /b rw,noatime master:1 - ext3 /dev/root rw`, and returns

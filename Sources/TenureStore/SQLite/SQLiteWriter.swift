@@ -180,14 +180,6 @@ final class SQLiteWriter: @unchecked Sendable {
         report = SQLiteRescue(files: files, replacement: replacement).run()
     }
 
-    /// Writes the log into the database's file if the log is large. If a reader is in the way, tries again after a
-    /// later commit.
-    private func checkpointIfLarge() {
-        guard log.size >= Self.checkpointSize else { return }
-        log.size = 0
-        files?.connection.checkpoint()
-    }
-
     /// Writes the log into the database's file, and empties the log. Returns false while a reader still needs the log;
     /// see `Database.clearLog`.
     func clearLog() async -> Bool {
@@ -217,7 +209,11 @@ final class SQLiteWriter: @unchecked Sendable {
         let errors = write(group)
         let failure = check()
         for (write, error) in zip(group, errors) { write.finish(failure ?? error) }
-        if failure == nil { checkpointIfLarge() }
+        if failure == nil, log.size >= Self.checkpointSize {
+            // If a reader is in the way, this is tried again after a later commit.
+            log.size = 0
+            files?.connection.checkpoint()
+        }
         return true
     }
 

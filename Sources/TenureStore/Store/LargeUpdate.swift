@@ -306,7 +306,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         guard !artifacts.isEmpty || progress.member != nil else { return [] }
         let new = try await read { transaction -> [Artifact] in
             let known = try transaction.knownArtifacts(among: artifacts, of: former.member)
-            return artifacts.filter { known[$0.sha256]?.doesCount != true }
+            return artifacts.filter { known[$0.sha256] != .counts }
         }
         if let member = progress.member {
             // After another decision, the update may be about another member, or have fewer artifacts.

@@ -48,13 +48,16 @@ extension Store {
     }
 
     /// Compares the customers of one piece, and stores the results. Returns false if another publication is active, or
-    /// if the comparison of all customers doesn't continue with this piece (`isNext`); otherwise true.
+    /// if the comparison of all customers doesn't continue with this piece; otherwise true.
     private func compare(_ piece: ComparedPiece) async throws(StoreError) -> Bool {
         try await retrying { () throws(StoreError) -> Attempt<Bool> in
             let prepared = try await prepare(piece)
             return try await writePiece(at: piece.now, locking: [.endpoints]) { transaction in
                 var transaction = transaction
-                guard try transaction.isCurrent(piece.publication), try piece.isNext(in: transaction) else {
+                guard try transaction.isCurrent(piece.publication) else { return .done(false) }
+                // The comparison of all customers may have started again, or another process may have compared these
+                // customers.
+                if let positions = piece.positions, try transaction.comparisonPosition() != positions.before {
                     return .done(false)
                 }
                 if let prepared {
@@ -102,11 +105,4 @@ private struct ComparedPiece: Sendable {
     /// the last customer in the previous piece. `after` is the row ID of the last customer in this piece; nil if this
     /// piece ends the comparison.
     var positions: (before: Int64, after: Int64?)?
-
-    /// Whether the comparison of all customers continues with this piece. False if it has started again, or if another
-    /// process has compared these customers. True for a piece that isn't part of it.
-    func isNext(in transaction: DatabaseTransaction) throws(StoreError) -> Bool {
-        guard let positions else { return true }
-        return try transaction.comparisonPosition() == positions.before
-    }
 }

@@ -41,13 +41,7 @@ package struct Artifact: Sendable, Hashable {
 extension [UInt8] {
     /// The header of a compact JWS (nil if the bytes contain no dot), and the remaining bytes, from the dot on.
     var partsOfJWS: (header: ArraySlice<UInt8>?, rest: ArraySlice<UInt8>) {
-        // A header has 4.5 KB: `memchr` searches it thirty times as fast as a loop does.
-        let dot = withUnsafeBytes { bytes in
-            bytes.baseAddress.flatMap { start in
-                memchr(start, Int32(UInt8(ascii: ".")), bytes.count).map { UnsafeRawPointer($0) - start }
-            }
-        }
-        guard let dot else { return (nil, self[...]) }
+        guard let dot = self[...].firstIndex(of: UInt8(ascii: "."), from: 0) else { return (nil, self[...]) }
         return (self[..<dot], self[dot...])
     }
 }
@@ -84,16 +78,12 @@ extension DatabaseTransaction {
     }
 
     /// The state of an artifact that is stored already.
-    enum KnownArtifact {
+    enum KnownArtifact: Equatable {
         /// The artifact is one of the customer's artifacts.
         case counts
         /// The artifact belongs to a large update with this ID, which isn't finished, so the artifact doesn't count
         /// yet.
         case unfinished(updateID: Int64)
-
-        var doesCount: Bool {
-            if case .counts = self { true } else { false }
-        }
     }
 
     /// Returns which artifacts are stored already, by hash. Call it before the insert, so that no header is stored for

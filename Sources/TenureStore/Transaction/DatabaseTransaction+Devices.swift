@@ -41,17 +41,13 @@ extension DatabaseTransaction {
             ON CONFLICT DO NOTHING
             """, [.integer(customer.member), .text(use.device), milliseconds, milliseconds, tokens])
         guard !isFirst else { return true }
-        let count = try countDevices(of: customer.id)
+        // The different devices of all members of the customer.
+        let sql = "SELECT device FROM devices WHERE customer IN \(DatabaseTable.batchPlaceholders)"
+        let count = Set(try texts(sql, about: try group(of: customer.id))).count
         guard count > use.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), of: customer.id)
         else { return true }
         try append(.manyDevices, to: customer, detail: ["devices": String(count), "limit": String(use.limit)])
         return true
-    }
-
-    /// The number of different devices of all members of a customer.
-    private func countDevices(of customer: Int64) throws(StoreError) -> Int {
-        let sql = "SELECT device FROM devices WHERE customer IN \(DatabaseTable.batchPlaceholders)"
-        return Set(try texts(sql, about: try group(of: customer))).count
     }
 
     /// Whether one of the customer's members has an event of this kind since an instant.

@@ -5,7 +5,8 @@ extension DatabaseTransaction {
     /// otherwise true.
     package func sendHeartbeats(of endpoints: [Endpoint]) throws(StoreError) -> Bool {
         for endpoint in endpoints {
-            guard try isEndpoint(endpoint.name) else { return false }
+            let row = try session.row("SELECT 1 FROM endpoints WHERE name = $1", [.text(endpoint.name)])
+            guard row != nil else { return false }
             try sendHeartbeat(of: endpoint)
         }
         return true
@@ -20,11 +21,6 @@ extension DatabaseTransaction {
             ON CONFLICT (name) DO UPDATE SET types = excluded.types, each_customer = excluded.each_customer
             """, [.text(endpoint.name), .text(endpoint.types), .integer(endpoint.eachCustomer ? 1 : 0)])
         try sendHeartbeat(of: endpoint)
-    }
-
-    /// Whether an endpoint with this name is registered.
-    func isEndpoint(_ name: String) throws(StoreError) -> Bool {
-        try session.row("SELECT 1 FROM endpoints WHERE name = $1", [.text(name)]) != nil
     }
 
     /// The registered endpoints, with their last heartbeats.

@@ -75,7 +75,9 @@ extension DatabaseTransaction {
         for table in Self.factTables + [Self.customersTable, Self.tombstonesTable] {
             last[table] = try session.row("SELECT max(id) FROM \(table)")?.integerIfPresent(0)
         }
-        return DatabasePosition(last: last, unfinishedMembers: try membersOfUnfinishedUpdates())
+        // Their artifacts don't count: those of updates that aren't finished, and of customers that are being erased.
+        let unfinishedMembers = try session.integers("SELECT DISTINCT customer FROM unfinished_updates")
+        return DatabasePosition(last: last, unfinishedMembers: unfinishedMembers)
     }
 
     /// The tables in which every change of a customer's facts leaves a row.

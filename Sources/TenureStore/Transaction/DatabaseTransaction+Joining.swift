@@ -82,13 +82,11 @@ extension DatabaseTransaction {
         /// Whether both customers may be merged. Customers with app transactions of different acquisitions stay
         /// separate. Only the app's server can merge customers that it linked to different users.
         func mayBeOne(with other: Joinable) -> Bool {
-            !(hasAccount && other.hasAccount) && mayHaveOneAcquisition(with: other)
-                && (users.isEmpty || other.users.isEmpty || !users.isDisjoint(with: other.users))
-        }
-
-        private func mayHaveOneAcquisition(with other: Joinable) -> Bool {
-            acquisitions.isEmpty || other.acquisitions.isEmpty
+            let mayHaveOneAcquisition =
+                acquisitions.isEmpty || other.acquisitions.isEmpty
                 || acquisitions.contains { mine in other.acquisitions.contains { mine.matches($0) } }
+            return !(hasAccount && other.hasAccount) && mayHaveOneAcquisition
+                && (users.isEmpty || other.users.isEmpty || !users.isDisjoint(with: other.users))
         }
 
         mutating func add(_ other: Joinable) {

@@ -99,19 +99,19 @@ extension DatabaseTransaction {
     ) throws(StoreError) -> [(number: Int64, notification: StoredNotification, receivedAt: Date)] {
         try session.rows(
             """
-            SELECT \(Self.notificationColumns) WHERE customer = $1 AND +notifications.id > $2
-            ORDER BY +notifications.id LIMIT $3
+            SELECT realm, uuid, type, subtype, signed_at, headers.bytes, notifications.bytes, received_at,
+                notifications.id
+            FROM notifications LEFT JOIN headers ON headers.id = header
+            WHERE customer = $1 AND +notifications.id > $2 ORDER BY +notifications.id LIMIT $3
             """, [.integer(member), .integer(number), SQLValue(limit)]
         ).map { row throws(StoreError) in
-            (try row.integer(8), try StoredNotification(row), try row.instant(7))
+            let notification = StoredNotification(
+                realm: try row.codedValue(0, "realm", Realm.init(code:)), uuid: try row.text(1),
+                type: try row.text(2), subtype: try row.textIfPresent(3), signedDate: try row.instantIfPresent(4),
+                bytes: (try row.bytesIfPresent(5) ?? []) + (try row.bytes(6)))
+            return (try row.integer(8), notification, try row.instant(7))
         }
     }
-
-    /// The columns that `StoredNotification` reads, then the date it was received and its row ID.
-    private static let notificationColumns = """
-        realm, uuid, type, subtype, signed_at, headers.bytes, notifications.bytes, received_at, notifications.id
-        FROM notifications LEFT JOIN headers ON headers.id = header
-        """
 
     /// Returns the customers with a purchase that has this `appAccountToken`, a UUID in lowercase. Reads at most 100
     /// identities.
@@ -129,14 +129,5 @@ extension DatabaseTransaction {
         var found: [Int64: Customer] = [:]
         for member in members { if let customer = try customer(member) { found[customer.id] = customer } }
         return found.values.sorted { $0.id < $1.id }
-    }
-}
-
-extension StoredNotification {
-    fileprivate init(_ row: SQLRow) throws(StoreError) {
-        self.init(
-            realm: try row.codedValue(0, "realm", Realm.init(code:)), uuid: try row.text(1), type: try row.text(2),
-            subtype: try row.textIfPresent(3), signedDate: try row.instantIfPresent(4),
-            bytes: (try row.bytesIfPresent(5) ?? []) + (try row.bytes(6)))
     }
 }

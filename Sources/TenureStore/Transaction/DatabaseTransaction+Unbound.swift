@@ -19,7 +19,16 @@ extension DatabaseTransaction {
     /// `valuePrefix`. Nil if there is room, or if `unbound` exists already.
     func oldestUnbound(of unbound: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         guard try member(by: unbound, in: realm) == nil else { return nil }
-        let unboundCustomers = try unboundCustomers(withPrefix: unbound.valuePrefix, in: realm)
+        let unboundCustomers = try session.integers(
+            // Selects a range of the index: values that begin with the prefix and a space, which `!` follows in ASCII.
+            """
+            SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
+            ORDER BY customer
+            """,
+            [
+                SQLValue(realm.code), SQLValue(Identity.Kind.unbound.rawValue), .text(unbound.valuePrefix + " "),
+                .text(unbound.valuePrefix + "!"),
+            ])
         return unboundCustomers.count < Self.maximumUnbound ? nil : unboundCustomers.first
     }
 
@@ -111,16 +120,5 @@ extension DatabaseTransaction {
             )
             """, about: members)
         return Set(customers).sorted()
-    }
-
-    /// The row IDs of the unbound customers with this `Identity.valuePrefix`, the oldest first.
-    private func unboundCustomers(withPrefix prefix: Substring, in realm: Realm) throws(StoreError) -> [Int64] {
-        try session.integers(
-            // Selects a range of the index: values that begin with `prefix` and a space, which `!` follows in ASCII.
-            """
-            SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
-            ORDER BY customer
-            """,
-            [SQLValue(realm.code), SQLValue(Identity.Kind.unbound.rawValue), .text(prefix + " "), .text(prefix + "!")])
     }
 }

@@ -45,12 +45,6 @@ extension DatabaseTransaction {
             [.integer(member), .integer(other)])
     }
 
-    /// Returns the members with artifacts that don't count: those of an update that isn't finished, and those of a
-    /// customer that is being erased.
-    func membersOfUnfinishedUpdates() throws(StoreError) -> [Int64] {
-        try session.integers("SELECT DISTINCT customer FROM unfinished_updates")
-    }
-
     /// Returns some of the erased customers with rows to remove, and of the updates that will never be finished; nil if
     /// nothing is left.
     func leftovers() throws(StoreError) -> Leftovers? {
