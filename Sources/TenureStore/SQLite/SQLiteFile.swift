@@ -50,9 +50,14 @@ enum SQLiteFile {
 
     /// Returns the header of the database at the path; nil if it can't be read.
     static func header(at path: String) -> DatabaseHeader? {
+        try? reader(at: path).headerIfAny()
+    }
+
+    /// Opens the database at the path for reading.
+    static func reader(at path: String) throws(StoreError) -> SQLiteConnection {
         let path = resolved(path)
-        let hasLog = access(path + SQLiteOpenFiles.logSuffix, F_OK) == 0
-        return try? SQLiteConnection(path: path, for: hasLog ? .reading : .readingImmutable).headerIfAny()
+        let hasLog = FileIdentity.exists(path + SQLiteOpenFiles.logSuffix)
+        return try SQLiteConnection(path: path, for: hasLog ? .reading : .readingImmutable)
     }
 
     /// Resolves links. A path that doesn't exist yet is returned unchanged.

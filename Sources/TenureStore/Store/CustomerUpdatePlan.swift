@@ -33,11 +33,8 @@ package struct CustomerUpdatePlan: Sendable {
 
     /// The keys to lock besides the keys of the identities.
     var otherKeys: [LockKey] {
-        if case .notification(let notification) = source {
-            [.notification(uuid: notification.uuid, notification.realm)]
-        } else {
-            []
-        }
+        guard case .notification(let notification) = source else { return [] }
+        return [.notification(uuid: notification.uuid, notification.realm)]
     }
 
     /// Whether the update may fit into one transaction. If false, it needs several (`LargeUpdate`), because a larger

@@ -11,22 +11,18 @@ final class NamedLocks: Sendable {
         _ name: String, _ body: () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         await withCheckedContinuation { continuation in
-            if enter(name, continuation) { continuation.resume() }
-        }
-        defer { leave(name) }
-        return try await body()
-    }
-
-    /// Takes the name if no task holds it and returns true; otherwise queues the continuation.
-    private func enter(_ name: String, _ continuation: CheckedContinuation<Void, Never>) -> Bool {
-        waiting.withLock { waiting in
-            guard waiting[name] != nil else {
+            let isFree = waiting.withLock { waiting in
+                if waiting[name] != nil {
+                    waiting[name]?.append(continuation)
+                    return false
+                }
                 waiting[name] = []
                 return true
             }
-            waiting[name]?.append(continuation)
-            return false
+            if isFree { continuation.resume() }
         }
+        defer { leave(name) }
+        return try await body()
     }
 
     /// Passes the name to the task that has waited longest, or releases the name if no task waits.

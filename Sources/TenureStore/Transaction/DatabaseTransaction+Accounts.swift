@@ -6,16 +6,14 @@ extension DatabaseTransaction {
     func accounts(among group: [Int64]) throws(StoreError) -> [[Int64]] {
         guard group.count > 1 else { return [group] }
         var members: [String: Int64] = [:]
-        for row in try rows(
-            "SELECT public_id, id FROM customers WHERE id IN \(DatabaseTable.batchPlaceholders)", about: group)
-        {
+        for row in try rows("SELECT public_id, id FROM customers WHERE id IN \(Self.batch)", about: group) {
             members[try row.text(0)] = try row.integer(1)
         }
         var accounts = JoinedNumbers()
         let merges = try rows(
             """
             SELECT customer, detail FROM events
-            WHERE customer IN \(DatabaseTable.batchPlaceholders) AND kind = '\(StoredEvent.Kind.merged.rawValue)'
+            WHERE customer IN \(Self.batch) AND kind = '\(StoredEvent.Kind.merged.rawValue)'
             """, about: group)
         for row in merges {
             let detail = try row.detail(1)
@@ -57,8 +55,7 @@ extension DatabaseTransaction {
             try integers(
                 """
                 SELECT DISTINCT customer FROM events
-                WHERE customer IN \(DatabaseTable.batchPlaceholders)
-                AND kind = '\(StoredEvent.Kind.purchasesComplete.rawValue)'
+                WHERE customer IN \(Self.batch) AND kind = '\(StoredEvent.Kind.purchasesComplete.rawValue)'
                 """, about: members))
     }
 

@@ -42,7 +42,7 @@ extension DatabaseTransaction {
             """, [.integer(customer.member), .text(use.device), milliseconds, milliseconds, tokens])
         guard !isFirst else { return true }
         // The different devices of all members of the customer.
-        let sql = "SELECT device FROM devices WHERE customer IN \(DatabaseTable.batchPlaceholders)"
+        let sql = "SELECT device FROM devices WHERE customer IN \(Self.batch)"
         let count = Set(try texts(sql, about: try group(of: customer.id))).count
         guard count > use.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), of: customer.id)
         else { return true }

@@ -12,8 +12,7 @@ extension DatabaseTransaction {
         try texts(
             """
             SELECT value FROM identities
-            WHERE customer IN \(DatabaseTable.batchPlaceholders) AND kind = \(Identity.Kind.userID.rawValue)
-            ORDER BY value
+            WHERE customer IN \(Self.batch) AND kind = \(Identity.Kind.userID.rawValue) ORDER BY value
             """, about: group)
     }
 

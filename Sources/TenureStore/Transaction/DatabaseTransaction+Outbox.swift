@@ -76,12 +76,11 @@ extension DatabaseTransaction {
 
     /// Removes messages with their deliveries and attempts.
     private func removeMessages(_ ids: [Int64]) throws(StoreError) {
-        let placeholders = DatabaseTable.batchPlaceholders
         try execute(
-            "DELETE FROM delivery_log WHERE delivery IN (SELECT id FROM deliveries WHERE message IN \(placeholders))",
+            "DELETE FROM delivery_log WHERE delivery IN (SELECT id FROM deliveries WHERE message IN \(Self.batch))",
             about: ids)
-        try execute("DELETE FROM deliveries WHERE message IN \(placeholders)", about: ids)
-        try execute("DELETE FROM outbox WHERE id IN \(placeholders)", about: ids)
+        try execute("DELETE FROM deliveries WHERE message IN \(Self.batch)", about: ids)
+        try execute("DELETE FROM outbox WHERE id IN \(Self.batch)", about: ids)
     }
 
     /// The SQL condition for a message or delivery about a hidden customer: one who is being erased. The database marks

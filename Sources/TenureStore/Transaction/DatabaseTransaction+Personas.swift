@@ -48,9 +48,7 @@ extension DatabaseTransaction {
             // Expired personas with this name are revoked too.
             _ = try revokePersona(named: persona.name, actor: actor)
             try session.execute(
-                """
-                INSERT INTO personas (public_id, name, facts, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
-                """,
+                "INSERT INTO personas (public_id, name, facts, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)",
                 [
                     .text(persona.publicID), .text(persona.name), .blob(persona.facts.encoded),
                     SQLValue(persona.createdAt), SQLValue(persona.expiresAt),

@@ -93,7 +93,15 @@ extension DatabaseTransaction {
         let publication = StoredPublication(
             id: id, version: version, action: request.action, at: request.at, actor: request.actor,
             author: request.author, reason: request.reason, rehearsal: request.rehearsal, counts: counts)
-        try audit(AuditEntry(publication, former: former))
+        var detail = [
+            "publication": String(id), "version": String(version), "former": String(former),
+            "customers": String(counts.customers), "gaining": String(counts.gaining),
+            "losing": String(counts.losing), "ended": String(counts.ended), "restored": String(counts.restored),
+        ]
+        detail["author"] = request.author
+        detail["reason"] = request.reason
+        detail["rehearsal"] = request.rehearsal
+        try audit(AuditEntry(at: request.at, actor: request.actor, action: request.action.rawValue, detail: detail))
         try queue(Message(published: version, request.sha256, by: request.action, former: former), about: nil)
         try compareAllAgain()
         return .published(publication)
@@ -135,22 +143,6 @@ extension DatabaseTransaction {
                 actor: try row.text(4), author: try row.textIfPresent(5), reason: try row.textIfPresent(6),
                 rehearsal: try row.textIfPresent(7), counts: counts)
         }
-    }
-}
-
-extension AuditEntry {
-    /// The entry about a publication. `former` is the number of the policy version that was in effect before.
-    fileprivate init(_ publication: StoredPublication, former: Int64) {
-        var detail = [
-            "publication": String(publication.id), "version": String(publication.version), "former": String(former),
-            "customers": String(publication.counts.customers), "gaining": String(publication.counts.gaining),
-            "losing": String(publication.counts.losing), "ended": String(publication.counts.ended),
-            "restored": String(publication.counts.restored),
-        ]
-        detail["author"] = publication.author
-        detail["reason"] = publication.reason
-        detail["rehearsal"] = publication.rehearsal
-        self.init(at: publication.at, actor: publication.actor, action: publication.action.rawValue, detail: detail)
     }
 }
 

@@ -45,7 +45,7 @@ extension DatabaseTransaction {
         let rows = try rows(
             """
             SELECT rehearsals.id, public_id FROM rehearsals JOIN customers
-            ON customers.id IN \(DatabaseTable.batchPlaceholders) AND report LIKE '%' || public_id || '%'
+            ON customers.id IN \(Self.batch) AND report LIKE '%' || public_id || '%'
             """, about: customers)
         var named: [String: Set<String>] = [:]
         for row in rows { named[try row.text(0), default: []].insert(try row.text(1)) }

@@ -31,8 +31,8 @@ extension DatabaseTransaction {
             var part = Part(customer: customer, members: try group(of: customer.id))
             var own: [CustomerFacts] = []
             for member in part.members { own += try facts(of: member, using: rederivation) }
-            part.facts = try combined(
-                CustomerFacts(), with: own, isComplete: try purchasesAreComplete(of: part.members))
+            part.facts = try result(
+                of: .sum(CustomerFacts(), own, isComplete: try purchasesAreComplete(of: part.members)))
             parts.append(part)
         }
         // Then, the facts of the former customer that neither side's rows prove.
@@ -85,7 +85,7 @@ extension DatabaseTransaction {
         guard let fullMember, let fallback = parts.firstIndex(where: { $0.members.contains(fullMember) }) else {
             return
         }
-        let unproven = try remainder(of: former.facts, without: parts.map(\.facts))
+        let unproven = try result(of: .remainder(former.facts, without: parts.map(\.facts)))
         let names =
             unproven.proofs.flatMap(\.names) + unproven.purchases.flatMap(\.names) + unproven.renewals.flatMap(\.names)
         let owners = try members(by: Array(Set(names)), in: former.realm)
@@ -103,7 +103,7 @@ extension DatabaseTransaction {
             more.add(renewals[index] ?? [])
             guard more.entryCount > 0 else { continue }
             let known = parts[index].facts
-            parts[index].facts = try combined(known, with: [more], isComplete: known.purchasesAreComplete)
+            parts[index].facts = try result(of: .sum(known, [more], isComplete: known.purchasesAreComplete))
         }
     }
 }

@@ -74,7 +74,7 @@ private struct Survivors {
     private(set) var includesErased = false
     /// The statement for a single customer, the usual case.
     private static let selectOne = "\(columns) FROM customers WHERE id = $1"
-    private static let selectMany = "\(columns) FROM customers WHERE id IN \(DatabaseTable.batchPlaceholders)"
+    private static let selectMany = "\(columns) FROM customers WHERE id IN \(DatabaseTransaction.batch)"
     private static let columns = "SELECT id, merged_into, length(facts)"
 
     /// Follows the merges of all members at once. Each round reads the rows into which the rows of the last round were

@@ -31,7 +31,19 @@ extension DatabaseTransaction {
         of entitlement: String, by id: Int64, session name: String
     ) throws(StoreError) -> (customer: Customer, use: TrialUse)? {
         guard let customer = try customer(id, forUpdate: true), try !isUnbound(customer.id) else { return nil }
-        return (customer, try use(of: entitlement, by: customer.id, session: name))
+        var sessions: [String: Date] = [:]
+        for member in try group(of: customer.id) {
+            let rows = try session.rows(
+                "SELECT session, began_at FROM trial_sessions WHERE customer = $1 AND entitlement = $2",
+                [.integer(member), .text(entitlement)])
+            for row in rows {
+                let began = try row.instant(1)
+                let session = try row.text(0)
+                sessions[session] = min(sessions[session] ?? began, began)
+            }
+        }
+        let use = TrialUse(sessions: sessions.count, since: sessions.values.min(), sessionBegan: sessions[name])
+        return (customer, use)
     }
 
     /// Begins a session. It belongs to the member (row of `customers`) by which the customer was looked up, so that
@@ -60,21 +72,5 @@ extension DatabaseTransaction {
             }
         }
         return begun
-    }
-
-    /// Returns the use of a trial by all members of the customer.
-    private func use(of entitlement: String, by customer: Int64, session name: String) throws(StoreError) -> TrialUse {
-        var sessions: [String: Date] = [:]
-        for member in try group(of: customer) {
-            let rows = try session.rows(
-                "SELECT session, began_at FROM trial_sessions WHERE customer = $1 AND entitlement = $2",
-                [.integer(member), .text(entitlement)])
-            for row in rows {
-                let began = try row.instant(1)
-                let session = try row.text(0)
-                sessions[session] = min(sessions[session] ?? began, began)
-            }
-        }
-        return TrialUse(sessions: sessions.count, since: sessions.values.min(), sessionBegan: sessions[name])
     }
 }

@@ -49,8 +49,7 @@ extension DatabaseTransaction {
     func lockExisting(_ members: some Collection<Int64>) throws(StoreError) -> [Int64] {
         try integers(
             """
-            SELECT id FROM customers
-            WHERE id IN \(DatabaseTable.batchPlaceholders) AND (merged_into IS NULL OR merged_into <> id)
+            SELECT id FROM customers WHERE id IN \(Self.batch) AND (merged_into IS NULL OR merged_into <> id)
             ORDER BY id\(session.dialect.forUpdate)
             """, about: members.sorted())
     }
@@ -115,9 +114,8 @@ extension DatabaseTransaction {
     func unboundCustomers(of members: [Int64]) throws(StoreError) -> [Int64] {
         let customers = try integers(
             """
-            SELECT unbound FROM unbound_links WHERE customer IN \(DatabaseTable.batchPlaceholders) AND NOT EXISTS (
-                SELECT 1 FROM customers WHERE id = unbound AND merged_into = id
-            )
+            SELECT unbound FROM unbound_links WHERE customer IN \(Self.batch)
+            AND NOT EXISTS (SELECT 1 FROM customers WHERE id = unbound AND merged_into = id)
             """, about: members)
         return Set(customers).sorted()
     }

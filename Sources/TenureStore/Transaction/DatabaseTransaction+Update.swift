@@ -150,8 +150,7 @@ extension DatabaseTransaction {
         try !rows(
             """
             SELECT 1 FROM identities
-            WHERE customer IN \(DatabaseTable.batchPlaceholders) AND kind = \(Identity.Kind.appTransactionID.rawValue)
-            LIMIT 1
+            WHERE customer IN \(Self.batch) AND kind = \(Identity.Kind.appTransactionID.rawValue) LIMIT 1
             """, about: group
         ).isEmpty
     }
