@@ -1,6 +1,5 @@
 import CLibPQ
 import Foundation
-import TenureCore
 import TenureStore
 
 /// One connection to PostgreSQL.

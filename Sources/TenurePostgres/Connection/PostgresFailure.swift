@@ -1,4 +1,3 @@
-import CLibPQ
 import TenureStore
 
 /// The reason why a statement failed, and whether to repeat it.

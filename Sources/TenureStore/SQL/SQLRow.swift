@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A row of a result, read by the positions of its columns, from 0.
 ///
@@ -107,5 +107,44 @@ package struct SQLRow: Sendable, Hashable {
 
     private func damaged(_ column: Int) -> StoreError {
         .damaged("column \(column + 1) of a row has an unexpected type or value")
+    }
+}
+
+/// The value of a column or a parameter. SQLite and PostgreSQL both have these types.
+package enum SQLValue: Sendable, Hashable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+
+    // These initializers turn nil into NULL.
+    package init(_ number: (some BinaryInteger)?) { self = number.map { .integer(Int64(clamping: $0)) } ?? .null }
+    init(_ number: Double?) { self = number.map { .real($0) } ?? .null }
+    /// The instant as columns store it: whole milliseconds since 1970.
+    init(_ instant: Date?) { self.init(instant?.millisecondsSince1970) }
+    init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+    init(_ bytes: ArraySlice<UInt8>) { self = .blob([UInt8](bytes)) }
+}
+
+extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByNilLiteral {
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(stringLiteral value: String) { self = .text(value) }
+    package init(nilLiteral: ()) { self = .null }
+}
+
+extension Date {
+    /// The date rounded to what a column stores: whole milliseconds since 1970.
+    package var toMillisecond: Date { Date(millisecondsSince1970: millisecondsSince1970) }
+
+    /// The date as a column stores it.
+    package var millisecondsSince1970: Int64 {
+        let milliseconds = (timeIntervalSince1970 * 1000).rounded()
+        // Limits dates to a range in which a Double counts milliseconds exactly.
+        return milliseconds.isNaN ? 0 : Int64(min(max(milliseconds, -9e15), 9e15))
+    }
+
+    package init(millisecondsSince1970 milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 }

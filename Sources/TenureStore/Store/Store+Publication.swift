@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// Publishes policies, and ends or restores promises: rights that are stored so that later policies keep them
 /// (`StoredPromise`). With many customers, that takes several transactions.

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// An entry of the audit trail: who changed what, when, for which customer and why.
 ///

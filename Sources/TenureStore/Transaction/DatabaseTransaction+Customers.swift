@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// One row of `customers`. A merged customer has several: the *survivor*, with the facts of the whole customer, and the
 /// rows that were merged into it.

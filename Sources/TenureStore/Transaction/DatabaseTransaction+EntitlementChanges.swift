@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// Compares the entitlements of customers with what webhooks last reported.
 extension DatabaseTransaction {

@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import TenureCore
 import TenureJSON
 
 /// Recognizes erased customers by hashes of their identities, so that notifications don't create these customers again.

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// A job in the database: to fetch a customer's history of purchases from the App Store. The job outlives the process
 /// that created it.

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// A key for the admin API, without its secret. The database stores a hash of the secret.
 package struct StoredAdminKey: Sendable, Hashable {

@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// The outbox: messages for webhooks, written in the transaction that changes what they report.
 extension DatabaseTransaction {

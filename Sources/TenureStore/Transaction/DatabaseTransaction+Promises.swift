@@ -1,5 +1,47 @@
-import Foundation
-import TenureCore
+package import Foundation
+package import TenureCore
+
+/// A *promise*: a right that a policy gave to customers who got the app in a certain era, stored so that later policies
+/// can't take it. A publication ends promises only on request, and a rollback restores them.
+package struct StoredPromise: Sendable, Hashable {
+    /// The name of the entitlement when the promise was made.
+    package let entitlement: String
+    /// The acquisition of the app to which the promise was made.
+    package let acquisition: AcquisitionKey
+    /// The version of the policy that made the promise.
+    package let policyVersion: Int64
+    /// When the promised right ends; nil if it is permanent. Whole milliseconds, as in all stored times.
+    package let until: Date?
+    /// When the promise was made.
+    package let recordedAt: Date
+
+    package init(
+        entitlement: String, acquisition: AcquisitionKey, policyVersion: Int64, until: Date?, recordedAt: Date
+    ) {
+        self.entitlement = entitlement
+        self.acquisition = acquisition
+        self.policyVersion = policyVersion
+        self.until = until.map(\.toMillisecond)
+        self.recordedAt = recordedAt.toMillisecond
+    }
+
+    /// Whether this promise was made before another promise. Promises of the same instant have an arbitrary but fixed
+    /// order.
+    func precedes(_ other: StoredPromise) -> Bool {
+        if recordedAt != other.recordedAt { return recordedAt < other.recordedAt }
+        if policyVersion != other.policyVersion { return policyVersion < other.policyVersion }
+        if entitlement != other.entitlement { return entitlement < other.entitlement }
+        return description < other.description
+    }
+
+    private var description: String { "\(acquisition) \(until?.millisecondsSince1970 ?? .max)" }
+
+    /// Whether `other` already promises everything that this promise does.
+    func repeats(_ other: StoredPromise) -> Bool {
+        entitlement == other.entitlement && policyVersion == other.policyVersion && until == other.until
+            && acquisition.matches(other.acquisition)
+    }
+}
 
 /// Stores and reads promises: rights that are stored so that later policies can't take them (`StoredPromise`). A
 /// promise belongs to a *member*: a row of `customers`, of which a merged customer has several.

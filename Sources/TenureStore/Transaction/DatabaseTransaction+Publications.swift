@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 import TenureJSON
 
 /// Puts versions of the policy into effect. Each time is a *publication*. It may end *promises*: rights that were

@@ -1,5 +1,3 @@
-import Foundation
-import TenureCore
 import TenureJSON
 
 /// Stores and reads the results of rehearsals: dry runs of a policy over all customers.

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// A customer's use of an entitlement's trial, before a request for a session.
 package struct TrialUse: Sendable, Hashable {

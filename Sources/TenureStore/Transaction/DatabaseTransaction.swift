@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// The operations of the database, inside one transaction.
 ///
