@@ -23,45 +23,23 @@ package struct SQLRow: Sendable, Hashable {
     }
 
     package func bytes(_ column: Int) throws(StoreError) -> [UInt8] {
-        guard case .blob(let bytes) = try value(column) else { throw damaged(column) }
-        return bytes
+        guard let value = try bytesIfPresent(column) else { throw damaged(column) }
+        return value
     }
 
-    func bytesIfPresent(_ column: Int) throws(StoreError) -> [UInt8]? {
-        switch try value(column) {
-        case .null: return nil
-        case .blob(let bytes): return bytes
-        default: throw damaged(column)
-        }
-    }
+    func bytesIfPresent(_ column: Int) throws(StoreError) -> [UInt8]? { try read(column) { $0.blobValue } }
 
     /// The value of a column that stores a time as whole milliseconds since 1970.
     func instant(_ column: Int) throws(StoreError) -> Date { Date(millisecondsSince1970: try integer(column)) }
 
-    func integerIfPresent(_ column: Int) throws(StoreError) -> Int64? {
-        switch try value(column) {
-        case .null: return nil
-        case .integer(let number): return number
-        default: throw damaged(column)
-        }
-    }
+    func integerIfPresent(_ column: Int) throws(StoreError) -> Int64? { try read(column) { $0.integerValue } }
 
+    /// The value of a column of real numbers, in which SQLite may return a whole number as an integer.
     func numberIfPresent(_ column: Int) throws(StoreError) -> Double? {
-        switch try value(column) {
-        case .null: return nil
-        case .real(let number): return number
-        case .integer(let number): return Double(number)
-        default: throw damaged(column)
-        }
+        try read(column) { $0.realValue ?? $0.integerValue.map { Double($0) } }
     }
 
-    func textIfPresent(_ column: Int) throws(StoreError) -> String? {
-        switch try value(column) {
-        case .null: return nil
-        case .text(let text): return text
-        default: throw damaged(column)
-        }
-    }
+    func textIfPresent(_ column: Int) throws(StoreError) -> String? { try read(column) { $0.textValue } }
 
     func instantIfPresent(_ column: Int) throws(StoreError) -> Date? {
         try integerIfPresent(column).map { Date(millisecondsSince1970: $0) }
@@ -100,6 +78,14 @@ package struct SQLRow: Sendable, Hashable {
         try json(column, "the detail of an event or an audit entry isn't a JSON object with string values") ?? [:]
     }
 
+    /// Reads a column with a function that returns nil for a value of another type.
+    private func read<Value>(_ column: Int, _ read: (SQLValue) -> Value?) throws(StoreError) -> Value? {
+        let value = try value(column)
+        if case .null = value { return nil }
+        guard let found = read(value) else { throw damaged(column) }
+        return found
+    }
+
     private func value(_ column: Int) throws(StoreError) -> SQLValue {
         guard values.indices.contains(column) else { throw damaged(column) }
         return values[column]
@@ -125,6 +111,14 @@ package enum SQLValue: Sendable, Hashable {
     init(_ instant: Date?) { self.init(instant?.millisecondsSince1970) }
     init(_ text: String?) { self = text.map { .text($0) } ?? .null }
     init(_ bytes: ArraySlice<UInt8>) { self = .blob([UInt8](bytes)) }
+}
+
+extension SQLValue {
+    // The value if it has this type; otherwise nil.
+    fileprivate var integerValue: Int64? { if case .integer(let number) = self { number } else { nil } }
+    fileprivate var realValue: Double? { if case .real(let number) = self { number } else { nil } }
+    fileprivate var textValue: String? { if case .text(let text) = self { text } else { nil } }
+    fileprivate var blobValue: [UInt8]? { if case .blob(let bytes) = self { bytes } else { nil } }
 }
 
 extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByNilLiteral {

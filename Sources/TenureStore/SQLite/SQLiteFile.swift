@@ -145,11 +145,7 @@ extension SQLiteDatabase {
 extension SQLiteDatabase {
     /// Whether a database is at the path, even if it isn't Tenure's. A file without tables isn't a database yet.
     package static func exists(at path: String) -> Bool {
-        do {
-            return try SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)
-        } catch {
-            return true
-        }
+        (try? SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)) ?? true
     }
 
     /// The path of the newest copy that `SQLiteRescue` made when the file of an open database was replaced; nil if no
@@ -158,10 +154,7 @@ extension SQLiteDatabase {
         let path = SQLiteFile.resolved(path) + SQLiteRescue.suffix
         guard FileIdentity.exists(path) else { return nil }
         var (name, number) = (path, 2)
-        while FileIdentity.exists("\(path)-\(number)") {
-            name = "\(path)-\(number)"
-            number += 1
-        }
+        while FileIdentity.exists("\(path)-\(number)") { (name, number) = ("\(path)-\(number)", number + 1) }
         return name
     }
 }

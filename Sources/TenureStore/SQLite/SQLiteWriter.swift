@@ -272,6 +272,7 @@ final class SQLiteWriter: @unchecked Sendable {
         _ write: PendingWrite, on connection: SQLiteConnection
     ) throws(StoreError) -> StoreError? {
         try connection.execute("SAVEPOINT piece")
+        var failure: StoreError?
         do {
             try write.run(connection)
         } catch {
@@ -279,10 +280,9 @@ final class SQLiteWriter: @unchecked Sendable {
             // A full disk, for example, ends the whole transaction.
             guard connection.isInTransaction else { throw error }
             try connection.execute("ROLLBACK TO piece")
-            try connection.execute("RELEASE piece")
-            return error
+            failure = error
         }
         try connection.execute("RELEASE piece")
-        return nil
+        return failure
     }
 }

@@ -171,17 +171,16 @@ final class LargeFacts: Sendable {
         case .provenFacts(let member):
             guard let rederivation else { return false }
             var proven = self.provenFacts(of: member)
-            var pages: [CustomerFacts] = []
+            var (pages, end) = ([CustomerFacts](), proven.end)
             while true {
-                let end = proven.end
-                let entries = try await store.read(at: now) {
+                let entries = try await store.read(at: now) { [end] in
                     try $0.signedEntries(of: member, after: end, limit: Rederivation.pageSize)
                 }
                 guard let entries, !entries.isEmpty else { break }
                 pages.append(try rederivation.prove(entries))
-                proven.add([], upTo: entries.end)
+                end = entries.end
             }
-            proven.add(pages, upTo: proven.end)
+            proven.add(pages, upTo: end)
             state.withLock { [proven] in $0.provenFacts[member] = proven }
         }
         return true

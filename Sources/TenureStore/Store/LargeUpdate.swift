@@ -66,21 +66,17 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Runs the steps in the type's comment once. Returns `unfinished` if another update interfered.
     private func attempt(_ progress: inout Progress) async throws(StoreError) -> Attempt<Done> {
         // Step 1: the customer.
-        var subject: Subject
-        switch try await findSubject(newCustomer: progress.newCustomer) {
-        case .done(let found?): subject = found
-        case .done(nil):
-            switch try await createSubject() {
-            case .done(let made?): subject = made
-            case .done(nil): return .done(nil)
-            case .unfinished: return .unfinished
-            }
-            progress.newCustomer = subject.customer.id
-        case .unfinished:
+        guard case .done(var found) = try await findSubject(newCustomer: progress.newCustomer) else {
             // One of the identities names a customer who is being erased. After the erasure, it names no customer.
             try await store.removeLeftovers(at: plan.now)
             return .unfinished
         }
+        if found == nil {
+            guard case .done(let made) = try await createSubject() else { return .unfinished }
+            progress.newCustomer = made?.customer.id
+            found = made
+        }
+        guard var subject = found else { return .done(nil) }
         // Step 2: other customers whom the identities name.
         if !subject.identitiesOfOthers.isEmpty {
             guard let joined = try await join(subject) else { return .unfinished }
@@ -249,11 +245,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func writeIdentities(
         _ unknown: [Identity], for prepared: PreparedUpdate<Outcome>
     ) async throws(StoreError) -> Bool {
+        let former = prepared.formerCustomer
         // First, write the identities by which syncs find the customer. Each belongs to one customer only.
         for piece in unknown.chunks(of: DatabaseTransaction.maximumKeys) {
-            guard try await writeIdentityPiece(Array(piece), for: prepared.formerCustomer, exclusively: true) else {
-                return false
-            }
+            guard try await writeIdentityPiece(Array(piece), for: former, exclusively: true) else { return false }
         }
         // Then, write the other identities, such as the IDs of renewals. Several customers may have the same identity
         // of these kinds.
@@ -262,11 +257,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         var others = prepared.update.identities.filter { !all.contains($0) }
         // The artifacts of an unbound customer (see `DatabaseTransaction`) name the customers that it is linked to.
         if !plan.identities.contains(where: { $0.kind == .unbound }) {
-            others += prepared.update.facts.renewals(beyond: prepared.formerCustomer.facts)
+            others += prepared.update.facts.renewals(beyond: former.facts)
             others += try await read { [plan] transaction in
-                try transaction.resolve(plan.identities, in: realm).purchases(ofOthersThan: [prepared.formerCustomer.id]
-                )
-                .map { Identity(sharedPurchase: $0, of: prepared.formerCustomer.member) }
+                try transaction.resolve(plan.identities, in: realm).purchases(ofOthersThan: [former.id])
+                    .map { Identity(sharedPurchase: $0, of: former.member) }
             }
         }
         guard !others.isEmpty else { return true }
@@ -275,9 +269,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             return others.filter { known[$0] == nil }
         }
         for piece in new.chunks(of: Self.otherIdentitiesPerPiece) {
-            guard try await writeIdentityPiece(Array(piece), for: prepared.formerCustomer, exclusively: false) else {
-                return false
-            }
+            guard try await writeIdentityPiece(Array(piece), for: former, exclusively: false) else { return false }
         }
         return true
     }

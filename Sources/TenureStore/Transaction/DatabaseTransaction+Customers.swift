@@ -163,27 +163,18 @@ extension DatabaseTransaction {
         return try rows.map { row throws(StoreError) in try Identity(row, kindAt: 0) }
     }
 
-    // The statements are constants, so that no string is built for every customer. The statements named `Uncompared`
-    // are for `EntitlementChange.later`: the customer's entitlements weren't compared with what webhooks last reported.
-    // They set `sent_entitlements` and `next_comparison` only if there is a webhook endpoint.
-    private static let insertCompared = """
+    // The statements are constants, so that no string is built for every customer. Their parameter `$5` or `$3` is 0 for
+    // `EntitlementChange.later`: the customer's entitlements weren't compared with what webhooks last reported. Then they
+    // set `sent_entitlements` and `next_comparison` only if there is a webhook endpoint.
+    private static let insertCustomer = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
-        VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
+        VALUES ($1, $2, $3, $4, CASE WHEN $5 = 1 OR EXISTS (SELECT 1 FROM endpoints) THEN CAST($6 AS TEXT) END,
+            CASE WHEN $5 = 1 OR EXISTS (SELECT 1 FROM endpoints) THEN CAST($7 AS BIGINT) END)
         """
-    private static let insertUncompared = """
-        INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
-        VALUES ($1, $2, $3, $4, CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($5 AS TEXT) END,
-            CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($6 AS BIGINT) END)
-        """
-    private static let updateCompared = """
-        UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements),
-            next_comparison = CAST($3 AS BIGINT)
-        WHERE id = $4
-        """
-    private static let updateUncompared = """
+    private static let updateCustomer = """
         UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements), next_comparison =
-            CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($3 AS BIGINT) ELSE next_comparison END
-        WHERE id = $4
+            CASE WHEN $3 = 1 OR EXISTS (SELECT 1 FROM endpoints) THEN CAST($4 AS BIGINT) ELSE next_comparison END
+        WHERE id = $5
         """
 
     /// Creates a customer with these facts.
@@ -198,10 +189,10 @@ extension DatabaseTransaction {
         // For a new customer, no entitlements were sent, which differs from "unknown" (NULL).
         let sent = change == .later ? SentEntitlements() : change.sentEntitlements
         let rowID = try session.insert(
-            change == .later ? Self.insertUncompared : Self.insertCompared,
+            Self.insertCustomer,
             [
                 SQLValue(realm.code), .text(publicID), milliseconds, .blob(encoded?.bytes ?? facts.encoded),
-                SQLValue(sent?.json), change.nextComparison(at: now),
+                change == .later ? 0 : 1, SQLValue(sent?.json), change.nextComparison(at: now),
             ])
         guard let rowID else { throw .defect("a new customer was stored without a row ID") }
         return Customer(
@@ -237,10 +228,10 @@ extension DatabaseTransaction {
             return customer.with(customer.facts, change.sentEntitlements)
         }
         try session.execute(
-            change == .later ? Self.updateUncompared : Self.updateCompared,
+            Self.updateCustomer,
             [
                 .blob(encoded?.bytes ?? facts.encoded), SQLValue(change.sentEntitlements?.json),
-                change.nextComparison(at: now), .integer(customer.id),
+                change == .later ? 0 : 1, change.nextComparison(at: now), .integer(customer.id),
             ])
         return customer.with(facts, change.sentEntitlements ?? customer.sentEntitlements)
     }

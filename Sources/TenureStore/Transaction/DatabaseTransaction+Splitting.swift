@@ -197,14 +197,11 @@ extension DatabaseTransaction {
             let owner = names.lazy.compactMap { owners[$0] }.first ?? fullMember
             return parts.firstIndex { $0.members.contains(owner) } ?? fallback
         }
-        let proofs = Dictionary(grouping: unproven.proofs) { part(of: $0.names) }
-        let purchases = Dictionary(grouping: unproven.purchases) { part(of: $0.names) }
-        let renewals = Dictionary(grouping: unproven.renewals) { part(of: $0.names) }
         for index in parts.indices {
             var more = CustomerFacts()
-            more.add(proofs[index] ?? [])
-            more.add(purchases[index] ?? [])
-            more.add(renewals[index] ?? [])
+            more.add(unproven.proofs.filter { part(of: $0.names) == index })
+            more.add(unproven.purchases.filter { part(of: $0.names) == index })
+            more.add(unproven.renewals.filter { part(of: $0.names) == index })
             guard more.entryCount > 0 else { continue }
             let known = parts[index].facts
             parts[index].facts = try result(of: .sum(known, [more], isComplete: known.purchasesAreComplete))

@@ -29,9 +29,7 @@ struct FactsReader {
     }
 
     /// Reads the length of a list, and its entries with the function `entry`.
-    private mutating func list<Entry>(
-        _ entry: (inout FactsReader) throws(Malformed) -> Entry
-    ) throws(Malformed) -> [Entry] {
+    private mutating func list<Entry>(_ entry: (inout Self) throws(Malformed) -> Entry) throws(Malformed) -> [Entry] {
         let count = try number()
         // Every entry takes at least a byte. So a wrong length can't reserve much memory.
         guard count <= UInt64(bytes.count - position) else { throw malformed }
