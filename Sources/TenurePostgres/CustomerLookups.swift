@@ -125,8 +125,11 @@ final class CustomerLookups: Sendable {
     private func answer(on connection: PostgresConnection) {
         let end = ContinuousClock.now + Self.turn
         while true {
-            // Other apps may wait for this connection.
-            guard end > .now else { return submitAgain() }
+            // Other apps may wait for this connection. If look-ups wait, asks the pool for one again.
+            guard end > .now else {
+                giveBack()
+                return submit([])
+            }
             let group = next()
             guard !group.isEmpty else { return }
             do {
@@ -138,27 +141,18 @@ final class CustomerLookups: Sendable {
                     continue
                 }
                 giveBack()
-                repeatOrFail(group, after: error.error)
-                return
+                // Repeating is safe, because look-ups only read.
+                let now = ContinuousClock.now
+                for lookup in group where lookup.deadline <= now {
+                    lookup.continuation.resume(returning: .failure(error.error))
+                }
+                return submit(group.filter { $0.deadline > now })
             }
         }
     }
 
-    /// Gives the connection back to the pool, and asks for one again if look-ups wait.
-    private func submitAgain() {
-        giveBack()
-        submit([])
-    }
-
+    /// Gives the connection back to the pool.
     private func giveBack() { queue.withLock { $0.busyConnections -= 1 } }
-
-    /// Queues the look-ups again, except for those with a deadline in the past, which fail. Repeating is safe, because
-    /// look-ups only read.
-    private func repeatOrFail(_ group: [Lookup], after error: StoreError) {
-        let now = ContinuousClock.now
-        for lookup in group where lookup.deadline <= now { lookup.continuation.resume(returning: .failure(error)) }
-        submit(group.filter { $0.deadline > now })
-    }
 
     // MARK: Rows
 

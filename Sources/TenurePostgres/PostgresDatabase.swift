@@ -53,16 +53,14 @@ package struct PostgresDatabase: Database {
         }
     }
 
-    package func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value {
+    package func read<Value: Sendable>(_ body: @escaping SessionBody<Value>) async throws(StoreError) -> Value {
         try await pool.run { [requirements] connection throws(PostgresFailure) in
             try connection.transact(.reading, under: requirements, body)
         }
     }
 
     package func write<Value: Sendable>(
-        locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+        locking keys: [LockKey], _ body: @escaping SessionBody<Value>
     ) async throws(StoreError) -> Value {
         let keys = AdvisoryKeys(keys.map(\.text), schema: address.schema)
         return try await pool.run { [requirements] connection throws(PostgresFailure) in
@@ -70,9 +68,7 @@ package struct PostgresDatabase: Database {
         }
     }
 
-    package func writeAlone<Value: Sendable>(
-        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value {
+    package func writeAlone<Value: Sendable>(_ body: @escaping SessionBody<Value>) async throws(StoreError) -> Value {
         try await pool.run { [requirements] connection throws(PostgresFailure) in
             try connection.transact(.alone, under: requirements, body)
         }

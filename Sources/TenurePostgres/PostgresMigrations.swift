@@ -21,10 +21,9 @@ extension PostgresConnection {
             header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
         }
         guard let header else {
-            throw PostgresFailure(
-                .unusable(
-                    database: address.description,
-                    detail: "its schema `\(address.schema)` \(DatabaseOpening.noDatabase); check `schema` in the URL"))
+            throw .unusable(
+                address.description,
+                "its schema `\(address.schema)` \(DatabaseOpening.noDatabase); check `schema` in the URL")
         }
         guard header.id.count == 16 else {
             throw PostgresFailure(.damaged("`\(address.description)` has no valid ID"))

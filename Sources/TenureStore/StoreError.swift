@@ -48,9 +48,7 @@ package enum StoreError: Error, Sendable, Hashable {
     package var isRetryable: Bool {
         switch self {
         case .busy, .full, .readOnly, .unreachable, .policyChanged: true
-        case .newerDatabase, .olderDatabase, .otherApp, .otherDatabase, .moved, .unavailable, .unusable, .damaged,
-            .failed, .replaced, .notEmpty, .copyDiffers:
-            false
+        default: false
         }
     }
 }
@@ -93,8 +91,7 @@ extension StoreError: CustomStringConvertible {
             "the database is damaged: \(detail); find what is damaged with `tenure database check`, or restore a backup"
         case .failed(let detail): "the database failed: \(detail)"
         case .replaced(let what): "\(what) while it was open; restart the service as its log says"
-        case .notEmpty(let table):
-            "the target isn't empty: its table `\(table)` has rows; use an empty database"
+        case .notEmpty(let table): "the target isn't empty: its table `\(table)` has rows; use an empty database"
         case .copyDiffers(let table, let rows, let expected):
             """
             the copy of `\(table)` differs from the source (\(rows) rows, expected \(expected)), so nothing was moved; \

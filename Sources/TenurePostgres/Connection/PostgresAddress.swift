@@ -72,8 +72,7 @@ package struct PostgresAddress: Sendable, Hashable {
         case nil, "false": allowsFsyncOff = false
         case "true": allowsFsyncOff = true
         case let other?:
-            throw .unusable(
-                database: description, detail: "`allow_fsync_off=\(other)` is neither `true` nor `false`")
+            throw .unusable(database: description, detail: "`allow_fsync_off=\(other)` is neither `true` nor `false`")
         }
     }
 
@@ -83,13 +82,8 @@ package struct PostgresAddress: Sendable, Hashable {
     /// Whether a string is a valid name of a schema. PostgreSQL reserves names that begin with `pg_`.
     private static func isSchema(_ name: String) -> Bool {
         (1...63).contains(name.utf8.count) && !name.hasPrefix("pg_")
-            && name.utf8.allSatisfy {
-                switch $0 {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
+            && name.unicodeScalars.allSatisfy {
+                $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "_")
             }
     }
 
@@ -126,17 +120,14 @@ package struct PostgresAddress: Sendable, Hashable {
         defer { PQfreemem(message) }
         guard let options = PQconninfoParse(url, &message) else {
             var detail = "the URL is invalid; check its options, and that `@ : / ? #` in a password are escaped"
-            if !mayHoldSecret(url), let message {
-                detail = String(cString: message).onOneLine
-            }
+            if !mayHoldSecret(url), let message { detail = String(cString: message).onOneLine }
             throw .unusable(database: shown, detail: detail)
         }
         defer { PQconninfoFree(options) }
         let found = values(options)
         // libpq ends the user and password at the first `@`. If the password contains an `@`, the rest isn't a host.
         if [found["host"], found["port"], found["dbname"]].contains(where: { $0?.contains("@") == true }) {
-            throw .unusable(
-                database: "postgres://…", detail: "the URL is invalid; write `@` in a password as `%40`")
+            throw .unusable(database: "postgres://…", detail: "the URL is invalid; write `@` in a password as `%40`")
         }
         return found
     }
@@ -164,5 +155,54 @@ extension String {
     var onOneLine: String {
         split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
             .joined(separator: "; ")
+    }
+}
+
+/// One of the servers that a URL names. If a field is empty, libpq (PostgreSQL's C library) uses its default.
+struct PostgresHostName: Sendable, Hashable, CustomStringConvertible {
+    /// The name or IP address of the server, or the folder of its socket.
+    let host: String
+    /// The IP address, if the URL has the option `hostaddr`, so that the name isn't resolved.
+    let address: String
+    let port: String
+
+    var description: String {
+        let name = host.isEmpty ? (address.isEmpty ? "localhost" : address) : host
+        return port.isEmpty ? name : "\(name):\(port)"
+    }
+
+    /// Returns the servers in the options of a URL. If the URL names none, returns those in libpq's environment
+    /// variables, such as `PGHOST`.
+    ///
+    /// - Parameters:
+    ///   - options: the options that libpq reads in the URL, by name.
+    ///   - database: the name of the database for the error message.
+    static func all(in options: [String: String], database: String) throws(StoreError) -> [PostgresHostName] {
+        let defaults = defaults()
+        func list(_ name: String) -> [String] {
+            guard let text = options[name] ?? defaults[name] else { return [] }
+            return text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
+        let count = max(hosts.count, addresses.count, 1)
+        guard [hosts.count, addresses.count].allSatisfy({ $0 == 0 || $0 == count }),
+            ports.count <= 1 || ports.count == count
+        else {
+            throw .unusable(
+                database: database,
+                detail: "its URL has \(count) hosts and another number of ports or addresses; give one for each host")
+        }
+        return (0..<count).map { index in
+            PostgresHostName(
+                host: hosts.isEmpty ? "" : hosts[index], address: addresses.isEmpty ? "" : addresses[index],
+                port: ports.count == count ? ports[index] : ports.first ?? "")
+        }
+    }
+
+    /// The options that libpq takes from environment variables and service files, by name.
+    private static func defaults() -> [String: String] {
+        guard let options = PQconndefaults() else { return [:] }
+        defer { PQconninfoFree(options) }
+        return PostgresAddress.values(options)
     }
 }

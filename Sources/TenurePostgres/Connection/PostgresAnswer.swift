@@ -6,9 +6,7 @@ import TenureStore
 final class PostgresAnswer {
     private let result: OpaquePointer
 
-    init(_ result: OpaquePointer) {
-        self.result = result
-    }
+    init(_ result: OpaquePointer) { self.result = result }
 
     deinit { PQclear(result) }
 

@@ -1,6 +1,5 @@
 import CLibPQ
 import Foundation
-import TenureCore
 import TenureStore
 
 /// One connection to PostgreSQL.
@@ -241,9 +240,7 @@ final class PostgresConnection {
 
     /// Waits for the socket, at most 100 ms. Returns whether the socket is ready. After the deadline, throws and drops
     /// all connections to this server, because they would time out too.
-    private func isReady(
-        for events: Int32, until deadline: ContinuousClock.Instant
-    ) throws(PostgresFailure) -> Bool {
+    private func isReady(for events: Int32, until deadline: ContinuousClock.Instant) throws(PostgresFailure) -> Bool {
         guard !isDropped else {
             isLost = true
             throw .lost(

@@ -1,4 +1,3 @@
-import CLibPQ
 import TenureStore
 
 /// The reason why a statement failed, and whether to repeat it.
@@ -52,11 +51,10 @@ struct PostgresFailure: Error {
                         + "all rights on its tables and sequences"))
         // PgBouncer's message. Its own errors share one SQLSTATE.
         case _ where detail.contains("statement pooling"):
-            self.init(
-                .unusable(
-                    database: database,
-                    detail: "its pooler runs with `pool_mode=statement`, which allows no transactions; set "
-                        + "`pool_mode=transaction` or `pool_mode=session` for this database"))
+            self = .unusable(
+                database,
+                "its pooler runs with `pool_mode=statement`, which allows no transactions; set `pool_mode=transaction` "
+                    + "or `pool_mode=session` for this database")
         // An operator ended the connection, or the server is starting, shutting down, or has too many connections.
         case "57P01", "57P02", "57P03", "57P05", "25P03", "53300": self = .lost(database, detail)
         // The connection was lost.
@@ -71,6 +69,11 @@ struct PostgresFailure: Error {
         PostgresFailure(
             .readOnly(database: database, detail: "it is a standby or read-only; use the primary server in its URL"),
             remedy: .reconnect)
+    }
+
+    /// The failure for a database that Tenure can't use.
+    static func unusable(_ database: String, _ detail: String) -> PostgresFailure {
+        PostgresFailure(.unusable(database: database, detail: detail))
     }
 
     /// The failure for a connection that was lost or couldn't be made.
@@ -101,7 +104,7 @@ extension PostgresFailure {
                     && !Self.lossesInHandshake.contains(where: detail.contains)
             default: false
             }
-        self = isRefusal ? Self(.unusable(database: database, detail: detail)) : .lost(database, detail)
+        self = isRefusal ? .unusable(database, detail) : .lost(database, detail)
     }
 
     /// The words of libpq and OpenSSL for a connection that ended during the TLS handshake.

@@ -28,8 +28,7 @@ struct StatementCache {
     mutating func name(for sql: String, types: [Oid]) -> String? {
         guard
             let index = statements[sql]?.firstIndex(where: { statement in
-                statement.types.count == types.count
-                    && zip(statement.types, types).allSatisfy { $1 == 0 || $0 == $1 }
+                statement.types.count == types.count && zip(statement.types, types).allSatisfy { $1 == 0 || $0 == $1 }
             })
         else { return nil }
         uses += 1

@@ -57,9 +57,7 @@ package final class PostgresBudget: Sendable {
     private static func lookupLimit(forDatabases count: Int) -> Int { max(2, min(8, count + 1)) }
 
     /// A weak reference, so that a dictionary doesn't keep its objects alive.
-    private struct Weak<Object: AnyObject & Sendable>: Sendable {
-        weak let object: Object?
-    }
+    private struct Weak<Object: AnyObject & Sendable>: Sendable { weak let object: Object? }
 }
 
 /// How many connections a service needs to one server at most, and how many the server allows.

@@ -35,8 +35,7 @@ final class PostgresPool: Sendable {
     ///
     /// - Parameter limit: How long to wait for a connection; nil for the pool's timeout.
     func run<Value: Sendable>(
-        within limit: Duration? = nil,
-        _ body: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Value
+        within limit: Duration? = nil, _ body: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Value
     ) async throws(StoreError) -> Value {
         let number = workers.newNumber()
         let (workers, lane) = (workers, lane)

@@ -90,9 +90,7 @@ final class PostgresWorkers: Sendable {
     }
 
     /// Calls a closure at this instant, unless the workers no longer exist.
-    private func after(
-        _ instant: ContinuousClock.Instant, _ body: @escaping @Sendable (PostgresWorkers) -> Void
-    ) {
+    private func after(_ instant: ContinuousClock.Instant, _ body: @escaping @Sendable (PostgresWorkers) -> Void) {
         let wait = (instant - .now).components
         let seconds = Double(wait.seconds) + Double(wait.attoseconds) / 1e18
         timer.asyncAfter(deadline: .now() + max(0, seconds)) { [weak self] in
@@ -129,7 +127,7 @@ final class PostgresWorkers: Sendable {
     private func run(
         _ job: PostgresJob, as number: UInt64, in lane: Int, at address: PostgresAddress, on worker: PostgresWorker
     ) {
-        var mustRepeat = false
+        var mustRepeat = worker.connection == nil
         if let connection = worker.connection {
             connection.address = address
             do {
@@ -141,8 +139,6 @@ final class PostgresWorkers: Sendable {
                     job.fail(error.error)
                 }
             }
-        } else {
-            mustRepeat = true
         }
         state.withLock { $0.finish(mustRepeat ? (number, job) : nil, in: lane) }
         if mustRepeat { expireJobs(by: job.deadline) }
@@ -182,4 +178,22 @@ final class PostgresWorkers: Sendable {
         for worker in closed { worker.queue.async { self.disconnect(worker) } }
         if let next { after(next) { $0.closeIdle() } }
     }
+}
+
+/// A dispatch queue with a connection. The calls of libpq, PostgreSQL's C library, block their thread, so they run on
+/// this queue, and never on the threads of Swift tasks.
+final class PostgresWorker: @unchecked Sendable {
+    // `@unchecked Sendable` is correct: `connection` is used only in blocks on `queue`, which run one after the other.
+    // `Locked` would block other threads while libpq waits for a response. The other variables are used only while the
+    // lock of `PostgresWorkers` is held, which guards all workers together.
+    let queue: DispatchQueue
+    var connection: PostgresConnection?
+    /// The servers, database and role to which the worker is connected; nil without a connection.
+    var cluster: PostgresCluster?
+    /// The time when the worker connected to `cluster`.
+    var connectedAt = ContinuousClock.now
+    /// The time when the worker became idle.
+    var idleSince = ContinuousClock.now
+
+    init(number: Int) { queue = DispatchQueue(label: "tenure.postgres.\(number)") }
 }

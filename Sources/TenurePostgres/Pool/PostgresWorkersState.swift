@@ -197,7 +197,11 @@ extension PostgresWorkersState {
     /// Decides what a worker does next: run a job on its own connection, connect to another cluster, wait, or end
     /// because no app needs its connection.
     mutating func next(for worker: PostgresWorker) -> Next {
-        if let cluster = worker.cluster, !isNeeded(cluster) { return end(worker) }
+        if let cluster = worker.cluster, !isNeeded(cluster) {
+            leave(worker)
+            workerCount -= 1
+            return .end
+        }
         // The next lane for the worker's own connection, and the next lane for a new connection.
         let own = worker.cluster.flatMap { cluster in nextLane { $0.cluster === cluster } }
         let other = nextLane { $0.cluster !== worker.cluster && canConnect(to: $0.cluster) }
@@ -241,13 +245,6 @@ extension PostgresWorkersState {
         turns += 1
         lanes[number]?.lastTurn = turns
         return .run(lane: number, lane.address, number: next.number, next.job)
-    }
-
-    /// Removes a worker that no app needs anymore.
-    private mutating func end(_ worker: PostgresWorker) -> Next {
-        leave(worker)
-        workerCount -= 1
-        return .end
     }
 
     /// Records that the worker has closed its connection, or is about to. Does nothing without a connection.

@@ -22,25 +22,22 @@ struct DatabaseIntegrity {
     private func checkDatabase() throws(StoreError) {
         switch session.dialect {
         case .sqlite:
-            for row in try session.rows("PRAGMA integrity_check(\(Self.limitPerKind))") {
-                let complaint = try row.text(0)
-                if complaint != "ok" { report(DatabaseFinding("SQLite says: \(complaint)", .restore)) }
+            for complaint in try session.texts("PRAGMA integrity_check(\(Self.limitPerKind))") where complaint != "ok" {
+                report(DatabaseFinding("SQLite says: \(complaint)", .restore))
             }
         case .postgres:
-            let constraints = try session.rows(
+            let constraints = try session.texts(
                 """
                 SELECT conname::text FROM pg_constraint
                 WHERE NOT convalidated AND connamespace = current_schema()::regnamespace
                 """)
-            for row in constraints {
-                report(DatabaseFinding("the constraint `\(try row.text(0))` isn't valid", .restore))
-            }
-            let indexes = try session.rows(
+            for name in constraints { report(DatabaseFinding("the constraint `\(name)` isn't valid", .restore)) }
+            let indexes = try session.texts(
                 """
                 SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
                 WHERE NOT indisvalid AND relnamespace = current_schema()::regnamespace
                 """)
-            for row in indexes { report(DatabaseFinding("the index `\(try row.text(0))` isn't valid", .reindex)) }
+            for name in indexes { report(DatabaseFinding("the index `\(name)` isn't valid", .reindex)) }
         }
     }
 
@@ -75,28 +72,21 @@ struct DatabaseIntegrity {
     /// Checks that each identity has a known kind, and belongs to the realm of its customer: the environment and signer
     /// of the customer's artifacts.
     private func checkIdentities() throws(StoreError) {
-        let foreign = try session.rows(
-            """
-            SELECT public_id, kind, value FROM identities JOIN customers ON customers.id = identities.customer
-            WHERE identities.realm <> customers.realm ORDER BY customers.id LIMIT \(Self.limitPerKind)
-            """)
-        for row in foreign {
-            report(
-                DatabaseFinding(
-                    "the identity `\(try row.text(2))` is from another environment or signer than the customer",
-                    of: try row.text(0), .inspect))
+        func identities(where condition: String) throws(StoreError) -> [SQLRow] {
+            try session.rows(
+                """
+                SELECT public_id, kind, value FROM identities JOIN customers ON customers.id = identities.customer
+                WHERE \(condition) ORDER BY customers.id LIMIT \(Self.limitPerKind)
+                """)
+        }
+        for row in try identities(where: "identities.realm <> customers.realm") {
+            let problem = "the identity `\(try row.text(2))` is from another environment or signer than the customer"
+            report(DatabaseFinding(problem, of: try row.text(0), .inspect))
         }
         let kinds = Identity.Kind.allCases.map { String($0.rawValue) }.joined(separator: ", ")
-        let unknown = try session.rows(
-            """
-            SELECT public_id, kind, value FROM identities JOIN customers ON customers.id = identities.customer
-            WHERE kind NOT IN (\(kinds)) ORDER BY customers.id LIMIT \(Self.limitPerKind)
-            """)
-        for row in unknown {
-            report(
-                DatabaseFinding(
-                    "the identity `\(try row.text(2))` has the unknown kind \(try row.integer(1))",
-                    of: try row.text(0), .inspect))
+        for row in try identities(where: "kind NOT IN (\(kinds))") {
+            let problem = "the identity `\(try row.text(2))` has the unknown kind \(try row.integer(1))"
+            report(DatabaseFinding(problem, of: try row.text(0), .inspect))
         }
     }
 
@@ -117,9 +107,8 @@ struct DatabaseIntegrity {
                 """, [.integer(last)])
             for row in rows {
                 last = try row.integer(0)
-                if let problem = try problem(ofMerged: last, in: try row.integer(2)) {
-                    report(DatabaseFinding(problem, of: try row.text(1), .inspect))
-                }
+                guard let problem = try problem(ofMerged: last, in: try row.integer(2)) else { continue }
+                report(DatabaseFinding(problem, of: try row.text(1), .inspect))
             }
             if rows.count < 500 { return }
         }
@@ -131,8 +120,7 @@ struct DatabaseIntegrity {
         var checkedIDs: Set<Int64> = []
         var next = id
         while checkedIDs.insert(next).inserted {
-            guard
-                let row = try session.row("SELECT merged_into, realm FROM customers WHERE id = $1", [.integer(next)])
+            guard let row = try session.row("SELECT merged_into, realm FROM customers WHERE id = $1", [.integer(next)])
             else { return "it was merged into a customer who doesn't exist, so its identities lead to no customer" }
             guard try row.integer(1) == realm else {
                 return "it was merged into a customer from another environment or signer"
@@ -152,25 +140,19 @@ struct DatabaseIntegrity {
             GROUP BY public_id ORDER BY public_id LIMIT \(Self.limitPerKind)
             """)
         for row in rows {
-            report(
-                DatabaseFinding(
-                    "some artifacts have no header with certificates (affected artifacts: \(try row.integer(1)))",
-                    of: try row.text(0), .restore))
+            let problem = "some artifacts have no header with certificates (affected artifacts: \(try row.integer(1)))"
+            report(DatabaseFinding(problem, of: try row.text(0), .restore))
         }
     }
 
     /// Checks that both triggers exist that keep the audit trail append-only.
     private func checkAudit() throws(StoreError) {
-        let count: String
-        switch session.dialect {
-        case .sqlite: count = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit'"
-        case .postgres:
-            count = """
-                SELECT count(*) FROM pg_trigger
-                WHERE tgrelid = 'audit'::regclass AND NOT tgisinternal AND tgenabled <> 'D'
-                """
-        }
-        if try session.row(count)?.integer(0) != 2 {
+        let triggers =
+            switch session.dialect {
+            case .sqlite: "sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit'"
+            case .postgres: "pg_trigger WHERE tgrelid = 'audit'::regclass AND NOT tgisinternal AND tgenabled <> 'D'"
+            }
+        if try session.count("SELECT count(*) FROM \(triggers)") != 2 {
             report(DatabaseFinding("a trigger that keeps the audit trail append-only is missing", .restore))
         }
     }

@@ -41,6 +41,14 @@ extension DatabaseSession {
     func integers(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> [Int64] {
         try rows(sql, arguments).map { row throws(StoreError) in try row.integer(0) }
     }
+    /// Returns the first column of each row.
+    func texts(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> [String] {
+        try rows(sql, arguments).map { row throws(StoreError) in try row.text(0) }
+    }
+    /// Returns the first column of the first row, such as `count(*)`; 0 without rows.
+    func count(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> Int {
+        Int(clamping: try row(sql, arguments)?.integer(0) ?? 0)
+    }
 
     @discardableResult package func execute(_ sql: String) throws(StoreError) -> Int { try execute(sql, []) }
 }

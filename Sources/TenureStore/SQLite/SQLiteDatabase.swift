@@ -85,9 +85,7 @@ package struct SQLiteDatabase: Database {
     private static func createFile(at path: String) throws(StoreError) {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw .unavailable(path: path, detail: systemMessage)
-        }
+        guard descriptor >= 0 else { throw .unavailable(path: path, detail: systemMessage) }
         _ = Foundation.close(descriptor)
     }
 
@@ -110,24 +108,19 @@ package struct SQLiteDatabase: Database {
 
     // MARK: Reading
 
-    package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? {
-        try readers.customer(id)
-    }
+    package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? { try readers.customer(id) }
 
     package var lookUpNow: (@Sendable (Int64) throws(StoreError) -> Customer?)? {
         { [readers] id throws(StoreError) in try readers.customer(id) }
     }
 
     package func forEachCustomer(
-        after id: Int64, through last: Int64,
-        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+        after id: Int64, through last: Int64, _ body: EncodedCustomerBody
     ) async throws(StoreError) {
         try readers.forEachCustomer(after: id, through: last, body)
     }
 
-    package func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value {
+    package func read<Value: Sendable>(_ body: @escaping SessionBody<Value>) async throws(StoreError) -> Value {
         if let failure = writer.failure { throw failure }
         return try await readers.read { [requirements] session throws(StoreError) in
             try requirements.check(session, for: .reading)
@@ -139,22 +132,20 @@ package struct SQLiteDatabase: Database {
 
     /// Ignores the keys: one connection writes, one transaction after the other.
     package func write<Value: Sendable>(
-        locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+        locking keys: [LockKey], _ body: @escaping SessionBody<Value>
     ) async throws(StoreError) -> Value {
         try await write(for: .writing, body)
     }
 
     /// Writes as `write` does, because in SQLite every write runs alone. Unlike `write`, it also works after the
     /// content was moved to another database, for commands such as `tenure database reopen`.
-    package func writeAlone<Value: Sendable>(
-        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value {
+    package func writeAlone<Value: Sendable>(_ body: @escaping SessionBody<Value>) async throws(StoreError) -> Value {
         try await write(for: .maintaining, body)
     }
 
     /// Submits a write to `writer`, and waits until the write's group is flushed to the disk.
     private func write<Value: Sendable>(
-        for use: DatabaseRequirements.Use, _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+        for use: DatabaseRequirements.Use, _ body: @escaping SessionBody<Value>
     ) async throws(StoreError) -> Value {
         let value = Locked<Value?>(nil)
         let gathers = writer.gather()

@@ -50,9 +50,14 @@ enum SQLiteFile {
 
     /// Returns the header of the database at the path; nil if it can't be read.
     static func header(at path: String) -> DatabaseHeader? {
+        try? reader(at: path).headerIfAny()
+    }
+
+    /// Opens the database at the path for reading.
+    static func reader(at path: String) throws(StoreError) -> SQLiteConnection {
         let path = resolved(path)
-        let hasLog = access(path + SQLiteOpenFiles.logSuffix, F_OK) == 0
-        return try? SQLiteConnection(path: path, for: hasLog ? .reading : .readingImmutable).headerIfAny()
+        let hasLog = FileIdentity.exists(path + SQLiteOpenFiles.logSuffix)
+        return try SQLiteConnection(path: path, for: hasLog ? .reading : .readingImmutable)
     }
 
     /// Resolves links. A path that doesn't exist yet is returned unchanged.
@@ -96,9 +101,7 @@ enum SQLiteFile {
     /// Whether the file begins with SQLite's magic string (https://www.sqlite.org/fileformat2.html, section 1.3).
     private static func beginsAsDatabase(_ path: String) throws(StoreError) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw .unavailable(path: path, detail: systemMessage)
-        }
+        guard descriptor >= 0 else { throw .unavailable(path: path, detail: systemMessage) }
         defer { close(descriptor) }
         let magic = Array("SQLite format 3\0".utf8)
         var bytes = [UInt8](repeating: 0, count: magic.count)
@@ -142,11 +145,7 @@ extension SQLiteDatabase {
 extension SQLiteDatabase {
     /// Whether a database is at the path, even if it isn't Tenure's. A file without tables isn't a database yet.
     package static func exists(at path: String) -> Bool {
-        do {
-            return try SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)
-        } catch {
-            return true
-        }
+        (try? SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)) ?? true
     }
 
     /// The path of the newest copy that `SQLiteRescue` made when the file of an open database was replaced; nil if no
@@ -155,10 +154,77 @@ extension SQLiteDatabase {
         let path = SQLiteFile.resolved(path) + SQLiteRescue.suffix
         guard FileIdentity.exists(path) else { return nil }
         var (name, number) = (path, 2)
-        while FileIdentity.exists("\(path)-\(number)") {
-            name = "\(path)-\(number)"
-            number += 1
-        }
+        while FileIdentity.exists("\(path)-\(number)") { (name, number) = ("\(path)-\(number)", number + 1) }
         return name
     }
+}
+
+/// The system's message for the last failed call, by `errno`, in lower case: `no space left on device`.
+var systemMessage: String { String(cString: strerror(errno)).lowercased() }
+
+/// File systems on which SQLite's locks and shared memory don't work (https://www.sqlite.org/wal.html, section 1).
+enum NetworkFileSystem {
+    /// Returns an error if the path is on such a file system; otherwise nil.
+    static func objection(to path: String) -> StoreError? {
+        type(at: path).flatMap { objection(to: path, ofType: $0) }
+    }
+
+    /// Returns an error if SQLite doesn't work on a file system of this type; otherwise nil.
+    static func objection(to path: String, ofType type: String) -> StoreError? {
+        guard refusedTypes.contains(type) else { return nil }
+        return .unusable(
+            database: path,
+            detail: """
+                it is on a network file system (\(type)), on which SQLite loses data; move it to a local disk, or use \
+                PostgreSQL
+                """)
+    }
+
+    /// The types of NFS and SMB, as Linux and macOS name them.
+    private static let refusedTypes: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smb2", "smbfs"]
+
+    #if os(Linux)
+        /// The type of the file system at a path, or of its folder if nothing is there yet.
+        private static func type(at path: String) -> String? {
+            // The table of the mounts that this process sees. The C library's `statfs` isn't available in Swift on
+            // Linux.
+            guard let status = status(at: path),
+                let table = FileManager.default.contents(atPath: "/proc/self/mountinfo")
+            else { return nil }
+            return type(ofDevice: UInt64(status.st_dev), in: String(decoding: table, as: UTF8.self))
+        }
+
+        /// The status of the file at a path, or of its folder if there is no such file.
+        private static func status(at path: String) -> stat? {
+            var status = stat()
+            if stat(path, &status) == 0 { return status }
+            let folder = (path as NSString).deletingLastPathComponent
+            return stat(folder.isEmpty ? "." : folder, &status) == 0 ? status : nil
+        }
+
+        /// Finds the line of a device, such as `36 35 98:0 /a /b rw,noatime master:1 - ext3 /dev/root rw`, and returns
+        /// the type after the dash. `man 5 proc` describes the table.
+        static func type(ofDevice device: UInt64, in table: String) -> String? {
+            // The numbers that C's macros `major` and `minor` return. Swift doesn't import them.
+            let major = (device >> 8) & 0xFFF | (device >> 32) & 0xFFFF_F000
+            let minor = device & 0xFF | (device >> 12) & 0xFFFF_FF00
+            for line in table.split(separator: "\n") {
+                let fields = line.split(separator: " ")
+                guard fields.count > 2, fields[2] == "\(major):\(minor)", let dash = fields.firstIndex(of: "-"),
+                    fields.indices.contains(dash + 1)
+                else { continue }
+                return String(fields[dash + 1])
+            }
+            return nil
+        }
+    #else
+        private static func type(at path: String) -> String? {
+            var status = statfs()
+            let folder = (path as NSString).deletingLastPathComponent
+            guard statfs(path, &status) == 0 || statfs(folder.isEmpty ? "." : folder, &status) == 0 else { return nil }
+            return withUnsafeBytes(of: &status.f_fstypename) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+        }
+    #endif
 }

@@ -44,7 +44,7 @@ extension SQLiteConnection {
                 try migration.run(for: .sqlite) { statements throws(StoreError) in try runAll(statements) }
                 try execute(
                     "INSERT INTO \(Self.migrationsTable) (name, applied_at) VALUES ($1, $2)",
-                    [.text(migration.name), .integer(Date.now.millisecondsSince1970)])
+                    [.text(migration.name), SQLValue(Date.now)])
             }
             if let bundleID = opening.bundleID { try execute(DatabaseHeader.claimStatement, [.text(bundleID)]) }
         }
@@ -59,7 +59,7 @@ extension SQLiteConnection {
     /// unless the database's header lets this release read.
     func pendingMigrations(of migrations: [Migration]) throws(StoreError) -> [Migration] {
         let hasTable = try tables().contains(Self.migrationsTable)
-        let applied = hasTable ? try texts("SELECT name FROM \(Self.migrationsTable)") : []
+        let applied = Set(hasTable ? try texts("SELECT name FROM \(Self.migrationsTable)") : [])
         if !applied.isSubset(of: migrations.map(\.name)) {
             let version = migrations.last?.version ?? 0
             guard let header = try headerIfAny(), header.version > version, header.oldestReader <= version else {
@@ -71,10 +71,6 @@ extension SQLiteConnection {
 
     /// The names of the database's tables, without those of SQLite itself.
     func tables() throws(StoreError) -> Set<String> {
-        try texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    }
-
-    private func texts(_ sql: String) throws(StoreError) -> Set<String> {
-        Set(try rows(sql).map { row throws(StoreError) in try row.text(0) })
+        Set(try texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"))
     }
 }

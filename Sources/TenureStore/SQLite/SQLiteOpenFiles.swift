@@ -17,11 +17,6 @@ struct FileReplacement: Sendable, Hashable, CustomStringConvertible {
     let change: Change
     let path: String
 
-    init(_ change: Change, _ path: String) {
-        self.change = change
-        self.path = path
-    }
-
     var description: String { "`\(path)` \(change.rawValue)" }
 }
 
@@ -52,9 +47,7 @@ final class SQLiteOpenFiles {
     ///   - configured: the path in the configuration, which may be a link.
     ///   - identity: the file at that path before the first connection opened it.
     ///   - connection: has read from the database, so that all files exist.
-    init(
-        configured: String, identity: FileIdentity?, connection: SQLiteConnection
-    ) throws(StoreError) {
+    init(configured: String, identity: FileIdentity?, connection: SQLiteConnection) throws(StoreError) {
         path = SQLiteFile.resolved(configured)
         self.connection = connection
         var files: [(path: String, identity: FileIdentity)] = []
@@ -85,19 +78,20 @@ final class SQLiteOpenFiles {
         for (path, identity) in files {
             guard let current = FileIdentity(path: path) else {
                 // Another error, such as a folder without access, doesn't mean that the file was replaced.
-                if errno == ENOENT || errno == ENOTDIR { return FileReplacement(.missing, path) }
+                if errno == ENOENT || errno == ENOTDIR { return FileReplacement(change: .missing, path: path) }
                 continue
             }
-            guard current == identity else { return FileReplacement(.another, path) }
+            guard current == identity else { return FileReplacement(change: .another, path: path) }
         }
         // Check twice, because another process may be writing at this moment.
-        guard isHeaderUnchanged() || isHeaderUnchanged() else { return FileReplacement(.overwritten, path) }
+        if !isHeaderUnchanged(), !isHeaderUnchanged() { return FileReplacement(change: .overwritten, path: path) }
         // If the index was deleted just now, the next check reports it as missing.
         if let index = FileState(path: path + Self.indexSuffix, followsLinks: true), index.size < Self.indexSize {
-            return FileReplacement(.overwritten, path + Self.indexSuffix)
+            return FileReplacement(change: .overwritten, path: path + Self.indexSuffix)
         }
         // Check the log twice, too: another process may be writing at this moment.
-        return isLogComplete() || isLogComplete() ? nil : FileReplacement(.overwritten, path + Self.logSuffix)
+        if isLogComplete() || isLogComplete() { return nil }
+        return FileReplacement(change: .overwritten, path: path + Self.logSuffix)
     }
 
     /// Whether the file at a path is one of the open files.
@@ -157,9 +151,7 @@ final class SQLiteOpenFiles {
     ///
     /// - Parameter pointer: `SQLITE_FCNTL_FILE_POINTER` for the database, or `SQLITE_FCNTL_JOURNAL_POINTER` for the
     ///   log.
-    private static func file(
-        _ pointer: Int32, of connection: SQLiteConnection
-    ) -> UnsafeMutablePointer<sqlite3_file>? {
+    private static func file(_ pointer: Int32, of connection: SQLiteConnection) -> UnsafeMutablePointer<sqlite3_file>? {
         var file: UnsafeMutablePointer<sqlite3_file>?
         return sqlite3_file_control(connection.handle, "main", pointer, &file) == SQLITE_OK ? file : nil
     }

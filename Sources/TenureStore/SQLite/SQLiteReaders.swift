@@ -27,9 +27,7 @@ final class SQLiteReaders: Sendable {
     }
 
     /// Runs a transaction that reads one state of the database.
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value {
+    func read<Value: Sendable>(_ body: @escaping SessionBody<Value>) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             queue.addOperation {
                 let result = Result { () throws(StoreError) in
@@ -129,10 +127,7 @@ extension SQLiteReaders {
     }
 
     /// Calls `body` for the customers with row IDs above `id`, up to `last`; see `Database.forEachCustomer`.
-    func forEachCustomer(
-        after id: Int64, through last: Int64,
-        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
-    ) throws(StoreError) {
+    func forEachCustomer(after id: Int64, through last: Int64, _ body: EncodedCustomerBody) throws(StoreError) {
         try use { connection throws(StoreError) in
             try connection.run(DatabaseTransaction.customersInRange, [.integer(id), .integer(last)]) {
                 row throws(StoreError) in

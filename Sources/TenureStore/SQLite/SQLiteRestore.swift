@@ -69,9 +69,7 @@ package struct SQLiteRestore: Sendable {
             {
                 throw .otherApp(database: backup, found: actual, expected: expected)
             }
-            let resolved = SQLiteFile.resolved(backup)
-            let hasLog = FileIdentity.exists(resolved + SQLiteOpenFiles.logSuffix)
-            source = try SQLiteConnection(path: resolved, for: hasLog ? .reading : .readingImmutable)
+            source = try SQLiteFile.reader(at: backup)
         } catch {
             throw .unusableBackup(path: backup, error)
         }

@@ -180,14 +180,6 @@ final class SQLiteWriter: @unchecked Sendable {
         report = SQLiteRescue(files: files, replacement: replacement).run()
     }
 
-    /// Writes the log into the database's file if the log is large. If a reader is in the way, tries again after a
-    /// later commit.
-    private func checkpointIfLarge() {
-        guard log.size >= Self.checkpointSize else { return }
-        log.size = 0
-        files?.connection.checkpoint()
-    }
-
     /// Writes the log into the database's file, and empties the log. Returns false while a reader still needs the log;
     /// see `Database.clearLog`.
     func clearLog() async -> Bool {
@@ -217,7 +209,11 @@ final class SQLiteWriter: @unchecked Sendable {
         let errors = write(group)
         let failure = check()
         for (write, error) in zip(group, errors) { write.finish(failure ?? error) }
-        if failure == nil { checkpointIfLarge() }
+        if failure == nil, log.size >= Self.checkpointSize {
+            // If a reader is in the way, this is tried again after a later commit.
+            log.size = 0
+            files?.connection.checkpoint()
+        }
         return true
     }
 
@@ -276,6 +272,7 @@ final class SQLiteWriter: @unchecked Sendable {
         _ write: PendingWrite, on connection: SQLiteConnection
     ) throws(StoreError) -> StoreError? {
         try connection.execute("SAVEPOINT piece")
+        var failure: StoreError?
         do {
             try write.run(connection)
         } catch {
@@ -283,10 +280,9 @@ final class SQLiteWriter: @unchecked Sendable {
             // A full disk, for example, ends the whole transaction.
             guard connection.isInTransaction else { throw error }
             try connection.execute("ROLLBACK TO piece")
-            try connection.execute("RELEASE piece")
-            return error
+            failure = error
         }
         try connection.execute("RELEASE piece")
-        return nil
+        return failure
     }
 }

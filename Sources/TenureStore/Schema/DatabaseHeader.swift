@@ -34,9 +34,8 @@ package struct DatabaseHeader: Sendable, Hashable {
     package static func read(in session: any DatabaseSession) throws(StoreError) -> DatabaseHeader {
         guard let row = try session.row(query) else { throw .damaged("the database has no header") }
         return DatabaseHeader(
-            id: try row.bytes(0), bundleID: try row.textIfPresent(1), version: Int(clamping: try row.integer(2)),
-            oldestWriter: Int(clamping: try row.integer(3)), oldestReader: Int(clamping: try row.integer(4)),
-            movedTo: try row.textIfPresent(5))
+            id: try row.bytes(0), bundleID: try row.textIfPresent(1), version: try row.count(2),
+            oldestWriter: try row.count(3), oldestReader: try row.count(4), movedTo: try row.textIfPresent(5))
     }
 
     /// The statement that gives a database without an app to the app with the bundle ID `$1`.

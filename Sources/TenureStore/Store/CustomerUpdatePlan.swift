@@ -1,5 +1,5 @@
 package import Foundation
-import TenureCore
+package import TenureCore
 
 /// Names the customer whom an update is about, and says under which conditions the update is saved.
 package struct CustomerUpdatePlan: Sendable {
@@ -33,11 +33,8 @@ package struct CustomerUpdatePlan: Sendable {
 
     /// The keys to lock besides the keys of the identities.
     var otherKeys: [LockKey] {
-        if case .notification(let notification) = source {
-            [.notification(uuid: notification.uuid, notification.realm)]
-        } else {
-            []
-        }
+        guard case .notification(let notification) = source else { return [] }
+        return [.notification(uuid: notification.uuid, notification.realm)]
     }
 
     /// Whether the update may fit into one transaction. If false, it needs several (`LargeUpdate`), because a larger
@@ -87,5 +84,120 @@ extension DatabaseTransaction {
             try unlink(customer.id, from: Set(try links(of: customer.id)).subtracting(members))
             try link(customer.id, to: Set(members).subtracting(try links(of: customer.id)))
         }
+    }
+}
+
+/// What the artifacts of one sync prove about the customer's *acquisition* of the app: when and by which Apple Account
+/// it was got.
+package struct ProvenAcquisition: Sendable {
+    private let proofs: [AppProof]
+    /// Transaction IDs and original transaction IDs in those artifacts of the sync that contain an `appTransactionId`.
+    private let accountPurchases: Set<String>
+
+    package init(_ proofs: [AppProof], accountPurchases: Set<String>) {
+        self.proofs = proofs
+        self.accountPurchases = accountPurchases
+    }
+
+    /// Whether the sync may be about this customer. False if the customer's own proofs prove a different acquisition.
+    func mayBelong(to customer: Customer) -> Bool {
+        let environment = customer.realm.environment
+        let ours = Evidence(environment: environment, app: proofs).acquisitions
+        // The evidence is computed without purchases, of which there may be thousands.
+        let theirs = Evidence(environment: environment, app: customer.facts.proofs).acquisitions
+        guard !theirs.isEmpty else { return true }
+        guard !ours.isEmpty else { return mayNameAccount(of: customer) }
+        return ours.contains { mine in theirs.contains { !mine.key.contradicts($0.key) } }
+    }
+
+    /// Whether a sync that proves no acquisition may be about this customer.
+    ///
+    /// If the customer has an app transaction, and purchases in the sync carry an `appTransactionId`, the customer must
+    /// have one of these purchases. Otherwise the purchases belong to another account on the same device.
+    private func mayNameAccount(of customer: Customer) -> Bool {
+        let facts = customer.facts
+        guard !accountPurchases.isEmpty, facts.proofs.contains(where: { $0.kind != .receipt }) else { return true }
+        return facts.purchases.contains {
+            accountPurchases.contains($0.transactionID) || accountPurchases.contains($0.originalTransactionID)
+        }
+    }
+}
+
+extension AcquisitionKey {
+    /// Whether the fields that both keys have prove that they belong to different acquisitions.
+    fileprivate func contradicts(_ other: AcquisitionKey) -> Bool {
+        guard !matches(other) else { return false }
+        if appTransactionID != nil, other.appTransactionID != nil { return true }
+        if downloadID != nil, other.downloadID != nil { return true }
+        return originalPurchaseDate != nil && other.originalPurchaseDate != nil
+    }
+}
+
+/// An update that was decided before the transaction that saves it.
+///
+/// The facts of a large customer take long to encode, so they are encoded here, outside the transaction.
+struct PreparedUpdate<Outcome: Sendable>: Sendable {
+    /// The customer at the time of the decision.
+    let formerCustomer: Customer
+    /// The identity by which the customer was found; nil for a new customer.
+    let identity: Identity?
+    let update: CustomerUpdate
+    let outcome: Outcome
+    /// The facts after the update.
+    let encoded: EncodedFacts
+    /// The facts before the update. The transaction compares their bytes with the row instead of decoding the row.
+    let knownFacts: EncodedFacts
+
+    init(of former: Customer, foundBy identity: Identity?, _ update: CustomerUpdate, _ outcome: Outcome) {
+        formerCustomer = former
+        self.identity = identity
+        self.update = update
+        self.outcome = outcome
+        encoded = EncodedFacts(update.facts)
+        knownFacts = EncodedFacts(former.facts)
+    }
+}
+
+/// Customers to be merged by `DatabaseTransaction.join`. Their facts are encoded before the transaction.
+struct PreparedJoining: Sendable {
+    /// The facts of each customer, by row ID. The transaction compares their bytes with the rows.
+    let knownFacts: [Int64: EncodedFacts]
+    /// The facts of all these customers together.
+    let encoded: EncodedFacts
+    private let ids: [Int64]
+
+    init(_ joining: DatabaseTransaction.Joining) {
+        let all = [joining.first] + joining.others
+        ids = all.map(\.id)
+        knownFacts = Dictionary(all.map { ($0.id, EncodedFacts($0.facts)) }) { $1 }
+        encoded = EncodedFacts(joining.facts)
+    }
+
+    /// Whether the customers and their facts are still the same.
+    func matches(_ joining: DatabaseTransaction.Joining) -> Bool {
+        let all = [joining.first] + joining.others
+        return ids == all.map(\.id) && all.allSatisfy { $0.facts == knownFacts[$0.id]?.facts }
+    }
+}
+
+extension DatabaseTransaction {
+    /// Locks and returns the customer of a prepared update. Returns nil if anything has changed since the decision that
+    /// it depends on: which customer the identity names, a field of the customer, or `otherAccountsAreComplete`.
+    func unchanged<Outcome>(_ prepared: PreparedUpdate<Outcome>, in realm: Realm) throws(StoreError) -> Customer? {
+        let former = prepared.formerCustomer
+        if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }
+        let locked = try customer(former.id, forUpdate: true)?.with(member: former.member)
+        // `==` ignores `otherAccountsAreComplete`.
+        guard let current = try withCompletenessOfOtherAccounts(locked), current == former,
+            current.otherAccountsAreComplete == former.otherAccountsAreComplete
+        else { return nil }
+        return current
+    }
+
+    /// Locks the customer, so that updates of the same customer run one after the other. Returns false if the customer
+    /// was erased, or merged into another.
+    func stillExists(_ customer: Customer) throws(StoreError) -> Bool {
+        guard let row = try member(.rowID(customer.id)) else { return false }
+        return row.mergedInto == nil
     }
 }

@@ -1,3 +1,9 @@
+/// The statements of one transaction.
+package typealias SessionBody<Value> = @Sendable (any DatabaseSession) throws(StoreError) -> Value
+/// What `Database.forEachCustomer` calls: it gets the code of the realm, the public ID, and the encoded facts.
+package typealias EncodedCustomerBody =
+    (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+
 /// A database that runs transactions. `Store` adds everything that the service needs.
 package protocol Database: Sendable {
     /// 16 random bytes that were created with the database. Access tokens contain them, so a token of another database
@@ -5,9 +11,7 @@ package protocol Database: Sendable {
     var id: [UInt8] { get }
 
     /// Runs one transaction that reads one state of the database, without waiting for writers.
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value
+    func read<Value: Sendable>(_ body: @escaping SessionBody<Value>) async throws(StoreError) -> Value
 
     /// Runs one transaction that writes. When this returns, the database has flushed all of it; when it throws, nothing
     /// changed.
@@ -15,14 +19,12 @@ package protocol Database: Sendable {
     /// Transactions with a key in common run one after the other. `body` may run again, because PostgreSQL repeats a
     /// transaction that conflicts with another.
     func write<Value: Sendable>(
-        locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+        locking keys: [LockKey], _ body: @escaping SessionBody<Value>
     ) async throws(StoreError) -> Value
 
     /// Runs one transaction that writes while no other process and no other task writes. Unlike `write`, it works even
     /// after the content was moved to another database (`StoreError.moved`).
-    func writeAlone<Value: Sendable>(
-        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value
+    func writeAlone<Value: Sendable>(_ body: @escaping SessionBody<Value>) async throws(StoreError) -> Value
 
     /// Returns the customer with this row ID. If this customer was merged into another one, returns that customer, who
     /// has another row ID. Returns nil if there is no such customer.
@@ -39,12 +41,9 @@ package protocol Database: Sendable {
 
     /// Calls `body` for the customers with row IDs above `id`, up to `last`, in the order of their row IDs.
     ///
-    /// It skips customers that were merged into others, and unbound customers. `body` gets the code of the realm, the
-    /// public ID, and the encoded facts. The pointers are valid until `body` returns.
-    func forEachCustomer(
-        after id: Int64, through last: Int64,
-        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
-    ) async throws(StoreError)
+    /// It skips customers that were merged into others, and unbound customers. The pointers are valid until `body`
+    /// returns.
+    func forEachCustomer(after id: Int64, through last: Int64, _ body: EncodedCustomerBody) async throws(StoreError)
 
     /// How the connections to a database server are used at this moment; empty for a file.
     var connectionPools: [ConnectionPoolUsage] { get }
@@ -80,8 +79,7 @@ extension Database {
     package func clearLog() async -> Bool { true }
 
     package func forEachCustomer(
-        after id: Int64, through last: Int64,
-        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+        after id: Int64, through last: Int64, _ body: EncodedCustomerBody
     ) async throws(StoreError) {
         let rows = try await read { session throws(StoreError) in
             try session.rows(DatabaseTransaction.customersInRange, [.integer(id), .integer(last)])

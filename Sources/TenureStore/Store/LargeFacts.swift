@@ -19,8 +19,7 @@ final class LargeFacts: Sendable {
     private struct State: Sendable {
         /// Facts with their bytes, for decoding and encoding.
         var known: [EncodedFacts] = []
-        var sums: [(inputs: Sum, result: EncodedFacts)] = []
-        var remainders: [(inputs: Remainder, result: CustomerFacts)] = []
+        var combinations: [(inputs: Combination, result: CustomerFacts)] = []
         /// What the publication of a policy does to customers.
         var impacts: [(customer: CustomerToEvaluate, impact: PublicationImpact)] = []
         /// What the signed entries (artifacts and notifications) of each member (row of `customers`) prove, by the
@@ -41,34 +40,33 @@ final class LargeFacts: Sendable {
     /// itself. Beyond it, they are verified between transactions, so that other writers don't have to wait.
     static let maximumEntriesProvenInTransaction = 8
 
-    /// The facts of several customers, to be combined, as for a merge.
-    struct Sum: Hashable, Sendable {
-        let first: CustomerFacts
-        let others: [CustomerFacts]
-        /// The value of `purchasesAreComplete` in the result.
-        let isComplete: Bool
+    /// Facts that follow from the facts of several customers.
+    enum Combination: Hashable, Sendable {
+        /// The facts of several customers together, as for a merge. `isComplete` is the value of `purchasesAreComplete`
+        /// in the result.
+        case sum(CustomerFacts, [CustomerFacts], isComplete: Bool)
+        /// The proofs, purchases and renewals in the first facts that none of the others has, as after a split.
+        case remainder(CustomerFacts, without: [CustomerFacts])
 
         var result: CustomerFacts {
-            var facts = first
-            facts.add(others)
-            facts.purchasesAreComplete = isComplete
-            return facts
+            switch self {
+            case .sum(var facts, let others, let isComplete):
+                facts.add(others)
+                facts.purchasesAreComplete = isComplete
+                return facts
+            case .remainder(let facts, let parts): return facts.remainder(of: parts)
+            }
         }
 
-        /// Whether the facts are combined between transactions.
-        var isLarge: Bool {
-            ([first] + others).reduce(0) { $0 + $1.entryCount } > DatabaseTransaction.maximumEntriesInOnePiece
-        }
-    }
-
-    /// Facts from which the facts of other customers are to be removed, as after a split.
-    struct Remainder: Hashable, Sendable {
-        let all: CustomerFacts
-        let parts: [CustomerFacts]
-
-        var result: CustomerFacts { all.remainder(of: parts) }
         /// Whether the result is computed between transactions.
-        var isLarge: Bool { all.entryCount > DatabaseTransaction.maximumEntriesInOnePiece }
+        var isLarge: Bool {
+            let count =
+                switch self {
+                case .sum(let facts, let others, _): others.reduce(facts.entryCount) { $0 + $1.entryCount }
+                case .remainder(let facts, _): facts.entryCount
+                }
+            return count > DatabaseTransaction.maximumEntriesInOnePiece
+        }
     }
 
     /// A result to compute after the transaction.
@@ -77,8 +75,7 @@ final class LargeFacts: Sendable {
         case decoded([UInt8])
         /// The bytes in which a row stores these facts.
         case encoded(CustomerFacts)
-        case sum(Sum)
-        case remainder(Remainder)
+        case combination(Combination)
         /// What the signed entries of the member with this row ID prove.
         case provenFacts(Int64)
         /// What a publication does to a customer. The function computes it.
@@ -131,17 +128,10 @@ final class LargeFacts: Sendable {
     }
 
     /// Returns the combined facts. Throws if they are large and weren't prepared, so that the transaction ends.
-    func result(of sum: Sum) throws(StoreError) -> CustomerFacts {
-        guard sum.isLarge else { return sum.result }
-        if let found = state.withLock({ $0.sums.first { $0.inputs == sum }?.result }) { return found.facts }
-        throw miss(.sum(sum))
-    }
-
-    /// Returns the remaining facts. Throws if all facts are large and the result wasn't prepared.
-    func result(of remainder: Remainder) throws(StoreError) -> CustomerFacts {
-        guard remainder.isLarge else { return remainder.result }
-        if let found = state.withLock({ $0.remainders.first { $0.inputs == remainder }?.result }) { return found }
-        throw miss(.remainder(remainder))
+    func result(of inputs: Combination) throws(StoreError) -> CustomerFacts {
+        guard inputs.isLarge else { return inputs.result }
+        if let found = state.withLock({ $0.combinations.first { $0.inputs == inputs } }) { return found.result }
+        throw miss(.combination(inputs))
     }
 
     /// Returns what the signed entries of a member prove, up to the last entry that was verified (`end`).
@@ -173,29 +163,24 @@ final class LargeFacts: Sendable {
         case .impact(let customer, let evaluate):
             let impact = try evaluate(customer)
             state.withLock { $0.impacts.append((customer, impact)) }
-        case .sum(let sum):
-            let facts = EncodedFacts(sum.result)
-            state.withLock { state in
-                state.known.append(facts)
-                state.sums.append((sum, facts))
-            }
-        case .remainder(let remainder):
-            let facts = remainder.result
-            state.withLock { $0.remainders.append((remainder, facts)) }
+        case .combination(let inputs):
+            let facts = inputs.result
+            // The transaction writes the sum.
+            if case .sum = inputs { add(facts) }
+            state.withLock { $0.combinations.append((inputs, facts)) }
         case .provenFacts(let member):
             guard let rederivation else { return false }
             var proven = self.provenFacts(of: member)
-            var pages: [CustomerFacts] = []
+            var (pages, end) = ([CustomerFacts](), proven.end)
             while true {
-                let end = proven.end
-                let entries = try await store.read(at: now) {
+                let entries = try await store.read(at: now) { [end] in
                     try $0.signedEntries(of: member, after: end, limit: Rederivation.pageSize)
                 }
                 guard let entries, !entries.isEmpty else { break }
                 pages.append(try rederivation.prove(entries))
-                proven.add([], upTo: entries.end)
+                end = entries.end
             }
-            proven.add(pages, upTo: proven.end)
+            proven.add(pages, upTo: end)
             state.withLock { [proven] in $0.provenFacts[member] = proven }
         }
         return true
@@ -206,8 +191,7 @@ extension Store {
     /// Runs one transaction that gets results about large customers from `largeFacts`. Repeats it until no result is
     /// missing. Attempts before that change nothing.
     func write<Value: Sendable>(
-        with largeFacts: LargeFacts, at now: Date, locking keys: [LockKey],
-        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+        with largeFacts: LargeFacts, at now: Date, locking keys: [LockKey], _ body: @escaping TransactionBody<Value>
     ) async throws(StoreError) -> Value {
         let perform: @Sendable (DatabaseTransaction) throws -> Value = { transaction in
             var transaction = transaction
@@ -238,30 +222,17 @@ extension CustomerFacts {
         var known = CustomerFacts()
         known.add(parts)
         let (proofs, purchases, renewals) = (Set(known.proofs), Set(known.purchases), Set(known.renewals))
-        return CustomerFacts(
-            proofs: self.proofs.filter { !proofs.contains($0) },
-            purchases: self.purchases.filter { !purchases.contains($0) },
-            renewals: self.renewals.filter { !renewals.contains($0) }, purchasesAreComplete: false, promises: [],
-            support: [], isUnbound: false)
+        var rest = CustomerFacts()
+        rest.proofs = self.proofs.filter { !proofs.contains($0) }
+        rest.purchases = self.purchases.filter { !purchases.contains($0) }
+        rest.renewals = self.renewals.filter { !renewals.contains($0) }
+        return rest
     }
 }
 
 extension DatabaseTransaction {
-    /// Returns the facts of several customers together.
-    ///
-    /// - Parameter isComplete: the value of `purchasesAreComplete` in the result.
-    func combined(
-        _ first: CustomerFacts, with others: [CustomerFacts], isComplete: Bool
-    ) throws(StoreError) -> CustomerFacts {
-        let sum = LargeFacts.Sum(first: first, others: others, isComplete: isComplete)
-        guard let largeFacts else { return sum.result }
-        return try largeFacts.result(of: sum)
-    }
-
-    /// Returns the proofs, purchases and renewals in `all` that none of `parts` has.
-    func remainder(of all: CustomerFacts, without parts: [CustomerFacts]) throws(StoreError) -> CustomerFacts {
-        let remainder = LargeFacts.Remainder(all: all, parts: parts)
-        guard let largeFacts else { return remainder.result }
-        return try largeFacts.result(of: remainder)
+    /// Returns facts that follow from the facts of several customers.
+    func result(of inputs: LargeFacts.Combination) throws(StoreError) -> CustomerFacts {
+        try largeFacts?.result(of: inputs) ?? inputs.result
     }
 }

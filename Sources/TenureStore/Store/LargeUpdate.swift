@@ -66,21 +66,17 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Runs the steps in the type's comment once. Returns `unfinished` if another update interfered.
     private func attempt(_ progress: inout Progress) async throws(StoreError) -> Attempt<Done> {
         // Step 1: the customer.
-        var subject: Subject
-        switch try await findSubject(newCustomer: progress.newCustomer) {
-        case .done(let found?): subject = found
-        case .done(nil):
-            switch try await createSubject() {
-            case .done(let made?): subject = made
-            case .done(nil): return .done(nil)
-            case .unfinished: return .unfinished
-            }
-            progress.newCustomer = subject.customer.id
-        case .unfinished:
+        guard case .done(var found) = try await findSubject(newCustomer: progress.newCustomer) else {
             // One of the identities names a customer who is being erased. After the erasure, it names no customer.
             try await store.removeLeftovers(at: plan.now)
             return .unfinished
         }
+        if found == nil {
+            guard case .done(let made) = try await createSubject() else { return .unfinished }
+            progress.newCustomer = made?.customer.id
+            found = made
+        }
+        guard var subject = found else { return .done(nil) }
         // Step 2: other customers whom the identities name.
         if !subject.identitiesOfOthers.isEmpty {
             guard let joined = try await join(subject) else { return .unfinished }
@@ -115,9 +111,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     /// Runs a transaction that reads. Large updates of this process read one after the other, so that other readers
     /// find a free connection.
-    private func read<Value: Sendable>(
-        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
+    private func read<Value: Sendable>(_ body: @escaping TransactionBody<Value>) async throws(StoreError) -> Value {
         try await store.namedLocks.withLock(NamedLocks.reading) { () throws(StoreError) in
             try await store.read(at: plan.now, body)
         }
@@ -125,8 +119,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     /// Writes one piece.
     private func write<Value: Sendable>(
-        locking identities: some Collection<Identity>, _ keys: [LockKey] = [],
-        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+        locking identities: some Collection<Identity>, _ keys: [LockKey] = [], _ body: @escaping TransactionBody<Value>
     ) async throws(StoreError) -> Value {
         try await store.writePiece(at: plan.now, locking: identities.keys(in: plan.realm) + keys, body)
     }
@@ -138,7 +131,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return try await read { transaction in
             let named = try transaction.resolve(plan.identities, in: plan.realm)
             guard !named.includesErased else { return .unfinished }
-            let found = try transaction.find(named, proving: plan.acquisition, forUpdate: false, limit: 1).known.first
+            let found = try transaction.find(named, proving: plan.acquisition, forUpdate: false, limit: 1).first
             var customer = found
             if found == nil, let newCustomer { customer = try transaction.customer(newCustomer) }
             guard let customer else { return .done(nil) }
@@ -195,9 +188,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
                 let named = try transaction.resolve(identities, in: plan.realm)
                 guard named.factsSize <= DatabaseTransaction.maximumFactsBytesPerTransaction else { return .unfinished }
-                return .done(
-                    try transaction.joinCustomers(try transaction.find(named, proving: plan.acquisition).known).customer
-                )
+                let known = try transaction.find(named, proving: plan.acquisition)
+                return .done(try transaction.joinCustomers(known).customer)
             }
             if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, into: customer)) }
             guard case .done(let joined?) = attempt, joined.id == customer.id else { return nil }
@@ -212,7 +204,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let plan = plan
         let prepared = try await read { transaction -> PreparedJoining? in
             let named = try transaction.resolve(identities, in: plan.realm)
-            let known = try transaction.find(named, proving: plan.acquisition, forUpdate: false).known
+            let known = try transaction.find(named, proving: plan.acquisition, forUpdate: false)
             return try transaction.joining(known).map { PreparedJoining($0) }
         }
         guard let prepared else { return customer }
@@ -220,7 +212,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var transaction = transaction
             transaction.knownFacts = prepared.knownFacts
             let named = try transaction.resolve(identities, in: plan.realm)
-            let known = try transaction.find(named, proving: plan.acquisition).known
+            let known = try transaction.find(named, proving: plan.acquisition)
             guard let joining = try transaction.joining(known), prepared.matches(joining) else { return nil }
             return try transaction.join(joining, as: prepared.encoded.facts, encoded: prepared.encoded)
         }
@@ -253,11 +245,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func writeIdentities(
         _ unknown: [Identity], for prepared: PreparedUpdate<Outcome>
     ) async throws(StoreError) -> Bool {
+        let former = prepared.formerCustomer
         // First, write the identities by which syncs find the customer. Each belongs to one customer only.
         for piece in unknown.chunks(of: DatabaseTransaction.maximumKeys) {
-            guard try await writeIdentityPiece(Array(piece), for: prepared.formerCustomer, exclusively: true) else {
-                return false
-            }
+            guard try await writeIdentityPiece(Array(piece), for: former, exclusively: true) else { return false }
         }
         // Then, write the other identities, such as the IDs of renewals. Several customers may have the same identity
         // of these kinds.
@@ -266,11 +257,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         var others = prepared.update.identities.filter { !all.contains($0) }
         // The artifacts of an unbound customer (see `DatabaseTransaction`) name the customers that it is linked to.
         if !plan.identities.contains(where: { $0.kind == .unbound }) {
-            others += prepared.update.facts.renewals(beyond: prepared.formerCustomer.facts)
+            others += prepared.update.facts.renewals(beyond: former.facts)
             others += try await read { [plan] transaction in
-                try transaction.resolve(plan.identities, in: realm).purchases(ofOthersThan: [prepared.formerCustomer.id]
-                )
-                .map { Identity(sharedPurchase: $0, of: prepared.formerCustomer.member) }
+                try transaction.resolve(plan.identities, in: realm).purchases(ofOthersThan: [former.id])
+                    .map { Identity(sharedPurchase: $0, of: former.member) }
             }
         }
         guard !others.isEmpty else { return true }
@@ -279,9 +269,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             return others.filter { known[$0] == nil }
         }
         for piece in new.chunks(of: Self.otherIdentitiesPerPiece) {
-            guard try await writeIdentityPiece(Array(piece), for: prepared.formerCustomer, exclusively: false) else {
-                return false
-            }
+            guard try await writeIdentityPiece(Array(piece), for: former, exclusively: false) else { return false }
         }
         return true
     }
@@ -310,7 +298,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         guard !artifacts.isEmpty || progress.member != nil else { return [] }
         let new = try await read { transaction -> [Artifact] in
             let known = try transaction.knownArtifacts(among: artifacts, of: former.member)
-            return artifacts.filter { known[$0.sha256]?.doesCount != true }
+            return artifacts.filter { known[$0.sha256] != .counts }
         }
         if let member = progress.member {
             // After another decision, the update may be about another member, or have fewer artifacts.

@@ -34,8 +34,7 @@ extension Store {
             }
             guard unbound.count > DatabaseTransaction.hiddenPerPiece else { return counts }
             let more = try await writePiece(at: now) { transaction in
-                try transaction.hide(
-                    try transaction.lockExisting(unbound.prefix(DatabaseTransaction.hiddenPerPiece)))
+                try transaction.hide(try transaction.lockExisting(unbound.prefix(DatabaseTransaction.hiddenPerPiece)))
             }
             counts.merge(more) { $0 + $1 }
         }

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// Publishes policies, and ends or restores promises: rights that are stored so that later policies keep them
 /// (`StoredPromise`). With many customers, that takes several transactions.
@@ -22,17 +21,9 @@ extension Store {
     ) async throws(StoreError) -> PublicationOutcome {
         let largeFacts = LargeFacts()
         return try await write(with: largeFacts, at: request.at, locking: [.policies]) { transaction in
-            var pending: PendingPublication
-            switch try transaction.preparePublication(request, after: evaluation, limit: limit) {
-            case .refused(let outcome): return outcome
-            case .ready(let ready): pending = ready
+            try transaction.publish(request, after: evaluation, limit: limit) { subject throws(StoreError) in
+                try largeFacts.impact(on: subject, evaluate)
             }
-            for id in pending.changedCustomers {
-                let found = try transaction.customerToEvaluate(id, restoringAfter: request.restoringAfter)
-                guard let subject = found else { continue }
-                pending.evaluation.update(subject, try largeFacts.impact(on: subject, evaluate))
-            }
-            return try transaction.publish(pending)
         }
     }
 

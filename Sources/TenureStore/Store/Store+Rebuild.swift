@@ -69,11 +69,8 @@ extension DatabaseTransaction {
         let group = try group(of: id)
         var counts: [Int64] = []
         for (table, condition) in Self.tablesOfFacts {
-            let rows = try rows(
-                """
-                SELECT count(*), coalesce(max(id), 0) FROM \(table)
-                WHERE customer IN \(DatabaseTable.batchPlaceholders) AND \(condition)
-                """, about: group)
+            let sql = "SELECT count(*), coalesce(max(id), 0) FROM \(table) WHERE customer IN \(Self.batch)"
+            let rows = try rows(sql + " AND \(condition)", about: group)
             for row in rows { counts += [try row.integer(0), try row.integer(1)] }
         }
         return RowsFingerprint(facts: try row.bytes(0), group: group, counts: counts)
@@ -86,9 +83,7 @@ extension DatabaseTransaction {
     ]
 
     /// Stores new facts.
-    fileprivate func replaceFacts(
-        of found: Rebuildable, with encoded: EncodedFacts
-    ) throws(StoreError) -> Customer {
+    fileprivate func replaceFacts(of found: Rebuildable, with encoded: EncodedFacts) throws(StoreError) -> Customer {
         let customer = found.rows.customer
         if !found.areFactsReadable {
             // The customer in `found` has empty facts in place of the unreadable facts. If the new facts are empty too,

@@ -8,9 +8,7 @@ import TenureCore
 package struct DatabaseCopy: Sendable {
     let tables: [DatabaseTable]
 
-    package init() throws(StoreError) {
-        tables = try DatabaseTable.all()
-    }
+    package init() throws(StoreError) { tables = try DatabaseTable.all() }
 
     /// Returns the checksum of each table, by the name of the table. It runs inside a transaction.
     package typealias Summary = @Sendable (any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum]
@@ -101,9 +99,7 @@ package struct DatabaseCopy: Sendable {
                     try session.execute("LOCK TABLE \(names) IN SHARE MODE")
                 }
                 var total: Int64 = 0
-                for table in tables {
-                    total += try session.row("SELECT count(*) FROM \(table.name)")?.integer(0) ?? 0
-                }
+                for table in tables { total += try session.row("SELECT count(*) FROM \(table.name)")?.integer(0) ?? 0 }
                 var done: Int64 = 0
                 for table in tables {
                     try table.eachPage(in: session) { rows throws(StoreError) in
@@ -137,9 +133,7 @@ package struct DatabaseCopy: Sendable {
     ) throws(StoreError) -> [String: DatabaseCopySum] {
         try session.allowPauses()
         for table in tables where table.name != DatabaseTable.databaseID {
-            if try session.row("SELECT 1 FROM \(table.name) LIMIT 1") != nil {
-                throw .notEmpty(table: table.name)
-            }
+            if try session.row("SELECT 1 FROM \(table.name) LIMIT 1") != nil { throw .notEmpty(table: table.name) }
         }
         // A new database has one row already: its ID. The source's row replaces it, so that access tokens stay valid.
         try session.execute("DELETE FROM \(DatabaseTable.databaseID)")

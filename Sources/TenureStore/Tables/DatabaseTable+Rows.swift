@@ -85,10 +85,8 @@ extension DatabaseTable {
 
     /// Returns at most `batchSize` row IDs as the arguments of `batchPlaceholders`. Repeats the last row ID to fill the
     /// batch, which selects no further rows.
-    static func batch(_ numbers: [Int64]) -> [SQLValue] {
-        guard let last = numbers.last else { return [] }
-        let padding = repeatElement(last, count: max(0, batchSize - numbers.count))
-        return (numbers + padding).map { .integer($0) }
+    static func batch(_ numbers: some Collection<Int64>) -> [SQLValue] {
+        Array(numbers).padded(to: batchSize).map { .integer($0) }
     }
 }
 

@@ -21,9 +21,7 @@ package struct DatabaseTable: Sendable, Hashable {
 
     /// The position of the column with the row ID of the customer to whom the row belongs. Nil if the table has no such
     /// column, and for the table of customers.
-    var ownerColumn: Int? {
-        name == Self.customers ? nil : columns.firstIndex { $0.references == Self.customers }
-    }
+    var ownerColumn: Int? { name == Self.customers ? nil : columns.firstIndex { $0.references == Self.customers } }
 
     /// The table of customers.
     static let customers = "customers"
@@ -40,8 +38,7 @@ package struct DatabaseTable: Sendable, Hashable {
             try migration.run(for: .sqlite) { statements throws(StoreError) in try connection.runAll(statements) }
         }
         let names = try connection.tables().subtracting([state]).sorted()
-        return try inOrder(
-            try names.map { name throws(StoreError) in try DatabaseTable(named: name, in: connection) })
+        return try inOrder(try names.map { name throws(StoreError) in try DatabaseTable(named: name, in: connection) })
     }
 
     /// Reads the columns and keys of a table from its schema.
@@ -91,9 +88,7 @@ extension DatabaseTable {
     /// The key's columns, quoted like those of `columnList`.
     var keyList: String { Self.list(key.map { columns[$0].name }) }
 
-    private static func list(_ names: [String]) -> String {
-        names.map { "\"\($0)\"" }.joined(separator: ", ")
-    }
+    private static func list(_ names: [String]) -> String { names.map { "\"\($0)\"" }.joined(separator: ", ") }
 
     /// The position of the column that refers to the same table, if there is one.
     var selfReference: Int? { columns.firstIndex { $0.references == name } }

@@ -6,16 +6,14 @@ extension DatabaseTransaction {
     func accounts(among group: [Int64]) throws(StoreError) -> [[Int64]] {
         guard group.count > 1 else { return [group] }
         var members: [String: Int64] = [:]
-        for row in try rows(
-            "SELECT public_id, id FROM customers WHERE id IN \(DatabaseTable.batchPlaceholders)", about: group)
-        {
+        for row in try rows("SELECT public_id, id FROM customers WHERE id IN \(Self.batch)", about: group) {
             members[try row.text(0)] = try row.integer(1)
         }
         var accounts = JoinedNumbers()
         let merges = try rows(
             """
             SELECT customer, detail FROM events
-            WHERE customer IN \(DatabaseTable.batchPlaceholders) AND kind = '\(StoredEvent.Kind.merged.rawValue)'
+            WHERE customer IN \(Self.batch) AND kind = '\(StoredEvent.Kind.merged.rawValue)'
             """, about: group)
         for row in merges {
             let detail = try row.detail(1)
@@ -54,13 +52,11 @@ extension DatabaseTransaction {
     /// Returns the members with an event which says that all their purchases are known.
     func membersWithAllPurchases(among members: [Int64]) throws(StoreError) -> Set<Int64> {
         Set(
-            try rows(
+            try integers(
                 """
                 SELECT DISTINCT customer FROM events
-                WHERE customer IN \(DatabaseTable.batchPlaceholders)
-                AND kind = '\(StoredEvent.Kind.purchasesComplete.rawValue)'
-                """, about: members
-            ).map { row throws(StoreError) in try row.integer(0) })
+                WHERE customer IN \(Self.batch) AND kind = '\(StoredEvent.Kind.purchasesComplete.rawValue)'
+                """, about: members))
     }
 
     /// Whether other customers were merged into the customer with this row ID.

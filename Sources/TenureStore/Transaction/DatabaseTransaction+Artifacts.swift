@@ -1,6 +1,50 @@
-import Foundation
+package import Foundation
 import TenureCore
 import TenureJSON
+
+/// One signed artifact, byte for byte as received. All facts can be computed again from the artifacts.
+package struct Artifact: Sendable, Hashable {
+    /// The kinds of artifacts, by the codes in the database.
+    package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        case appTransaction = 1
+        case transaction = 2
+        case renewalInfo = 3
+        case receipt = 4
+
+        /// Whether the artifact is a compact JWS: three segments joined by dots. Most artifacts have the same first
+        /// segment.
+        var isJWS: Bool { self != .receipt }
+    }
+
+    package let kind: Kind
+    /// The artifact as received: a compact JWS, or a receipt.
+    package let bytes: [UInt8]
+    /// The hash of the signed part. Two artifacts that differ only in unsigned bytes count as the same artifact.
+    package let sha256: [UInt8]
+    /// When the App Store signed the artifact; nil if the artifact doesn't say.
+    package let signedDate: Date?
+
+    package init(_ kind: Kind, bytes: [UInt8], sha256: [UInt8], signedDate: Date?) {
+        self.kind = kind
+        self.bytes = bytes
+        self.sha256 = sha256
+        self.signedDate = signedDate
+    }
+
+    /// The header of a JWS (nil for a receipt), and the remaining bytes. A header has 4.5 KB of certificates. Most
+    /// artifacts have the same header, so the database stores each header only once.
+    var parts: (header: ArraySlice<UInt8>?, rest: ArraySlice<UInt8>) {
+        kind.isJWS ? bytes.partsOfJWS : (nil, bytes[...])
+    }
+}
+
+extension [UInt8] {
+    /// The header of a compact JWS (nil if the bytes contain no dot), and the remaining bytes, from the dot on.
+    var partsOfJWS: (header: ArraySlice<UInt8>?, rest: ArraySlice<UInt8>) {
+        guard let dot = self[...].firstIndex(of: UInt8(ascii: "."), from: 0) else { return (nil, self[...]) }
+        return (self[..<dot], self[dot...])
+    }
+}
 
 /// Stores and reads signed artifacts.
 extension DatabaseTransaction {
@@ -34,23 +78,17 @@ extension DatabaseTransaction {
     }
 
     /// The state of an artifact that is stored already.
-    enum KnownArtifact {
+    enum KnownArtifact: Equatable {
         /// The artifact is one of the customer's artifacts.
         case counts
         /// The artifact belongs to a large update with this ID, which isn't finished, so the artifact doesn't count
         /// yet.
         case unfinished(updateID: Int64)
-
-        var doesCount: Bool {
-            if case .counts = self { true } else { false }
-        }
     }
 
     /// Returns which artifacts are stored already, by hash. Call it before the insert, so that no header is stored for
     /// known artifacts.
-    func knownArtifacts(
-        among artifacts: [Artifact], of member: Int64
-    ) throws(StoreError) -> [[UInt8]: KnownArtifact] {
+    func knownArtifacts(among artifacts: [Artifact], of member: Int64) throws(StoreError) -> [[UInt8]: KnownArtifact] {
         var known: [[UInt8]: KnownArtifact] = [:]
         for chunk in artifacts.map(\.sha256).chunks(of: Self.digestsPerStatement) {
             let size = chunk.count == 1 ? 1 : Self.digestsPerStatement
@@ -79,8 +117,7 @@ extension DatabaseTransaction {
 
     /// The number of a member's artifacts, including artifacts of an unfinished update, which don't count yet.
     func artifactCount(of member: Int64) throws(StoreError) -> Int {
-        let row = try session.row("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(member)])
-        return Int(clamping: try row?.integer(0) ?? 0)
+        try session.count("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(member)])
     }
 
     /// Stores one artifact. Returns false if it is stored already; otherwise true.
@@ -96,7 +133,7 @@ extension DatabaseTransaction {
             """,
             [
                 .integer(customer.member), SQLValue(artifact.kind.rawValue), .blob(artifact.sha256), headerID,
-                SQLValue(rest), SQLValue(artifact.signedDate?.millisecondsSince1970), milliseconds, SQLValue(updateID),
+                SQLValue(rest), SQLValue(artifact.signedDate), milliseconds, SQLValue(updateID),
             ]) > 0
     }
 
@@ -107,11 +144,11 @@ extension DatabaseTransaction {
     func headerID(_ bytes: ArraySlice<UInt8>, _ headers: HeaderRowIDs? = nil) throws(StoreError) -> Int64 {
         let headers = headers ?? session.headers
         if let known = headers?.rowID(of: bytes) { return known }
-        let find: String
-        switch session.dialect {
-        case .sqlite: find = "SELECT id FROM headers WHERE bytes = $1"
-        case .postgres: find = "SELECT id FROM headers WHERE sha256(bytes) = sha256($1)"
-        }
+        let find =
+            switch session.dialect {
+            case .sqlite: "SELECT id FROM headers WHERE bytes = $1"
+            case .postgres: "SELECT id FROM headers WHERE sha256(bytes) = sha256($1)"
+            }
         var rowID = try session.row(find, [SQLValue(bytes)])?.integer(0)
         if rowID == nil {
             rowID = try session.insert(
@@ -171,5 +208,72 @@ extension DatabaseTransaction {
         return SignedEntries(
             publicID: member.publicID, artifacts: artifacts.map { ($0.artifact, $0.receivedAt) },
             notifications: notifications.map { ($0.notification, $0.receivedAt) }, end: end)
+    }
+}
+
+/// A page of *signed entries*: the signed artifacts and notifications of one member of a customer (row of `customers`),
+/// in the order of arrival.
+package struct SignedEntries: Sendable {
+    /// The end of a page: the row IDs of its last artifact and its last notification; 0 before the first.
+    package struct Position: Sendable, Hashable {
+        var artifact: Int64 = 0
+        var notification: Int64 = 0
+
+        package init() {}
+    }
+
+    /// The customer's public ID, for messages.
+    package let publicID: String
+    package let artifacts: [(artifact: Artifact, receivedAt: Date)]
+    package let notifications: [(notification: StoredNotification, receivedAt: Date)]
+    /// The position after this page, where the next page begins.
+    package let end: Position
+
+    package var isEmpty: Bool { artifacts.isEmpty && notifications.isEmpty }
+}
+
+/// Computes facts from signed entries when merged customers are separated again.
+package struct Rederivation: Sendable {
+    /// What the entries of a member prove, up to a position.
+    package struct ProvenFacts: Sendable {
+        package private(set) var facts = CustomerFacts()
+        /// The position after the last entry that was verified.
+        private(set) var end = SignedEntries.Position()
+
+        package init() {}
+
+        /// Adds what further pages prove.
+        ///
+        /// - Parameters:
+        ///   - more: what each page proves. Add all pages in one call, because each call processes all known facts
+        ///     again.
+        ///   - end: the position after the last of these pages.
+        package mutating func add(_ more: [CustomerFacts], upTo end: SignedEntries.Position) {
+            facts.add(more)
+            self.end = end
+        }
+    }
+
+    /// What was verified before the transaction, by the member's row ID. Verifying many entries inside the transaction
+    /// would block other writers.
+    package var provenFacts: [Int64: ProvenFacts] = [:]
+    /// Verifies entries and returns what they prove.
+    package let prove: @Sendable (SignedEntries) throws(StoreError) -> CustomerFacts
+
+    package init(_ prove: @escaping @Sendable (SignedEntries) throws(StoreError) -> CustomerFacts) {
+        self.prove = prove
+    }
+
+    /// The maximum number of artifacts, and of notifications, in a page, so that few entries are in memory at once.
+    package static let pageSize = 200
+}
+
+extension CustomerChange {
+    /// Whether this change may separate merged customers.
+    package var maySeparateCustomers: Bool {
+        switch self {
+        case .unlink, .unmerge, .link(_, .newest): true
+        case .grant, .revoke, .link, .merge, .erase: false
+        }
     }
 }

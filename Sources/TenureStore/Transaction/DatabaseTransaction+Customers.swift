@@ -1,5 +1,76 @@
 import Foundation
-import TenureCore
+
+/// One row of `customers`. A merged customer has several: the *survivor*, with the facts of the whole customer, and the
+/// rows that were merged into it.
+struct CustomerMember {
+    /// The row ID.
+    let id: Int64
+    let realm: Realm
+    let publicID: String
+    let createdAt: Date
+    /// The ID of the row into which this row was merged; nil for the survivor.
+    let mergedInto: Int64?
+}
+
+extension DatabaseTransaction {
+    /// Returns the member; nil if it doesn't exist or was erased.
+    ///
+    /// - Parameter forUpdate: whether to lock the row until the transaction ends, for changes.
+    func member(_ name: CustomerName, forUpdate: Bool = true) throws(StoreError) -> CustomerMember? {
+        let (column, value): (String, SQLValue) =
+            switch name {
+            case .publicID(let id): ("public_id", .text(id))
+            case .rowID(let id): ("id", .integer(id))
+            }
+        let row = try session.row(
+            """
+            SELECT id, realm, public_id, created_at, merged_into FROM customers
+            WHERE \(column) = $1\(forUpdate ? session.dialect.forUpdate : "")
+            """, [value])
+        return try row.flatMap { row throws(StoreError) -> CustomerMember? in
+            let member = CustomerMember(
+                id: try row.integer(0), realm: try row.codedValue(1, "realm", Realm.init(code:)),
+                publicID: try row.text(2), createdAt: try row.instant(3), mergedInto: try row.integerIfPresent(4))
+            // An erased customer is merged into itself.
+            return member.mergedInto == member.id ? nil : member
+        }
+    }
+
+    /// Returns the row IDs of the customer's members; empty if the customer doesn't exist.
+    package func members(of customer: CustomerName) throws(StoreError) -> [Int64] {
+        guard let member = try member(customer, forUpdate: false) else { return [] }
+        return try group(of: try self.customer(of: member, forUpdate: false).id)
+    }
+
+    /// Returns the survivor of a member's customer, locked, without the facts. A member that wasn't merged is its own
+    /// survivor.
+    func survivor(of member: CustomerMember) throws(StoreError) -> CustomerMember {
+        var survivor = member
+        for _ in 0...Self.maximumMembers {
+            guard let next = survivor.mergedInto else { return survivor }
+            guard let found = try self.member(.rowID(next)) else {
+                throw .damaged("customer \(survivor.id) was merged into a missing customer")
+            }
+            survivor = found
+        }
+        throw .damaged("customer \(member.id) was merged in a circle")
+    }
+
+    /// Returns the survivor of a member's customer, with `Customer.member` set to the row ID of this member.
+    ///
+    /// - Parameter forUpdate: whether to lock the row until the transaction ends.
+    func customer(of member: CustomerMember, forUpdate: Bool = true) throws(StoreError) -> Customer {
+        guard let customer = try customer(member.id, forUpdate: forUpdate) else {
+            throw .damaged("customer \(member.id) was merged into a missing customer")
+        }
+        return customer.with(member: member.id)
+    }
+
+    /// Stores into which customer a member is merged; nil makes the member a separate customer.
+    func mergeMember(_ id: Int64, into parent: Int64?) throws(StoreError) {
+        try session.execute("UPDATE customers SET merged_into = $1 WHERE id = $2", [SQLValue(parent), .integer(id)])
+    }
+}
 
 /// Reads and writes the rows of `customers`. Each row is a *member*: a merged customer has several.
 extension DatabaseTransaction {
@@ -92,27 +163,18 @@ extension DatabaseTransaction {
         return try rows.map { row throws(StoreError) in try Identity(row, kindAt: 0) }
     }
 
-    // The statements are constants, so that no string is built for every customer. The statements named `Uncompared`
-    // are for `EntitlementChange.later`: the customer's entitlements weren't compared with what webhooks last reported.
-    // They set `sent_entitlements` and `next_comparison` only if there is a webhook endpoint.
-    private static let insertCompared = """
+    // The statements are constants, so that no string is built for every customer. Their parameter `$5` or `$3` is 0 for
+    // `EntitlementChange.later`: the customer's entitlements weren't compared with what webhooks last reported. Then they
+    // set `sent_entitlements` and `next_comparison` only if there is a webhook endpoint.
+    private static let insertCustomer = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
-        VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
+        VALUES ($1, $2, $3, $4, CASE WHEN $5 = 1 OR EXISTS (SELECT 1 FROM endpoints) THEN CAST($6 AS TEXT) END,
+            CASE WHEN $5 = 1 OR EXISTS (SELECT 1 FROM endpoints) THEN CAST($7 AS BIGINT) END)
         """
-    private static let insertUncompared = """
-        INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
-        VALUES ($1, $2, $3, $4, CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($5 AS TEXT) END,
-            CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($6 AS BIGINT) END)
-        """
-    private static let updateCompared = """
-        UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements),
-            next_comparison = CAST($3 AS BIGINT)
-        WHERE id = $4
-        """
-    private static let updateUncompared = """
+    private static let updateCustomer = """
         UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements), next_comparison =
-            CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($3 AS BIGINT) ELSE next_comparison END
-        WHERE id = $4
+            CASE WHEN $3 = 1 OR EXISTS (SELECT 1 FROM endpoints) THEN CAST($4 AS BIGINT) ELSE next_comparison END
+        WHERE id = $5
         """
 
     /// Creates a customer with these facts.
@@ -127,10 +189,10 @@ extension DatabaseTransaction {
         // For a new customer, no entitlements were sent, which differs from "unknown" (NULL).
         let sent = change == .later ? SentEntitlements() : change.sentEntitlements
         let rowID = try session.insert(
-            change == .later ? Self.insertUncompared : Self.insertCompared,
+            Self.insertCustomer,
             [
                 SQLValue(realm.code), .text(publicID), milliseconds, .blob(encoded?.bytes ?? facts.encoded),
-                SQLValue(sent?.json), change.nextComparison(at: now),
+                change == .later ? 0 : 1, SQLValue(sent?.json), change.nextComparison(at: now),
             ])
         guard let rowID else { throw .defect("a new customer was stored without a row ID") }
         return Customer(
@@ -166,10 +228,10 @@ extension DatabaseTransaction {
             return customer.with(customer.facts, change.sentEntitlements)
         }
         try session.execute(
-            change == .later ? Self.updateUncompared : Self.updateCompared,
+            Self.updateCustomer,
             [
                 .blob(encoded?.bytes ?? facts.encoded), SQLValue(change.sentEntitlements?.json),
-                change.nextComparison(at: now), .integer(customer.id),
+                change == .later ? 0 : 1, change.nextComparison(at: now), .integer(customer.id),
             ])
         return customer.with(facts, change.sentEntitlements ?? customer.sentEntitlements)
     }
@@ -185,13 +247,11 @@ extension Customer {
     /// read first.
     package static let columns = "id, realm, public_id, created_at, facts, merged_into, sent_entitlements"
 
-    init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }
-
     /// Reads a customer from a row.
     ///
     /// - Parameter remembered: facts that were decoded before. If the row still has the bytes of these facts, the row
     ///   isn't decoded, because decoding is slower than comparing.
-    init(_ row: SQLRow, remembering remembered: EncodedFacts?) throws(StoreError) {
+    init(_ row: SQLRow, remembering remembered: EncodedFacts? = nil) throws(StoreError) {
         let bytes = try row.bytes(4)
         if let remembered, remembered.hasSameBytes(as: bytes) {
             try self.init(row, with: remembered.facts)
@@ -210,9 +270,7 @@ extension Customer {
     }
 
     /// Returns the same customer with other facts and sent entitlements.
-    func with(
-        _ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?, member: Int64? = nil
-    ) -> Customer {
+    func with(_ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?, member: Int64? = nil) -> Customer {
         Customer(
             id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts,
             sentEntitlements: sentEntitlements, member: member ?? self.member)

@@ -1,6 +1,73 @@
 package import Foundation
 import TenureCore
 
+/// A webhook message of the outbox, as it was when the event happened that it reports.
+package struct StoredMessage: Sendable, Hashable {
+    /// The event's random ID, the same in every attempt and every replay.
+    package let event: String
+    /// The `rawValue` of a `Message.Kind`. This release may not know the kind, if a newer release stored it.
+    package let type: String
+    /// The App Store environment, or the test authority, of the customer; nil if the message concerns no customer.
+    package let realm: Realm?
+    /// The customer's public ID at the time of the event; nil if the message concerns no customer.
+    package let publicID: String?
+    /// The IDs of the app's users to whom the customer was linked at the time of the event.
+    package let userIDs: [String]
+    /// A JSON object with the fields that are specific to the type.
+    package let data: [UInt8]
+    package let createdAt: Date
+}
+
+/// The delivery of one message to one endpoint. A worker that claims a delivery leases it for some time
+/// (`claimDeliveries`). Until the lease ends, no other worker attempts the delivery.
+package struct Delivery: Sendable, Hashable {
+    /// The row ID of the delivery.
+    package let id: Int64
+    package let message: StoredMessage
+    /// The number of the attempt, from 1. A replay starts at 1 again.
+    package let attempt: Int
+    /// The time when the message was queued. The period in which failed attempts are repeated starts then.
+    package let queuedAt: Date
+
+    /// The result of an attempt. The endpoint's response isn't stored, except for its status.
+    package enum Outcome: Sendable, Hashable {
+        /// The endpoint accepted the message, with this HTTP status.
+        case delivered(status: Int)
+        /// The attempt failed. `status` is the HTTP status; nil without a response. No attempt follows if `retryAt` is
+        /// nil.
+        case failed(status: Int?, detail: String, retryAt: Date?)
+    }
+}
+
+/// The state of a message's delivery to one endpoint.
+package struct StoredDelivery: Sendable, Hashable {
+    /// One attempt to deliver the message.
+    package struct Attempt: Sendable, Hashable {
+        package let at: Date
+        /// The HTTP status of the response; nil without a response.
+        package let status: Int?
+        /// Why the attempt failed; nil if it succeeded.
+        package let detail: String?
+    }
+
+    /// The name of the endpoint.
+    package let endpoint: String
+    /// When the endpoint accepted the message; nil if it hasn't.
+    package let deliveredAt: Date?
+    /// When the next attempt is due; nil if the message was delivered or abandoned.
+    package let nextAttempt: Date?
+    /// The attempts in order, including those before a replay.
+    package let attempts: [Attempt]
+}
+
+/// Selects messages to read or to send again.
+package enum MessageSelection: Sendable, Hashable {
+    /// The message about the event with this ID.
+    case event(String)
+    /// All messages since this instant, inclusive.
+    case since(Date)
+}
+
 /// Delivers the messages of the outbox to webhook endpoints. `DatabaseTransaction+Outbox.swift` queues them.
 extension DatabaseTransaction {
     /// After this many failed attempts, a message no longer delays later messages about the same customer.
@@ -27,18 +94,14 @@ extension DatabaseTransaction {
         let rows = try session.rows(
             "SELECT endpoint, count(*), min(queued_at) FROM deliveries WHERE next_at IS NOT NULL GROUP BY endpoint", [])
         var backlog: [String: (count: Int, oldest: Date)] = [:]
-        for row in rows {
-            backlog[try row.text(0)] = (Int(clamping: try row.integer(1)), try row.instant(2))
-        }
+        for row in rows { backlog[try row.text(0)] = (try row.count(1), try row.instant(2)) }
         return backlog
     }
 
     /// Takes at most `limit` due deliveries to an endpoint. No other process takes them before `lease` has passed.
     ///
     /// - Parameter lease: the seconds after which another process may take a delivery again.
-    func claimDeliveries(
-        to endpoint: String, limit: Int, lease: TimeInterval
-    ) throws(StoreError) -> [Delivery] {
+    func claimDeliveries(to endpoint: String, limit: Int, lease: TimeInterval) throws(StoreError) -> [Delivery] {
         // Messages about the many customers that a published policy affects come after all other messages.
         var rows = try dueDeliveries(to: endpoint, isBulk: false, limit: limit)
         if rows.count < limit { rows += try dueDeliveries(to: endpoint, isBulk: true, limit: limit - rows.count) }
@@ -56,9 +119,7 @@ extension DatabaseTransaction {
 
     /// Returns the rows of deliveries that are due. A delivery waits for an earlier delivery about the same customer
     /// until the earlier delivery has succeeded, was abandoned, or was attempted `orderedAttempts` times.
-    private func dueDeliveries(
-        to endpoint: String, isBulk: Bool, limit: Int
-    ) throws(StoreError) -> [SQLRow] {
+    private func dueDeliveries(to endpoint: String, isBulk: Bool, limit: Int) throws(StoreError) -> [SQLRow] {
         try session.rows(
             """
             SELECT \(StoredMessage.columns), deliveries.id, deliveries.attempts, deliveries.queued_at
@@ -70,37 +131,29 @@ extension DatabaseTransaction {
                     AND earlier.id < deliveries.id AND earlier.next_at IS NOT NULL AND earlier.attempts < $4
             ) ORDER BY deliveries.next_at, deliveries.id LIMIT $5
             """,
-            [
-                .text(endpoint), .integer(isBulk ? 1 : 0), milliseconds, SQLValue(Self.orderedAttempts),
-                SQLValue(limit),
-            ])
+            [.text(endpoint), .integer(isBulk ? 1 : 0), milliseconds, SQLValue(Self.orderedAttempts), SQLValue(limit)])
     }
 
     /// Stores the result of an attempt. If the lease ended and another process took the delivery, the result is only
     /// added to the delivery log.
     package func recordAttempt(of delivery: Delivery, _ outcome: Delivery.Outcome) throws(StoreError) {
-        let log: (status: SQLValue, detail: SQLValue)
-        let dates: (next: SQLValue, delivered: SQLValue)
-        switch outcome {
-        case .delivered(let status):
-            log = (SQLValue(status), .null)
-            dates = (.null, milliseconds)
-        case .failed(let status, let detail, let retryAt):
-            log = (SQLValue(status), .text(detail))
-            dates = (SQLValue(retryAt?.millisecondsSince1970), .null)
-        }
+        let (status, detail, next, delivered): (SQLValue, SQLValue, SQLValue, SQLValue) =
+            switch outcome {
+            case .delivered(let status): (SQLValue(status), .null, .null, milliseconds)
+            case .failed(let status, let detail, let next): (SQLValue(status), .text(detail), SQLValue(next), .null)
+            }
         let insertedRows = try session.execute(
             """
             INSERT INTO delivery_log (delivery, at, status, detail)
             SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS TEXT) FROM deliveries WHERE id = $4
-            """, [milliseconds, log.status, log.detail, .integer(delivery.id)])
+            """, [milliseconds, status, detail, .integer(delivery.id)])
         // If no row was inserted, the delivery was removed in the meantime, with the customer.
         guard insertedRows > 0 else { return }
         try session.execute(
             """
             UPDATE deliveries SET next_at = $1, delivered_at = $2
             WHERE id = $3 AND attempts = $4 AND next_at IS NOT NULL
-            """, [dates.next, dates.delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
+            """, [next, delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
     }
 
     /// Queues messages again, delivered or not, for every endpoint that subscribes to their types now. Returns how many
@@ -170,7 +223,7 @@ extension MessageSelection {
     fileprivate var condition: (text: String, value: SQLValue) {
         switch self {
         case .event(let event): ("event =", .text(event))
-        case .since(let instant): ("created_at >=", .integer(instant.millisecondsSince1970))
+        case .since(let instant): ("created_at >=", SQLValue(instant))
         }
     }
 }
@@ -183,11 +236,11 @@ extension StoredMessage {
         """
 
     fileprivate init(_ row: SQLRow) throws(StoreError) {
-        let realm = try row.integerIfPresent(2).map { _ throws(StoreError) in
-            try row.codedValue(2, "realm", Realm.init(code:))
-        }
+        let hasRealm = try row.integerIfPresent(2) != nil
         self.init(
-            event: try row.text(0), type: try row.text(1), realm: realm, publicID: try row.textIfPresent(3),
+            event: try row.text(0), type: try row.text(1),
+            realm: hasRealm ? try row.codedValue(2, "realm", Realm.init(code:)) : nil,
+            publicID: try row.textIfPresent(3),
             userIDs: try row.json(4, "the column `user_ids` of a webhook message isn't a list of strings") ?? [],
             data: Array(try row.text(5).utf8), createdAt: try row.instant(6))
     }

@@ -1,5 +1,82 @@
-import Foundation
+package import Foundation
 import TenureCore
+
+/// Everything that the database stores about a customer, and about the customers who were merged into them.
+package struct CustomerDetails: Sendable {
+    /// What to read besides the summary.
+    package struct Parts: OptionSet, Sendable {
+        package let rawValue: Int
+
+        /// The bytes of artifacts and notifications.
+        package static let bytes = Parts(rawValue: 1)
+        /// The unbound customers with artifacts that name this customer.
+        package static let unbound = Parts(rawValue: 1 << 1)
+        /// The entries of the audit trail about the customer.
+        package static let audit = Parts(rawValue: 1 << 2)
+
+        package init(rawValue: Int) { self.rawValue = rawValue }
+    }
+
+    /// The original ID and creation date of the customer itself, or of a customer that was merged into it.
+    package struct Member: Sendable, Hashable {
+        package let publicID: String
+        package let createdAt: Date
+    }
+
+    /// A signed artifact or notification.
+    package struct SignedEntry: Sendable, Hashable {
+        /// The kind of artifact, or the type of notification.
+        package let kind: String
+        /// The subtype of the notification; nil for artifacts, and for notifications without a subtype.
+        package let subtype: String?
+        /// When the App Store signed it; nil if it doesn't say.
+        package let signedAt: Date?
+        /// When the service received it.
+        package let receivedAt: Date
+        /// The bytes as received; nil if they weren't requested.
+        package let bytes: [UInt8]?
+    }
+
+    /// A device that sent an artifact that was signed for it.
+    package struct Device: Sendable, Hashable {
+        /// The hash of the device's ID.
+        package let device: String
+        package let firstSeen: Date
+        package let lastSeen: Date
+        /// How many entitlement tokens (signed statements of the entitlements) the device got.
+        package let entitlementTokens: Int64
+    }
+
+    /// A trial session that the customer began.
+    package struct TrialSession: Sendable, Hashable {
+        package let entitlement: String
+        /// The ID of the session, which the app chose.
+        package let session: String
+        package let beganAt: Date
+    }
+
+    /// The number of unbound customers in one page.
+    static let unboundPerPage = 20
+
+    package let customer: Customer
+    package var members: [Member] = []
+    package var identities: [Identity] = []
+    package var artifacts: [SignedEntry] = []
+    package var notifications: [SignedEntry] = []
+    package var promises: [StoredPromise] = []
+    package var support: [StoredSupportGrant] = []
+    package var events: [StoredEvent] = []
+    package var devices: [Device] = []
+    package var trialSessions: [TrialSession] = []
+    /// One page of the unbound customers: artifacts of this customer that came without proof that they belong to the
+    /// sender. Empty unless `Parts.unbound` was requested.
+    package var unbound: [CustomerDetails] = []
+    /// The row ID after which the next page of unbound customers begins; nil on the last page.
+    package var nextUnbound: Int64?
+    /// The audit entries about each member, the oldest first, one member after the other. Empty unless `Parts.audit`
+    /// was requested.
+    package var audit: [AuditEntry] = []
+}
 
 /// Reads everything about a customer, for support staff and for exports. `DatabaseTransaction` explains members and
 /// unbound customers.
@@ -26,8 +103,14 @@ extension DatabaseTransaction {
         for id in try group(of: customer.id) {
             guard let member = try member(.rowID(id), forUpdate: false) else { continue }
             details.members.append(.init(publicID: member.publicID, createdAt: member.createdAt))
-            details.artifacts += try signedArtifacts(of: id, withBytes: parts.contains(.bytes))
-            details.notifications += try notifications(of: id, withBytes: parts.contains(.bytes))
+            details.artifacts += try signedEntries(
+                of: id, in: "artifacts", "kind, NULL", where: Self.doesArtifactCount, withBytes: parts.contains(.bytes)
+            ) { row throws(StoreError) in
+                "\(try row.codedValue(0, "kind of artifact", Artifact.Kind.init(rawValue:)))"
+            }
+            details.notifications += try signedEntries(
+                of: id, in: "notifications", "type, subtype", withBytes: parts.contains(.bytes)
+            ) { row throws(StoreError) in try row.text(0) }
             details.promises += try promises(of: id)
             details.support += try supportGrants(of: id)
             details.events += try events(of: id)
@@ -53,34 +136,26 @@ extension DatabaseTransaction {
     /// The maximum number of audit entries for each member, far more than a member has.
     private static let maximumAuditEntries = 10_000
 
-    private func signedArtifacts(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
-        let columns = withBytes ? ", headers.bytes, artifacts.bytes" : ""
+    /// Reads a member's artifacts or notifications, which are in `table`.
+    ///
+    /// - Parameters:
+    ///   - columns: two columns, with the kind, as `kind` reads it, and the subtype.
+    ///   - condition: the SQL condition for a row that counts.
+    private func signedEntries(
+        of id: Int64, in table: String, _ columns: String, where condition: String = "1 = 1", withBytes: Bool,
+        kind: (SQLRow) throws(StoreError) -> String
+    ) throws(StoreError) -> [CustomerDetails.SignedEntry] {
+        let bytes = withBytes ? ", headers.bytes, \(table).bytes" : ""
         let join = withBytes ? "LEFT JOIN headers ON headers.id = header" : ""
         // As in `numberedArtifacts`, the plus keeps the database from using the index of row IDs.
         return try session.rows(
             """
-            SELECT kind, signed_at, received_at\(columns) FROM artifacts \(join)
-            WHERE customer = $1 AND \(Self.doesArtifactCount) ORDER BY +artifacts.id
-            """, [.integer(id)]
-        ).map { row throws(StoreError) in
-            let kind = try row.codedValue(0, "kind of artifact", Artifact.Kind.init(rawValue:))
-            return CustomerDetails.SignedEntry(
-                kind: "\(kind)", subtype: nil, signedAt: try row.instantIfPresent(1), receivedAt: try row.instant(2),
-                bytes: withBytes ? (try row.bytesIfPresent(3) ?? []) + (try row.bytes(4)) : nil)
-        }
-    }
-
-    private func notifications(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
-        let columns = withBytes ? ", headers.bytes, notifications.bytes" : ""
-        let join = withBytes ? "LEFT JOIN headers ON headers.id = header" : ""
-        return try session.rows(
-            """
-            SELECT type, subtype, signed_at, received_at\(columns) FROM notifications \(join)
-            WHERE customer = $1 ORDER BY notifications.id
+            SELECT \(columns), signed_at, received_at\(bytes) FROM \(table) \(join)
+            WHERE customer = $1 AND \(condition) ORDER BY +\(table).id
             """, [.integer(id)]
         ).map { row throws(StoreError) in
             CustomerDetails.SignedEntry(
-                kind: try row.text(0), subtype: try row.textIfPresent(1), signedAt: try row.instantIfPresent(2),
+                kind: try kind(row), subtype: try row.textIfPresent(1), signedAt: try row.instantIfPresent(2),
                 receivedAt: try row.instant(3),
                 bytes: withBytes ? (try row.bytesIfPresent(4) ?? []) + (try row.bytes(5)) : nil)
         }
@@ -134,4 +209,63 @@ extension DatabaseTransaction {
         }
         return found
     }
+}
+
+/// All rows of one customer, and of the customers who were merged into them. The customer's facts are computed from
+/// these rows.
+package struct CustomerRows: Sendable {
+    package let customer: Customer
+    /// The artifacts in the order of their arrival, each with the time of its arrival.
+    package let artifacts: [(artifact: Artifact, receivedAt: Date)]
+    /// The notifications in the order of their arrival, each with the time of its arrival.
+    package let notifications: [(notification: StoredNotification, receivedAt: Date)]
+    package let promises: [StoredPromise]
+    package let support: [StoredSupportGrant]
+    package let events: [StoredEvent]
+    /// Whether events say that all purchases of each of the customer's accounts are known.
+    package let purchasesAreComplete: Bool
+    /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender.
+    package let isUnbound: Bool
+    /// Whether the customer, or one that was merged into it, has the maximum number of artifacts. If so, the database
+    /// stores only the facts that further artifacts prove, and not these artifacts.
+    package let isFull: Bool
+}
+
+/// Reads the rows from which a customer's facts are computed, and the stored facts of many customers.
+extension DatabaseTransaction {
+    /// Returns all rows from which the customer's facts can be computed; nil if the customer doesn't exist.
+    package func rows(of id: Int64) throws(StoreError) -> CustomerRows? {
+        try customer(id, asStored: true).map { customer throws(StoreError) in try rows(of: customer) }
+    }
+
+    /// Returns the rows of a customer and of all customers that were merged into it.
+    func rows(of customer: Customer) throws(StoreError) -> CustomerRows {
+        var artifacts: [(artifact: Artifact, receivedAt: Date)] = []
+        var notifications: [(notification: StoredNotification, receivedAt: Date)] = []
+        var promises: [StoredPromise] = []
+        var support: [StoredSupportGrant] = []
+        var events: [StoredEvent] = []
+        var isFull = false
+        let group = try group(of: customer.id)
+        for member in group {
+            let count = artifacts.count
+            artifacts += try storedArtifacts(of: member)
+            if artifacts.count - count >= Self.maximumArtifactsPerMember { isFull = true }
+            notifications += try self.notifications(of: member)
+            promises += try self.promises(of: member)
+            support += try supportGrants(of: member)
+            // Facts don't depend on events. They are read so that a check of the database finds damaged ones.
+            events += try self.events(of: member)
+        }
+        return CustomerRows(
+            customer: customer, artifacts: artifacts, notifications: notifications, promises: promises,
+            support: support, events: events, purchasesAreComplete: try purchasesAreComplete(of: group),
+            isUnbound: try isUnbound(customer.id), isFull: isFull)
+    }
+
+    /// The query of `Database.forEachCustomer`, for the realm's code, the public ID and the encoded facts.
+    static let customersInRange = """
+        SELECT realm, public_id, facts FROM customers WHERE id > $1 AND id <= $2 AND merged_into IS NULL
+        AND \(isNotUnbound) ORDER BY id
+        """
 }

@@ -1,6 +1,22 @@
 import Foundation
 import TenureCore
 
+/// The use of a device: the device sent an artifact that was signed for it.
+package struct DeviceUse: Sendable, Hashable {
+    /// The hash of the device's ID.
+    package let device: String
+    /// Whether the response contains an entitlement token: a signed statement of the entitlements for this device.
+    let getsEntitlementToken: Bool
+    /// The number of devices above which an event is stored. The limit has no other effect.
+    let limit: Int
+
+    package init(device: String, getsEntitlementToken: Bool, limit: Int) {
+        self.device = device
+        self.getsEntitlementToken = getsEntitlementToken
+        self.limit = limit
+    }
+}
+
 /// Stores and counts the devices of a customer.
 extension DatabaseTransaction {
     /// Stores the use of a device, and counts the entitlement tokens (signed statements of the entitlements) that it
@@ -23,33 +39,23 @@ extension DatabaseTransaction {
             """
             INSERT INTO devices (customer, device, first_seen, last_seen, entitlement_tokens) VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT DO NOTHING
-            """,
-            [.integer(customer.member), .text(use.device), milliseconds, milliseconds, tokens])
+            """, [.integer(customer.member), .text(use.device), milliseconds, milliseconds, tokens])
         guard !isFirst else { return true }
-        let count = try countDevices(of: customer.id)
+        // The different devices of all members of the customer.
+        let sql = "SELECT device FROM devices WHERE customer IN \(Self.batch)"
+        let count = Set(try texts(sql, about: try group(of: customer.id))).count
         guard count > use.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), of: customer.id)
         else { return true }
-        try append(
-            .manyDevices, to: customer, detail: ["devices": String(count), "limit": String(use.limit)])
+        try append(.manyDevices, to: customer, detail: ["devices": String(count), "limit": String(use.limit)])
         return true
     }
 
-    /// The number of different devices of all members of a customer.
-    private func countDevices(of customer: Int64) throws(StoreError) -> Int {
-        let rows = try rows(
-            "SELECT device FROM devices WHERE customer IN \(DatabaseTable.batchPlaceholders)",
-            about: try group(of: customer))
-        return Set(try rows.map { row throws(StoreError) in try row.text(0) }).count
-    }
-
     /// Whether one of the customer's members has an event of this kind since an instant.
-    private func hasEvent(
-        _ kind: StoredEvent.Kind, since: Date, of customer: Int64
-    ) throws(StoreError) -> Bool {
+    private func hasEvent(_ kind: StoredEvent.Kind, since: Date, of customer: Int64) throws(StoreError) -> Bool {
         for member in try group(of: customer) {
             let row = try session.row(
                 "SELECT 1 FROM events WHERE customer = $1 AND kind = $2 AND at > $3 LIMIT 1",
-                [.integer(member), .text(kind.rawValue), .integer(since.millisecondsSince1970)])
+                [.integer(member), .text(kind.rawValue), SQLValue(since)])
             if row != nil { return true }
         }
         return false

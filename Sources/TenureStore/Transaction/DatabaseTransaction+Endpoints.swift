@@ -5,7 +5,8 @@ extension DatabaseTransaction {
     /// otherwise true.
     package func sendHeartbeats(of endpoints: [Endpoint]) throws(StoreError) -> Bool {
         for endpoint in endpoints {
-            guard try isEndpoint(endpoint.name) else { return false }
+            let row = try session.row("SELECT 1 FROM endpoints WHERE name = $1", [.text(endpoint.name)])
+            guard row != nil else { return false }
             try sendHeartbeat(of: endpoint)
         }
         return true
@@ -22,19 +23,11 @@ extension DatabaseTransaction {
         try sendHeartbeat(of: endpoint)
     }
 
-    /// Whether an endpoint with this name is registered.
-    func isEndpoint(_ name: String) throws(StoreError) -> Bool {
-        try session.row("SELECT 1 FROM endpoints WHERE name = $1", [.text(name)]) != nil
-    }
-
     /// The registered endpoints, with their last heartbeats.
     package func endpoints() throws(StoreError) -> [NamedEndpoint] {
-        var named: [NamedEndpoint] = []
-        for row in try session.rows("SELECT name FROM endpoints ORDER BY name") {
-            let name = try row.text(0)
-            named.append(NamedEndpoint(name: name, heartbeat: try storedValue(named: Self.heartbeat(of: name))))
+        try session.texts("SELECT name FROM endpoints ORDER BY name").map { name throws(StoreError) in
+            NamedEndpoint(name: name, heartbeat: try storedValue(named: Self.heartbeat(of: name)))
         }
-        return named
     }
 
     /// Whether messages wait for an endpoint that was removed. A concurrent transaction may have queued such a message.

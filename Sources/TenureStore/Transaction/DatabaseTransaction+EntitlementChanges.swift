@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// Compares the entitlements of customers with what webhooks last reported.
 extension DatabaseTransaction {
@@ -11,9 +10,9 @@ extension DatabaseTransaction {
     package func register(_ endpoints: [Endpoint], comparisonKey: String) throws(StoreError) {
         guard !endpoints.isEmpty else { return }
         for endpoint in endpoints { try insert(endpoint) }
-        guard try storedValue(named: Progress.comparisonKey) != comparisonKey else { return }
-        try setStoredValue(named: Progress.comparisonKey, to: comparisonKey)
-        try setStoredValue(named: Progress.position, to: "0")
+        guard try storedValue(named: Self.comparisonKeyName) != comparisonKey else { return }
+        try setStoredValue(named: Self.comparisonKeyName, to: comparisonKey)
+        try setStoredValue(named: Self.positionName, to: "0")
     }
 
     /// Removes these endpoints, except those with a newer heartbeat than when they were read. Abandons their waiting
@@ -25,8 +24,8 @@ extension DatabaseTransaction {
             removed.append(RemovedEndpoint(name: endpoint.name, waiting: try removeEndpoint(endpoint.name)))
         }
         if !named.isEmpty, removed.count == named.count {
-            try setStoredValue(named: Progress.comparisonKey, to: nil)
-            try setStoredValue(named: Progress.position, to: nil)
+            try setStoredValue(named: Self.comparisonKeyName, to: nil)
+            try setStoredValue(named: Self.positionName, to: nil)
         }
         return removed
     }
@@ -42,8 +41,8 @@ extension DatabaseTransaction {
     /// Starts the comparison of all customers again, if there are endpoints: another policy may change everyone's
     /// entitlements.
     func compareAllAgain() throws(StoreError) {
-        if try storedValue(named: Progress.comparisonKey) != nil {
-            try setStoredValue(named: Progress.position, to: "0")
+        if try storedValue(named: Self.comparisonKeyName) != nil {
+            try setStoredValue(named: Self.positionName, to: "0")
         }
     }
 
@@ -55,12 +54,12 @@ extension DatabaseTransaction {
 
     /// The row ID of the last compared customer; nil if all customers were compared.
     func comparisonPosition() throws(StoreError) -> Int64? {
-        try storedValue(named: Progress.position).map { Int64($0) ?? 0 }
+        try storedValue(named: Self.positionName).map { Int64($0) ?? 0 }
     }
 
     /// Stores the row ID of the last compared customer; nil if all customers were compared.
     func setComparisonPosition(_ position: Int64?) throws(StoreError) {
-        try setStoredValue(named: Progress.position, to: position.map { String($0) })
+        try setStoredValue(named: Self.positionName, to: position.map { String($0) })
     }
 
     /// Returns the next customers of a comparison of all customers.
@@ -76,7 +75,7 @@ extension DatabaseTransaction {
 
     /// Returns each of these customers that still exists, with the size of its facts.
     func sizes(of ids: [Int64]) throws(StoreError) -> [SizedCustomer] {
-        try rows("SELECT id, length(facts) FROM customers WHERE id IN \(DatabaseTable.batchPlaceholders)", about: ids)
+        try rows("SELECT id, length(facts) FROM customers WHERE id IN \(Self.batch)", about: ids)
             .map { row throws(StoreError) in try SizedCustomer(row) }
     }
 
@@ -113,11 +112,9 @@ extension DatabaseTransaction {
     /// The seconds until a customer that couldn't be evaluated is compared again.
     private static let postponement: TimeInterval = 60
 
-    /// The names of the rows in the table `progress` about the comparison of all customers.
-    private enum Progress {
-        static let comparisonKey = "webhook comparison key"
-        static let position = "webhook comparison"
-    }
+    // The names of the rows in the table `progress` about the comparison of all customers.
+    private static let comparisonKeyName = "webhook comparison key"
+    private static let positionName = "webhook comparison"
 }
 
 /// A customer's row ID, and the size of their facts.

@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import TenureCore
 import TenureJSON
 
 /// Recognizes erased customers by hashes of their identities, so that notifications don't create these customers again.
@@ -34,15 +33,13 @@ extension DatabaseTransaction {
 
     /// Whether these identities name an erased customer and no existing customer. A person who uses the app again after
     /// the erasure exists as a new customer.
-    func areErased(
-        _ identities: [Identity], in realm: Realm, forUpdate isForUpdate: Bool = true
-    ) throws(StoreError) -> Bool {
+    func areErased(_ identities: [Identity], in realm: Realm, forUpdate: Bool = true) throws(StoreError) -> Bool {
         var isBeingErased = false
         // Lock the customers, so that they aren't erased before the transaction ends. Don't read their facts, which may
         // be large.
         for identity in identities {
             guard let number = try member(by: identity, in: realm) else { continue }
-            if try member(.rowID(number), forUpdate: isForUpdate) != nil { return false }
+            if try member(.rowID(number), forUpdate: forUpdate) != nil { return false }
             isBeingErased = true
         }
         if isBeingErased { return true }

@@ -27,9 +27,8 @@ extension DatabaseTransaction {
     func hide(_ ids: [Int64]) throws(StoreError) -> [String: Int] {
         var counts = ["customers": ids.count]
         for (name, table) in Self.countedTables {
-            let rows = try rows(
-                "SELECT count(*) FROM \(table) WHERE customer IN \(DatabaseTable.batchPlaceholders)", about: ids)
-            for row in rows { counts[name, default: 0] += Int(clamping: try row.integer(0)) }
+            let sql = "SELECT count(*) FROM \(table) WHERE customer IN \(Self.batch)"
+            for count in try integers(sql, about: ids) { counts[name, default: 0] += Int(clamping: count) }
         }
         try recordTombstones(ids)
         for statement in Self.hidingStatements { try execute(statement, about: ids) }
@@ -39,7 +38,7 @@ extension DatabaseTransaction {
                 """
                 UPDATE customers SET facts = $1, merged_into = id, sent_entitlements = NULL, next_comparison = NULL
                 WHERE id IN (\(Self.placeholders(DatabaseTable.batchSize, from: 2)))
-                """, [nothing] + DatabaseTable.batch(Array(chunk)))
+                """, [nothing] + DatabaseTable.batch(chunk))
         }
         return counts
     }
@@ -83,11 +82,11 @@ extension DatabaseTransaction {
     /// of each kind. The other statements replace the customers' rows in `unfinished_updates` with rows that mark the
     /// customers for erasure.
     private static let hidingStatements = [
-        "DELETE FROM jobs WHERE customer IN \(DatabaseTable.batchPlaceholders)",
-        "DELETE FROM unfinished_updates WHERE customer IN \(DatabaseTable.batchPlaceholders)",
+        "DELETE FROM jobs WHERE customer IN \(batch)",
+        "DELETE FROM unfinished_updates WHERE customer IN \(batch)",
         """
         INSERT INTO unfinished_updates (customer, update_id, started_at)
-        SELECT id, \(erasureUpdateID), 0 FROM customers WHERE id IN \(DatabaseTable.batchPlaceholders)
+        SELECT id, \(erasureUpdateID), 0 FROM customers WHERE id IN \(batch)
         """,
     ]
 

@@ -75,7 +75,9 @@ extension DatabaseTransaction {
         for table in Self.factTables + [Self.customersTable, Self.tombstonesTable] {
             last[table] = try session.row("SELECT max(id) FROM \(table)")?.integerIfPresent(0)
         }
-        return DatabasePosition(last: last, unfinishedMembers: try membersOfUnfinishedUpdates())
+        // Their artifacts don't count: those of updates that aren't finished, and of customers that are being erased.
+        let unfinishedMembers = try session.integers("SELECT DISTINCT customer FROM unfinished_updates")
+        return DatabasePosition(last: last, unfinishedMembers: unfinishedMembers)
     }
 
     /// The tables in which every change of a customer's facts leaves a row.
@@ -126,5 +128,5 @@ extension DatabaseTransaction {
 
     /// The time of the oldest tombstone to keep: a day ago. Only publications read tombstones, and no publication takes
     /// a day.
-    private var oldestTombstone: SQLValue { .integer(now.addingTimeInterval(-86_400).millisecondsSince1970) }
+    private var oldestTombstone: SQLValue { SQLValue(now.addingTimeInterval(-86_400)) }
 }

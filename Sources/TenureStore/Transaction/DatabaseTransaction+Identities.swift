@@ -69,22 +69,19 @@ extension DatabaseTransaction {
 
     /// Stores the identities that don't name a customer yet. Returns how many were stored.
     @discardableResult
-    func insert(
-        _ identities: [Identity], ofMember member: Int64, in realm: Realm
-    ) throws(StoreError) -> Int {
+    func insert(_ identities: [Identity], ofMember member: Int64, in realm: Realm) throws(StoreError) -> Int {
         var count = 0
         for chunk in identities.chunks(of: Self.identitiesPerStatement) {
             if chunk.count <= Self.fewIdentities {
                 for identity in chunk {
                     count += try session.execute(
-                        Self.inserting(1), Self.arguments(of: identity, ofMember: member, in: realm))
+                        Self.insertOne, Self.arguments(of: identity, ofMember: member, in: realm))
                 }
             } else {
                 // Fills the remaining parameters with the last row again, which changes nothing.
                 let rows = Array(chunk).padded(to: Self.identitiesPerStatement)
                 count += try session.execute(
-                    Self.inserting(rows.count),
-                    rows.flatMap { Self.arguments(of: $0, ofMember: member, in: realm) })
+                    Self.insertMany, rows.flatMap { Self.arguments(of: $0, ofMember: member, in: realm) })
             }
         }
         return count
@@ -94,10 +91,8 @@ extension DatabaseTransaction {
         [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value), .integer(member)]
     }
 
-    /// The statement that inserts 1 or `identitiesPerStatement` rows. Both statements are constants, so that no call
-    /// builds a string.
-    private static func inserting(_ count: Int) -> String { count == 1 ? insertOne : insertMany }
-
+    // The statements that insert 1 or `identitiesPerStatement` rows. Both are constants, so that no call builds a
+    // string.
     private static let insertOne = inserting(rows: 1)
     private static let insertMany = inserting(rows: identitiesPerStatement)
 

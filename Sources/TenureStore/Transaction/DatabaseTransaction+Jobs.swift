@@ -1,5 +1,17 @@
 package import Foundation
-import TenureCore
+
+/// A job in the database: to fetch a customer's history of purchases from the App Store. The job outlives the process
+/// that created it.
+package struct StoredJob: Sendable, Hashable {
+    /// The row ID of the job.
+    package let id: Int64
+    /// The customer. `Customer.member` is the member (row of `customers`) for which the job was created.
+    package let customer: Customer
+    /// The identities of that member; if the App Store accepts none of them, those of all members.
+    package let identities: [Identity]
+    /// How many times the job was taken before.
+    package let tries: Int
+}
 
 /// Jobs that wait for a process, and single values in the table `progress`. A *member* is a row of `customers`: a
 /// merged customer has several.
@@ -11,8 +23,7 @@ extension DatabaseTransaction {
             """
             INSERT INTO jobs (kind, subject, customer, due_at, attempts) VALUES ('history', $1, $2, $3, 0)
             ON CONFLICT DO NOTHING
-            """,
-            [.text(String(customer.member)), .integer(customer.member), milliseconds])
+            """, [.text(String(customer.member)), .integer(customer.member), milliseconds])
     }
 
     /// Takes and returns the job that has waited longest; nil if no job is due. No other process takes the job before
@@ -33,23 +44,21 @@ extension DatabaseTransaction {
             }
             try session.execute(
                 "UPDATE jobs SET due_at = $1, attempts = attempts + 1 WHERE id = $2",
-                [.integer(now.addingTimeInterval(lease).millisecondsSince1970), .integer(id)])
+                [SQLValue(now.addingTimeInterval(lease)), .integer(id)])
             // Each member has its own account and job.
             var identities = try identities(ofMember: member)
             if !identities.contains(where: \.kind.isAcceptedByAppStore) {
                 identities = try self.identities(of: customer.id)
             }
             return StoredJob(
-                id: id, customer: customer.with(member: member), identities: identities,
-                tries: Int(clamping: try row.integer(2)))
+                id: id, customer: customer.with(member: member), identities: identities, tries: try row.count(2))
         }
         return nil
     }
 
     /// Counts the jobs that aren't finished.
     package func unfinishedJobCount() throws(StoreError) -> Int {
-        let row = try session.row("SELECT count(*) FROM jobs WHERE kind = 'history'")
-        return Int(clamping: try row?.integer(0) ?? 0)
+        try session.count("SELECT count(*) FROM jobs WHERE kind = 'history'")
     }
 
     // If the customer was erased, another job may have the same ID. So `finish` and `postpone` also compare the
@@ -65,14 +74,12 @@ extension DatabaseTransaction {
     package func postpone(_ job: StoredJob, until instant: Date) throws(StoreError) {
         try session.execute(
             "UPDATE jobs SET due_at = $1 WHERE id = $2 AND customer = $3",
-            [.integer(instant.millisecondsSince1970), .integer(job.id), .integer(job.customer.member)])
+            [SQLValue(instant), .integer(job.id), .integer(job.customer.member)])
     }
 
     /// Returns a value of the table `progress`; nil if it isn't set.
     package func storedValue(named name: String) throws(StoreError) -> String? {
-        try session.row("SELECT value FROM progress WHERE name = $1", [.text(name)]).map { row throws(StoreError) in
-            try row.text(0)
-        }
+        try session.texts("SELECT value FROM progress WHERE name = $1", [.text(name)]).first
     }
 
     /// Sets a value of the table `progress`; nil removes it.

@@ -75,21 +75,18 @@ extension DatabaseTransaction {
         init(of customer: Customer, in transaction: DatabaseTransaction) throws(StoreError) {
             group = try transaction.group(of: customer.id)
             hasAccount = try transaction.hasAppTransactionID(among: group)
-            acquisitions = TenureCore.acquisitions(in: customer.facts.proofs.filter { $0.kind != .receipt })
-                .map(\.key)
+            acquisitions = TenureCore.acquisitions(in: customer.facts.proofs.filter { $0.kind != .receipt }).map(\.key)
             users = Set(try transaction.users(among: group))
         }
 
         /// Whether both customers may be merged. Customers with app transactions of different acquisitions stay
         /// separate. Only the app's server can merge customers that it linked to different users.
         func mayBeOne(with other: Joinable) -> Bool {
-            !(hasAccount && other.hasAccount) && mayHaveOneAcquisition(with: other)
-                && (users.isEmpty || other.users.isEmpty || !users.isDisjoint(with: other.users))
-        }
-
-        private func mayHaveOneAcquisition(with other: Joinable) -> Bool {
-            acquisitions.isEmpty || other.acquisitions.isEmpty
+            let mayHaveOneAcquisition =
+                acquisitions.isEmpty || other.acquisitions.isEmpty
                 || acquisitions.contains { mine in other.acquisitions.contains { mine.matches($0) } }
+            return !(hasAccount && other.hasAccount) && mayHaveOneAcquisition
+                && (users.isEmpty || other.users.isEmpty || !users.isDisjoint(with: other.users))
         }
 
         mutating func add(_ other: Joinable) {

@@ -5,19 +5,15 @@
 /// The merged customer has two *members*: the two rows of `customers`.
 extension DatabaseTransaction {
     /// The IDs of the app's users to which the customer is linked.
-    func users(of id: Int64) throws(StoreError) -> [String] {
-        try users(among: try group(of: id))
-    }
+    func users(of id: Int64) throws(StoreError) -> [String] { try users(among: try group(of: id)) }
 
     /// The IDs of the app's users to which these members are linked.
     func users(among group: [Int64]) throws(StoreError) -> [String] {
-        try rows(
+        try texts(
             """
             SELECT value FROM identities
-            WHERE customer IN \(DatabaseTable.batchPlaceholders) AND kind = \(Identity.Kind.userID.rawValue)
-            ORDER BY value
-            """, about: group
-        ).map { row throws(StoreError) in try row.text(0) }
+            WHERE customer IN \(Self.batch) AND kind = \(Identity.Kind.userID.rawValue) ORDER BY value
+            """, about: group)
     }
 
     /// Links a customer to a user of the app. Customers of the same user are merged into one.
@@ -137,8 +133,7 @@ extension DatabaseTransaction {
             guard let other = try self.member(.rowID(id)), other.mergedInto != nil else { continue }
             let detail = try mergeDetail(of: other, among: group)
             guard detail["because"] == MergeReason.sameUser.rawValue, detail[Self.userKey] == user else { continue }
-            try splitOff(
-                other, isPermanent: false, actor: actor, detail: ["because": "unlinked"], using: rederivation)
+            try splitOff(other, isPermanent: false, actor: actor, detail: ["because": "unlinked"], using: rederivation)
         }
         return .done(try self.customer(of: member), isNew: true)
     }

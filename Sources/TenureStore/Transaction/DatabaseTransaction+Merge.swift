@@ -45,8 +45,7 @@ extension DatabaseTransaction {
         detail[Self.userKey] = user
         detail["reason"] = reason
         try append(.merged, to: customer, actor: actor, detail: detail)
-        try queue(
-            Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), about: customer)
+        try queue(Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), about: customer)
     }
 
     /// Adds the facts of merged customers to a customer's facts, and stores the result.
@@ -56,16 +55,15 @@ extension DatabaseTransaction {
         _ customer: Customer, joining others: [CustomerFacts], in group: [Int64]
     ) throws(StoreError) -> Customer {
         let isComplete = try purchasesAreComplete(of: group)
-        return try update(customer, to: try combined(customer.facts, with: others, isComplete: isComplete))
+        return try update(customer, to: try result(of: .sum(customer.facts, others, isComplete: isComplete)))
     }
 
     /// Whether support separated a member of one customer from a member of the other. Only support merges them again.
     func areSeparated(_ ones: [Int64], _ others: [Int64]) throws(StoreError) -> Bool {
         let (few, many) = ones.count < others.count ? (ones, Set(others)) : (others, Set(ones))
         for (mine, theirs) in [("first", "second"), ("second", "first")] {
-            let rows = try rows(
-                "SELECT \(theirs) FROM separations WHERE \(mine) IN \(DatabaseTable.batchPlaceholders)", about: few)
-            for row in rows where many.contains(try row.integer(0)) { return true }
+            let sql = "SELECT \(theirs) FROM separations WHERE \(mine) IN \(Self.batch)"
+            if try integers(sql, about: few).contains(where: many.contains) { return true }
         }
         return false
     }

@@ -1,5 +1,47 @@
-import Foundation
+package import Foundation
 import TenureCore
+
+/// An App Store Server Notification, byte for byte as received.
+package struct StoredNotification: Sendable, Hashable {
+    /// The environment of the App Store, or the test authority, that signed the notification.
+    package let realm: Realm
+    /// `notificationUUID`, the same each time that the App Store sends the notification.
+    package let uuid: String
+    /// Apple's name for the type, which this release may not know. Empty if the notification has no type.
+    package let type: String
+    package let subtype: String?
+    /// When the App Store signed the notification; nil if it doesn't say.
+    package let signedDate: Date?
+    /// A compact JWS.
+    package let bytes: [UInt8]
+
+    package init(realm: Realm, uuid: String, type: String, subtype: String?, signedDate: Date?, bytes: [UInt8]) {
+        self.realm = realm
+        self.uuid = uuid
+        self.type = type
+        self.subtype = subtype
+        self.signedDate = signedDate?.toMillisecond
+        self.bytes = bytes
+    }
+}
+
+/// The result of storing a notification.
+package struct Reception: Sendable, Hashable {
+    /// Whether the notification was stored now. False if the notification was received before, or is about an erased
+    /// customer.
+    package let isNew: Bool
+    /// Whether the notification is about a customer who was erased and hasn't used the app since. If so, nothing was
+    /// stored.
+    package let isOfErasedCustomer: Bool
+    /// The customer whom the notification is about, if any.
+    package let customer: Customer?
+
+    package init(isNew: Bool, customer: Customer?, isOfErasedCustomer: Bool = false) {
+        self.isNew = isNew
+        self.isOfErasedCustomer = isOfErasedCustomer
+        self.customer = customer
+    }
+}
 
 /// Stores and reads App Store Server Notifications. They belong to a *member*: a row of `customers`, of which a merged
 /// customer has several.
@@ -9,8 +51,7 @@ extension DatabaseTransaction {
     func reception(of notification: StoredNotification, about identities: [Identity]) throws(StoreError) -> Reception? {
         if let known = try knownRow(of: notification) {
             let id = try known.integerIfPresent(0)
-            return Reception(
-                isNew: false, customer: try id.flatMap { id throws(StoreError) in try customer(id) })
+            return Reception(isNew: false, customer: try id.flatMap { id throws(StoreError) in try customer(id) })
         }
         guard try areErased(identities, in: notification.realm, forUpdate: false) else { return nil }
         return Reception(isNew: false, customer: nil, isOfErasedCustomer: true)
@@ -40,7 +81,7 @@ extension DatabaseTransaction {
             """,
             [
                 SQLValue(notification.realm.code), .text(notification.uuid), .text(notification.type),
-                SQLValue(notification.subtype), SQLValue(notification.signedDate?.millisecondsSince1970), milliseconds,
+                SQLValue(notification.subtype), SQLValue(notification.signedDate), milliseconds,
                 SQLValue(subject?.member), headerID, SQLValue(rest),
             ])
     }
@@ -58,24 +99,24 @@ extension DatabaseTransaction {
     ) throws(StoreError) -> [(number: Int64, notification: StoredNotification, receivedAt: Date)] {
         try session.rows(
             """
-            SELECT \(Self.notificationColumns) WHERE customer = $1 AND +notifications.id > $2
-            ORDER BY +notifications.id LIMIT $3
+            SELECT realm, uuid, type, subtype, signed_at, headers.bytes, notifications.bytes, received_at,
+                notifications.id
+            FROM notifications LEFT JOIN headers ON headers.id = header
+            WHERE customer = $1 AND +notifications.id > $2 ORDER BY +notifications.id LIMIT $3
             """, [.integer(member), .integer(number), SQLValue(limit)]
         ).map { row throws(StoreError) in
-            (try row.integer(8), try StoredNotification(row), try row.instant(7))
+            let notification = StoredNotification(
+                realm: try row.codedValue(0, "realm", Realm.init(code:)), uuid: try row.text(1),
+                type: try row.text(2), subtype: try row.textIfPresent(3), signedDate: try row.instantIfPresent(4),
+                bytes: (try row.bytesIfPresent(5) ?? []) + (try row.bytes(6)))
+            return (try row.integer(8), notification, try row.instant(7))
         }
     }
-
-    /// The columns that `StoredNotification` reads, then the date it was received and its row ID.
-    private static let notificationColumns = """
-        realm, uuid, type, subtype, signed_at, headers.bytes, notifications.bytes, received_at, notifications.id
-        FROM notifications LEFT JOIN headers ON headers.id = header
-        """
 
     /// Returns the customers with a purchase that has this `appAccountToken`, a UUID in lowercase. Reads at most 100
     /// identities.
     func customers(withAppAccountToken token: String, in realm: Realm) throws(StoreError) -> [Customer] {
-        let rows = try session.rows(
+        let members = try session.integers(
             """
             SELECT customer FROM identities
             WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4 ORDER BY value LIMIT 100
@@ -86,19 +127,7 @@ extension DatabaseTransaction {
                 .text(token + " "), .text(token + "!"),
             ])
         var found: [Int64: Customer] = [:]
-        for row in rows {
-            guard let customer = try customer(try row.integer(0)) else { continue }
-            found[customer.id] = customer
-        }
+        for member in members { if let customer = try customer(member) { found[customer.id] = customer } }
         return found.values.sorted { $0.id < $1.id }
-    }
-}
-
-extension StoredNotification {
-    fileprivate init(_ row: SQLRow) throws(StoreError) {
-        self.init(
-            realm: try row.codedValue(0, "realm", Realm.init(code:)), uuid: try row.text(1), type: try row.text(2),
-            subtype: try row.textIfPresent(3), signedDate: try row.instantIfPresent(4),
-            bytes: (try row.bytesIfPresent(5) ?? []) + (try row.bytes(6)))
     }
 }

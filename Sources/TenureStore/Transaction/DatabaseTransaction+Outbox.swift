@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// The outbox: messages for webhooks, written in the transaction that changes what they report.
 extension DatabaseTransaction {
@@ -34,17 +33,14 @@ extension DatabaseTransaction {
             [
                 .text(PublicID.event.random()), .text(message.kind.rawValue), id, SQLValue(customer?.realm.code),
                 SQLValue(customer?.publicID), SQLValue(users?.json),
-                .text(String(decoding: message.data, as: UTF8.self)),
-                milliseconds,
+                .text(String(decoding: message.data, as: UTF8.self)), milliseconds,
             ])
         guard let number else { throw .defect("a message was stored without a row ID") }
         for name in names { try queue(number, to: name, customer: id, isBulk: isBulk) }
     }
 
     /// Adds a delivery of a message to one endpoint.
-    private func queue(
-        _ message: Int64, to endpoint: String, customer: SQLValue, isBulk: Bool
-    ) throws(StoreError) {
+    private func queue(_ message: Int64, to endpoint: String, customer: SQLValue, isBulk: Bool) throws(StoreError) {
         if !isBulk {
             // A customer's messages stay in order, so their waiting bulk messages are sent before this message.
             try session.execute(
@@ -57,14 +53,12 @@ extension DatabaseTransaction {
             """
             INSERT INTO deliveries (message, endpoint, customer, bulk, attempts, queued_at, next_at)
             VALUES ($1, $2, $3, $4, 0, $5, $6)
-            """,
-            [.integer(message), .text(endpoint), customer, .integer(isBulk ? 1 : 0), milliseconds, milliseconds])
+            """, [.integer(message), .text(endpoint), customer, .integer(isBulk ? 1 : 0), milliseconds, milliseconds])
     }
 
     /// Whether there is a message that was created before an instant.
     func hasMessages(before: Date) throws(StoreError) -> Bool {
-        try session.row(
-            "SELECT 1 FROM outbox WHERE created_at < $1 LIMIT 1", [.integer(before.millisecondsSince1970)]) != nil
+        try session.row("SELECT 1 FROM outbox WHERE created_at < $1 LIMIT 1", [SQLValue(before)]) != nil
     }
 
     /// Removes at most `limit` messages that were created before an instant and wait for no delivery. Returns how many.
@@ -74,19 +68,18 @@ extension DatabaseTransaction {
             SELECT id FROM outbox WHERE created_at < $1 AND NOT EXISTS (
                 SELECT 1 FROM deliveries WHERE message = outbox.id AND next_at IS NOT NULL
             ) ORDER BY created_at LIMIT $2
-            """, [.integer(before.millisecondsSince1970), SQLValue(limit)])
+            """, [SQLValue(before), SQLValue(limit)])
         try removeMessages(ids)
         return ids.count
     }
 
     /// Removes messages with their deliveries and attempts.
     private func removeMessages(_ ids: [Int64]) throws(StoreError) {
-        let placeholders = DatabaseTable.batchPlaceholders
         try execute(
-            "DELETE FROM delivery_log WHERE delivery IN (SELECT id FROM deliveries WHERE message IN \(placeholders))",
+            "DELETE FROM delivery_log WHERE delivery IN (SELECT id FROM deliveries WHERE message IN \(Self.batch))",
             about: ids)
-        try execute("DELETE FROM deliveries WHERE message IN \(placeholders)", about: ids)
-        try execute("DELETE FROM outbox WHERE id IN \(placeholders)", about: ids)
+        try execute("DELETE FROM deliveries WHERE message IN \(Self.batch)", about: ids)
+        try execute("DELETE FROM outbox WHERE id IN \(Self.batch)", about: ids)
     }
 
     /// The SQL condition for a message or delivery about a hidden customer: one who is being erased. The database marks

@@ -1,6 +1,36 @@
-import Foundation
-import TenureCore
+package import Foundation
+package import TenureCore
 import TenureJSON
+
+/// A persona: a test customer, stored apart from real customers.
+package struct StoredPersona: Sendable, Hashable {
+    /// The row's ID, which is never reused. 0 until the row is written.
+    package let number: Int64
+    /// Random and opaque. The persona's token contains it.
+    package let publicID: String
+    package let persona: Persona
+    package let createdAt: Date
+    /// The persona can't be used from this instant on.
+    package let expiresAt: Date
+    /// When the persona was revoked; nil if it wasn't.
+    package let revokedAt: Date?
+
+    package var name: String { persona.name }
+
+    package init(
+        number: Int64 = 0, publicID: String = PublicID.persona.random(), persona: Persona, createdAt: Date,
+        expiresAt: Date, revokedAt: Date? = nil
+    ) {
+        self.number = number
+        self.publicID = publicID
+        self.persona = persona
+        self.createdAt = createdAt.toMillisecond
+        self.expiresAt = expiresAt.toMillisecond
+        self.revokedAt = revokedAt?.toMillisecond
+    }
+
+    package func isValid(at now: Date) -> Bool { revokedAt == nil && now < expiresAt }
+}
 
 /// Stores, finds and revokes personas: test customers for sandbox builds.
 extension DatabaseTransaction {
@@ -10,23 +40,18 @@ extension DatabaseTransaction {
     /// Returns the names that are taken; empty if all personas were stored.
     package func create(_ personas: [StoredPersona], replacing: Bool, actor: String) throws(StoreError) -> [String] {
         var taken: [String] = []
-        for persona in personas {
-            guard let former = try self.personas("WHERE name = $1 AND revoked_at IS NULL", [.text(persona.name)]).first
-            else { continue }
-            if former.isValid(at: now), !replacing { taken.append(persona.name) }
+        for persona in personas where !replacing {
+            if try unrevokedPersona(named: persona.name)?.isValid(at: now) == true { taken.append(persona.name) }
         }
         guard taken.isEmpty else { return taken }
         for persona in personas {
             // Expired personas with this name are revoked too.
             _ = try revokePersona(named: persona.name, actor: actor)
             try session.execute(
-                """
-                INSERT INTO personas (public_id, name, facts, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
-                """,
+                "INSERT INTO personas (public_id, name, facts, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)",
                 [
                     .text(persona.publicID), .text(persona.name), .blob(persona.facts.encoded),
-                    .integer(persona.createdAt.millisecondsSince1970),
-                    .integer(persona.expiresAt.millisecondsSince1970),
+                    SQLValue(persona.createdAt), SQLValue(persona.expiresAt),
                 ])
             try audit(
                 AuditEntry(
@@ -39,9 +64,7 @@ extension DatabaseTransaction {
     /// Revokes the persona with this name, and returns it. Returns nil if there is no such persona, if it is already
     /// revoked, or if it has expired; an expired persona is revoked, too.
     package func revokePersona(named name: String, actor: String) throws(StoreError) -> StoredPersona? {
-        guard let persona = try personas("WHERE name = $1 AND revoked_at IS NULL", [.text(name)]).first else {
-            return nil
-        }
+        guard let persona = try unrevokedPersona(named: name) else { return nil }
         try session.execute(
             "UPDATE personas SET revoked_at = $1 WHERE id = $2", [milliseconds, .integer(persona.number)])
         guard persona.isValid(at: now) else { return nil }
@@ -60,6 +83,11 @@ extension DatabaseTransaction {
     /// The persona with this public ID, even if it has expired or was revoked; nil if there is no such persona.
     package func persona(by publicID: String) throws(StoreError) -> StoredPersona? {
         try personas("WHERE public_id = $1", [.text(publicID)]).first
+    }
+
+    /// The persona with this name that wasn't revoked, even if it has expired.
+    private func unrevokedPersona(named name: String) throws(StoreError) -> StoredPersona? {
+        try personas("WHERE name = $1 AND revoked_at IS NULL", [.text(name)]).first
     }
 
     /// Reads the personas that an SQL clause selects.

@@ -19,10 +19,8 @@ extension DatabaseTransaction {
         guard try storedValue(named: Self.markName) == String(evaluation.mark) else { throw .busy }
         let mark = SQLValue.integer(evaluation.mark)
         try execute(
-            """
-            UPDATE promises SET ending = NULL
-            WHERE ending = \(evaluation.mark) AND customer IN \(DatabaseTable.batchPlaceholders)
-            """, about: customers)
+            "UPDATE promises SET ending = NULL WHERE ending = \(evaluation.mark) AND customer IN \(Self.batch)",
+            about: customers)
         for id in customers {
             let ending = evaluation.impacts[id]?.ending ?? []
             for member in ending.isEmpty ? [] : try group(of: id) {
@@ -38,10 +36,8 @@ extension DatabaseTransaction {
     /// Locks customers, so that no other transaction changes their promises first.
     func lock(_ customers: [Int64]) throws(StoreError) {
         _ = try rows(
-            """
-            SELECT id FROM customers WHERE id IN \(DatabaseTable.batchPlaceholders)
-            ORDER BY id\(session.dialect.forUpdate)
-            """, about: customers)
+            "SELECT id FROM customers WHERE id IN \(Self.batch) ORDER BY id\(session.dialect.forUpdate)",
+            about: customers)
     }
 
     /// Ends marking, in the transaction that publishes. If a publication is refused, its marks stay until another
@@ -59,6 +55,6 @@ extension DatabaseTransaction {
 
     /// Removes the marks from the promises with these row IDs.
     func removeMarks(of promises: [Int64]) throws(StoreError) {
-        try execute("UPDATE promises SET ending = NULL WHERE id IN \(DatabaseTable.batchPlaceholders)", about: promises)
+        try execute("UPDATE promises SET ending = NULL WHERE id IN \(Self.batch)", about: promises)
     }
 }

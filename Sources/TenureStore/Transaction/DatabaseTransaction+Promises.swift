@@ -1,5 +1,47 @@
-import Foundation
-import TenureCore
+package import Foundation
+package import TenureCore
+
+/// A *promise*: a right that a policy gave to customers who got the app in a certain era, stored so that later policies
+/// can't take it. A publication ends promises only on request, and a rollback restores them.
+package struct StoredPromise: Sendable, Hashable {
+    /// The name of the entitlement when the promise was made.
+    package let entitlement: String
+    /// The acquisition of the app to which the promise was made.
+    package let acquisition: AcquisitionKey
+    /// The version of the policy that made the promise.
+    package let policyVersion: Int64
+    /// When the promised right ends; nil if it is permanent. Whole milliseconds, as in all stored times.
+    package let until: Date?
+    /// When the promise was made.
+    package let recordedAt: Date
+
+    package init(
+        entitlement: String, acquisition: AcquisitionKey, policyVersion: Int64, until: Date?, recordedAt: Date
+    ) {
+        self.entitlement = entitlement
+        self.acquisition = acquisition
+        self.policyVersion = policyVersion
+        self.until = until.map(\.toMillisecond)
+        self.recordedAt = recordedAt.toMillisecond
+    }
+
+    /// Whether this promise was made before another promise. Promises of the same instant have an arbitrary but fixed
+    /// order.
+    func precedes(_ other: StoredPromise) -> Bool {
+        if recordedAt != other.recordedAt { return recordedAt < other.recordedAt }
+        if policyVersion != other.policyVersion { return policyVersion < other.policyVersion }
+        if entitlement != other.entitlement { return entitlement < other.entitlement }
+        return description < other.description
+    }
+
+    private var description: String { "\(acquisition) \(until?.millisecondsSince1970 ?? .max)" }
+
+    /// Whether `other` already promises everything that this promise does.
+    func repeats(_ other: StoredPromise) -> Bool {
+        entitlement == other.entitlement && policyVersion == other.policyVersion && until == other.until
+            && acquisition.matches(other.acquisition)
+    }
+}
 
 /// Stores and reads promises: rights that are stored so that later policies can't take them (`StoredPromise`). A
 /// promise belongs to a *member*: a row of `customers`, of which a merged customer has several.
@@ -21,8 +63,7 @@ extension DatabaseTransaction {
                 .integer(customer.member), .text(promise.entitlement), SQLValue(promise.acquisition.appTransactionID),
                 SQLValue(promise.acquisition.downloadID),
                 SQLValue(promise.acquisition.originalPurchaseDate?.timeIntervalSinceReferenceDate),
-                .integer(promise.policyVersion), SQLValue(promise.until?.millisecondsSince1970),
-                .integer(promise.recordedAt.millisecondsSince1970),
+                .integer(promise.policyVersion), SQLValue(promise.until), SQLValue(promise.recordedAt),
             ])
     }
 
@@ -37,9 +78,7 @@ extension DatabaseTransaction {
     }
 
     /// Reads the promises that an SQL condition selects, in the order in which they were stored.
-    func promises(
-        _ condition: String, _ arguments: [SQLValue]
-    ) throws(StoreError) -> [StoredPromise] {
+    func promises(_ condition: String, _ arguments: [SQLValue]) throws(StoreError) -> [StoredPromise] {
         try session.rows(
             """
             SELECT entitlement, app_transaction_id, download_id, original_purchase_date, policy, until, recorded_at
@@ -52,6 +91,60 @@ extension DatabaseTransaction {
                     appTransactionID: try row.textIfPresent(1), downloadID: try row.textIfPresent(2),
                     originalPurchaseDate: try row.numberIfPresent(3).map { Date(timeIntervalSinceReferenceDate: $0) }),
                 policyVersion: try row.integer(4), until: try row.instantIfPresent(5), recordedAt: try row.instant(6))
+        }
+    }
+}
+
+/// Promises (rights that are stored so that later policies keep them) that a publication ended, and the check that no
+/// update stores them again.
+extension DatabaseTransaction {
+    /// Returns the promises that a rollback to the publication with this ID restores, by the customer's row ID: the
+    /// promises that were ended by later publications. Empty if `publication` is nil.
+    package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {
+        guard let publication else { return [:] }
+        try session.allowLongStatements()
+        let members = try session.integers(
+            "SELECT DISTINCT customer FROM promises WHERE ended_by > $1", [.integer(publication)])
+        let survivors = try survivors(of: Set(members))
+        var restorable: [Int64: [StoredPromise]] = [:]
+        for member in members {
+            guard let survivor = survivors[member] else { continue }
+            restorable[survivor, default: []] += try promises(of: member, endedAfter: publication)
+        }
+        return restorable
+    }
+
+    /// Whether a publication ended this promise for every customer that had it. If so, it must not be stored again.
+    /// False if no customer ever had the promise.
+    func isEnded(_ promise: StoredPromise) throws(StoreError) -> Bool {
+        // The minimum is 0 if a promise of any customer wasn't ended, and NULL if no customer has the promise.
+        try session.row(
+            """
+            SELECT 1 WHERE 0 < (
+                SELECT min(CASE WHEN ended_by IS NULL THEN 0 ELSE 1 END) FROM promises
+                WHERE entitlement = $1 AND policy = $2
+                AND coalesce(app_transaction_id, '') = $3 AND coalesce(download_id, '') = $4
+                AND coalesce(original_purchase_date, 0) = $5
+            )
+            """,
+            [
+                .text(promise.entitlement), .integer(promise.policyVersion),
+                .text(promise.acquisition.appTransactionID ?? ""), .text(promise.acquisition.downloadID ?? ""),
+                .real(promise.acquisition.originalPurchaseDate?.timeIntervalSinceReferenceDate ?? 0),
+            ]) != nil
+    }
+
+    /// Throws `policyChanged` if another policy has taken effect since the update was decided, or if a publication has
+    /// ended a promise of an earlier version that the update stores. Accepts every update that neither stores promises
+    /// nor changes what webhooks report: such an update doesn't depend on the policy.
+    func checkPolicy(of update: CustomerUpdate, former: Customer?) throws(StoreError) {
+        guard let version = update.policyVersion else { return }
+        let sent = update.entitlementChange.sentEntitlements
+        let changesWebhookReport = sent != nil && sent != former?.sentEntitlements
+        guard !update.promises.isEmpty || changesWebhookReport else { return }
+        guard try publishedVersion() == version else { throw .policyChanged }
+        for promise in update.promises where promise.policyVersion != version {
+            if try isEnded(promise) { throw .policyChanged }
         }
     }
 }

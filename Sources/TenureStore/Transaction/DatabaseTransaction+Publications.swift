@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 import TenureJSON
 
 /// Puts versions of the policy into effect. Each time is a *publication*. It may end *promises*: rights that were
@@ -17,7 +16,7 @@ extension DatabaseTransaction {
 
     /// The number of the policy version in effect; nil in a new database.
     func publishedVersion() throws(StoreError) -> Int64? {
-        try session.row("SELECT policy FROM publications ORDER BY id DESC LIMIT 1")?.integer(0)
+        try session.integers("SELECT policy FROM publications ORDER BY id DESC LIMIT 1").first
     }
 
     /// All publications, the oldest first.
@@ -35,41 +34,43 @@ extension DatabaseTransaction {
         return StoredPublication(id: id, version: version, action: .start, at: now.toMillisecond, actor: "service")
     }
 
-    /// Checks that a publication's evaluation (what the policy does to all customers) is still usable, and finds the
-    /// customers that changed since then.
-    ///
-    /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and
-    /// calls `publish` in the same transaction.
+    /// Checks that a publication's evaluation (what the policy does to all customers) is still usable, evaluates the
+    /// customers that changed since then, and puts the policy into effect. From here on, no customer changes until the
+    /// transaction ends.
     ///
     /// Refuses the publication as `overtaken` if another publication took effect since the rehearsal (the dry run).
     /// Refuses it as `behind` if an earlier publication is unfinished, if more than `limit` customers changed, or if
     /// more than `limit` customers still have promises to mark (`DatabaseTransaction+PromiseMarks.swift`).
-    func preparePublication(
-        _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int = .max
-    ) throws(StoreError) -> PreparedPublication {
+    func publish(
+        _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int,
+        evaluating evaluate: (CustomerToEvaluate) throws(StoreError) -> PublicationImpact
+    ) throws(StoreError) -> PublicationOutcome {
         try session.allowLongStatements()
         try blockWriters()
-        guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
-        guard try unfinishedPublication() == nil else { return .refused(.behind) }
+        guard let former = try publication(), former.id == request.base else { return .overtaken }
+        guard try unfinishedPublication() == nil else { return .behind }
         let changes = try changes(since: evaluation.position)
         guard changes.customers.count <= limit, !request.endsPromises || evaluation.unmarkedCustomers.count <= limit
-        else {
-            return .refused(.behind)
-        }
+        else { return .behind }
         var evaluation = evaluation
         evaluation.removeImpacts(of: changes)
-        return .ready(
-            PendingPublication(
-                request: request, evaluation: evaluation, formerVersion: former.version,
-                changedCustomers: changes.customers))
+        for id in changes.customers {
+            guard let subject = try customerToEvaluate(id, restoringAfter: request.restoringAfter) else { continue }
+            evaluation.update(subject, try evaluate(subject))
+        }
+        return try publish(request, as: evaluation, former: former.version)
     }
 
     /// Puts the policy into effect, unless more customers than the request allows would lose or gain something.
     ///
     /// From now on, the promises with this publication's mark count as ended, and the promises that a rollback restores
     /// count again. `Store.finishPublication` writes the rows of these promises later.
-    func publish(_ pending: PendingPublication) throws(StoreError) -> PublicationOutcome {
-        var (request, evaluation) = (pending.request, pending.evaluation)
+    ///
+    /// - Parameter former: the number of the policy version that is in effect before.
+    private func publish(
+        _ request: RequestedPublication, as evaluation: PublicationEvaluation, former: Int64
+    ) throws(StoreError) -> PublicationOutcome {
+        var evaluation = evaluation
         let impacts = evaluation.impacts
         var counts = StoredPublication.Counts()
         counts.customers = evaluation.customers
@@ -84,17 +85,23 @@ extension DatabaseTransaction {
         (counts.ended, counts.restored) = try begin(
             UnfinishedPublication(
                 publication: id, restoringAfter: request.restoringAfter,
-                mark: request.endsPromises ? evaluation.mark : nil)
-        )
+                mark: request.endsPromises ? evaluation.mark : nil))
         try session.execute(
             "UPDATE publications SET ended = $1, restored = $2 WHERE id = $3",
             [SQLValue(counts.ended), SQLValue(counts.restored), .integer(id)])
         let publication = StoredPublication(
             id: id, version: version, action: request.action, at: request.at, actor: request.actor,
             author: request.author, reason: request.reason, rehearsal: request.rehearsal, counts: counts)
-        try audit(AuditEntry(publication, former: pending.formerVersion))
-        try queue(
-            Message(published: version, request.sha256, by: request.action, former: pending.formerVersion), about: nil)
+        var detail = [
+            "publication": String(id), "version": String(version), "former": String(former),
+            "customers": String(counts.customers), "gaining": String(counts.gaining),
+            "losing": String(counts.losing), "ended": String(counts.ended), "restored": String(counts.restored),
+        ]
+        detail["author"] = request.author
+        detail["reason"] = request.reason
+        detail["rehearsal"] = request.rehearsal
+        try audit(AuditEntry(at: request.at, actor: request.actor, action: request.action.rawValue, detail: detail))
+        try queue(Message(published: version, request.sha256, by: request.action, former: former), about: nil)
         try compareAllAgain()
         return .published(publication)
     }
@@ -110,7 +117,7 @@ extension DatabaseTransaction {
             ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0) RETURNING id
             """,
             [
-                .integer(version), .text(request.action.rawValue), .integer(request.at.millisecondsSince1970),
+                .integer(version), .text(request.action.rawValue), SQLValue(request.at),
                 .text(request.actor), SQLValue(request.author), SQLValue(request.reason), SQLValue(request.rehearsal),
                 SQLValue(counts.customers), SQLValue(counts.gaining), SQLValue(counts.losing),
             ])
@@ -119,9 +126,7 @@ extension DatabaseTransaction {
     }
 
     /// Reads the publications that an SQL clause selects.
-    private func publications(
-        _ condition: String, _ arguments: [SQLValue]
-    ) throws(StoreError) -> [StoredPublication] {
+    private func publications(_ condition: String, _ arguments: [SQLValue]) throws(StoreError) -> [StoredPublication] {
         try session.rows(
             """
             SELECT id, policy, action, at, actor, author, reason, rehearsal, customers, gaining, losing, ended, restored
@@ -129,9 +134,8 @@ extension DatabaseTransaction {
             """, arguments
         ).map { row throws(StoreError) in
             let counts = StoredPublication.Counts(
-                customers: Int(clamping: try row.integer(8)), gaining: Int(clamping: try row.integer(9)),
-                losing: Int(clamping: try row.integer(10)), ended: Int(clamping: try row.integer(11)),
-                restored: Int(clamping: try row.integer(12)))
+                customers: try row.count(8), gaining: try row.count(9), losing: try row.count(10),
+                ended: try row.count(11), restored: try row.count(12))
             return StoredPublication(
                 id: try row.integer(0), version: try row.integer(1),
                 action: try row.namedValue(2, "a publication has the unknown action"), at: try row.instant(3),
@@ -141,32 +145,11 @@ extension DatabaseTransaction {
     }
 }
 
-extension AuditEntry {
-    /// The entry about a publication. `former` is the number of the policy version that was in effect before.
-    fileprivate init(_ publication: StoredPublication, former: Int64) {
-        var detail = [
-            "publication": String(publication.id), "version": String(publication.version), "former": String(former),
-            "customers": String(publication.counts.customers), "gaining": String(publication.counts.gaining),
-            "losing": String(publication.counts.losing), "ended": String(publication.counts.ended),
-            "restored": String(publication.counts.restored),
-        ]
-        detail["author"] = publication.author
-        detail["reason"] = publication.reason
-        detail["rehearsal"] = publication.rehearsal
-        self.init(at: publication.at, actor: publication.actor, action: publication.action.rawValue, detail: detail)
-    }
-}
-
 extension Message {
     /// The message about a publication. `former` is the number of the policy version that was in effect before; nil in
     /// a new database.
-    fileprivate init(
-        published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, former: Int64?
-    ) {
-        var fields = [
-            "action": action.rawValue, "version": String(version),
-            "sha256": sha256.hexadecimal,
-        ]
+    fileprivate init(published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, former: Int64?) {
+        var fields = ["action": action.rawValue, "version": String(version), "sha256": sha256.hexadecimal]
         fields["former"] = former.map { String($0) }
         self.init(.policyPublished, fields)
     }

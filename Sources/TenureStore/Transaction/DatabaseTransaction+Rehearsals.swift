@@ -1,5 +1,3 @@
-import Foundation
-import TenureCore
 import TenureJSON
 
 /// Stores and reads the results of rehearsals: dry runs of a policy over all customers.
@@ -12,10 +10,9 @@ extension DatabaseTransaction {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
             """,
             [
-                .text(rehearsal.id), .integer(rehearsal.base), .blob(rehearsal.sha256),
-                .integer(rehearsal.at.millisecondsSince1970), .text(rehearsal.actor), SQLValue(rehearsal.gaining),
-                SQLValue(rehearsal.losing), SQLValue(rehearsal.losingWithPromises),
-                .text(String(decoding: rehearsal.report, as: UTF8.self)),
+                .text(rehearsal.id), .integer(rehearsal.base), .blob(rehearsal.sha256), SQLValue(rehearsal.at),
+                .text(rehearsal.actor), SQLValue(rehearsal.gaining), SQLValue(rehearsal.losing),
+                SQLValue(rehearsal.losingWithPromises), .text(String(decoding: rehearsal.report, as: UTF8.self)),
             ])
     }
 
@@ -28,16 +25,15 @@ extension DatabaseTransaction {
             WHERE id = $1
             """, [.text(id)])
         guard let row else { return nil }
-        let erased = try session.rows(
+        let erased = try session.texts(
             """
             SELECT public_id FROM unfinished_updates JOIN customers ON customers.id = customer
             WHERE update_id = \(Self.erasureUpdateID) AND CAST($1 AS TEXT) LIKE '%' || public_id || '%'
-            """, [.text(try row.text(8))]
-        ).map { row throws(StoreError) in try row.text(0) }
+            """, [.text(try row.text(8))])
         return StoredRehearsal(
             id: try row.text(0), base: try row.integer(1), sha256: try row.bytes(2), at: try row.instant(3),
-            actor: try row.text(4), gaining: Int(clamping: try row.integer(5)),
-            losing: Int(clamping: try row.integer(6)), losingWithPromises: Int(clamping: try row.integer(7)),
+            actor: try row.text(4), gaining: try row.count(5), losing: try row.count(6),
+            losingWithPromises: try row.count(7),
             report: try Self.report(Array(try row.text(8).utf8), without: Set(erased)))
     }
 
@@ -47,7 +43,7 @@ extension DatabaseTransaction {
         let rows = try rows(
             """
             SELECT rehearsals.id, public_id FROM rehearsals JOIN customers
-            ON customers.id IN \(DatabaseTable.batchPlaceholders) AND report LIKE '%' || public_id || '%'
+            ON customers.id IN \(Self.batch) AND report LIKE '%' || public_id || '%'
             """, about: customers)
         var named: [String: Set<String>] = [:]
         for row in rows { named[try row.text(0), default: []].insert(try row.text(1)) }

@@ -1,5 +1,14 @@
 import Foundation
-import TenureCore
+package import TenureCore
+
+/// A grant or revocation by support, with its reason.
+package struct StoredSupportGrant: Sendable, Hashable {
+    package let grant: SupportGrant
+    /// The reason that the request gave; nil if it gave none.
+    package let reason: String?
+    /// The name of the admin key in the request; nil if it isn't known.
+    package let actor: String?
+}
 
 /// Stores and reads grants and revocations by support. They belong to a *member*: a row of `customers`, of which a
 /// merged customer has several.
@@ -15,9 +24,8 @@ extension DatabaseTransaction {
             VALUES ($1, $2, $3, $4, $5, $6, $7)
             """,
             [
-                .integer(id), .text(grant.entitlement), .text(grant.kind.rawValue),
-                .integer(grant.date.millisecondsSince1970), SQLValue(grant.until?.millisecondsSince1970),
-                SQLValue(reason), SQLValue(actor),
+                .integer(id), .text(grant.entitlement), .text(grant.kind.rawValue), SQLValue(grant.date),
+                SQLValue(grant.until), SQLValue(reason), SQLValue(actor),
             ])
         return try update(known, to: facts)
     }

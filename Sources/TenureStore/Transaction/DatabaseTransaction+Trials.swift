@@ -1,5 +1,22 @@
-import Foundation
-import TenureCore
+package import Foundation
+
+/// A customer's use of an entitlement's trial, before a request for a session.
+package struct TrialUse: Sendable, Hashable {
+    /// The number of sessions that the customer has begun.
+    package let sessions: Int
+    /// The time when the first session began; nil without sessions.
+    package let since: Date?
+    /// The time when the requested session began; nil if it hasn't begun yet.
+    package let sessionBegan: Date?
+}
+
+/// The dates of a customer's sessions of one trial.
+package struct BegunSessions: Sendable, Hashable {
+    /// When the first session began.
+    package let first: Date
+    /// When the latest session began.
+    package let latest: Date
+}
 
 /// Counts the sessions of trials.
 extension DatabaseTransaction {
@@ -13,14 +30,24 @@ extension DatabaseTransaction {
         of entitlement: String, by id: Int64, session name: String
     ) throws(StoreError) -> (customer: Customer, use: TrialUse)? {
         guard let customer = try customer(id, forUpdate: true), try !isUnbound(customer.id) else { return nil }
-        return (customer, try use(of: entitlement, by: customer.id, session: name))
+        var sessions: [String: Date] = [:]
+        for member in try group(of: customer.id) {
+            let rows = try session.rows(
+                "SELECT session, began_at FROM trial_sessions WHERE customer = $1 AND entitlement = $2",
+                [.integer(member), .text(entitlement)])
+            for row in rows {
+                let began = try row.instant(1)
+                let session = try row.text(0)
+                sessions[session] = min(sessions[session] ?? began, began)
+            }
+        }
+        let use = TrialUse(sessions: sessions.count, since: sessions.values.min(), sessionBegan: sessions[name])
+        return (customer, use)
     }
 
     /// Begins a session. It belongs to the member (row of `customers`) by which the customer was looked up, so that
     /// this member keeps the session if a merge is undone.
-    package func beginTrialSession(
-        _ name: String, of entitlement: String, for member: Int64
-    ) throws(StoreError) {
+    package func beginTrialSession(_ name: String, of entitlement: String, for member: Int64) throws(StoreError) {
         try session.execute(
             "INSERT INTO trial_sessions (customer, entitlement, session, began_at) VALUES ($1, $2, $3, $4)",
             [.integer(member), .text(entitlement), .text(name), milliseconds])
@@ -44,23 +71,5 @@ extension DatabaseTransaction {
             }
         }
         return begun
-    }
-
-    /// Returns the use of a trial by all members of the customer.
-    private func use(
-        of entitlement: String, by customer: Int64, session name: String
-    ) throws(StoreError) -> TrialUse {
-        var sessions: [String: Date] = [:]
-        for member in try group(of: customer) {
-            let rows = try session.rows(
-                "SELECT session, began_at FROM trial_sessions WHERE customer = $1 AND entitlement = $2",
-                [.integer(member), .text(entitlement)])
-            for row in rows {
-                let began = try row.instant(1)
-                let session = try row.text(0)
-                sessions[session] = min(sessions[session] ?? began, began)
-            }
-        }
-        return TrialUse(sessions: sessions.count, since: sessions.values.min(), sessionBegan: sessions[name])
     }
 }

@@ -19,7 +19,16 @@ extension DatabaseTransaction {
     /// `valuePrefix`. Nil if there is room, or if `unbound` exists already.
     func oldestUnbound(of unbound: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         guard try member(by: unbound, in: realm) == nil else { return nil }
-        let unboundCustomers = try unboundCustomers(withPrefix: unbound.valuePrefix, in: realm)
+        let unboundCustomers = try session.integers(
+            // Selects a range of the index: values that begin with the prefix and a space, which `!` follows in ASCII.
+            """
+            SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
+            ORDER BY customer
+            """,
+            [
+                SQLValue(realm.code), SQLValue(Identity.Kind.unbound.rawValue), .text(unbound.valuePrefix + " "),
+                .text(unbound.valuePrefix + "!"),
+            ])
         return unboundCustomers.count < Self.maximumUnbound ? nil : unboundCustomers.first
     }
 
@@ -38,13 +47,11 @@ extension DatabaseTransaction {
     /// Locks these members, so that none of them is erased before this transaction ends. Returns the members that exist
     /// and aren't being erased.
     func lockExisting(_ members: some Collection<Int64>) throws(StoreError) -> [Int64] {
-        try rows(
+        try integers(
             """
-            SELECT id FROM customers
-            WHERE id IN \(DatabaseTable.batchPlaceholders) AND (merged_into IS NULL OR merged_into <> id)
+            SELECT id FROM customers WHERE id IN \(Self.batch) AND (merged_into IS NULL OR merged_into <> id)
             ORDER BY id\(session.dialect.forUpdate)
-            """, about: members.sorted()
-        ).map { row throws(StoreError) in try row.integer(0) }
+            """, about: members.sorted())
     }
 
     /// Links an unbound customer to members that its artifacts name. Keeps its other links.
@@ -105,26 +112,11 @@ extension DatabaseTransaction {
 
     /// The unbound customers with artifacts that name one of these members, without erased customers.
     func unboundCustomers(of members: [Int64]) throws(StoreError) -> [Int64] {
-        let rows = try rows(
+        let customers = try integers(
             """
-            SELECT unbound FROM unbound_links WHERE customer IN \(DatabaseTable.batchPlaceholders) AND NOT EXISTS (
-                SELECT 1 FROM customers WHERE id = unbound AND merged_into = id
-            )
+            SELECT unbound FROM unbound_links WHERE customer IN \(Self.batch)
+            AND NOT EXISTS (SELECT 1 FROM customers WHERE id = unbound AND merged_into = id)
             """, about: members)
-        return Set(try rows.map { row throws(StoreError) in try row.integer(0) }).sorted()
-    }
-
-    /// The row IDs of the unbound customers with this `Identity.valuePrefix`, the oldest first.
-    private func unboundCustomers(withPrefix prefix: Substring, in realm: Realm) throws(StoreError) -> [Int64] {
-        try session.integers(
-            // Selects a range of the index: values that begin with `prefix` and a space, which `!` follows in ASCII.
-            """
-            SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
-            ORDER BY customer
-            """,
-            [
-                SQLValue(realm.code), SQLValue(Identity.Kind.unbound.rawValue), .text(prefix + " "),
-                .text(prefix + "!"),
-            ])
+        return Set(customers).sorted()
     }
 }

@@ -37,13 +37,12 @@ extension DatabaseTransaction {
     /// Stores that a publication still has promises to end or to restore, if there are any. Returns how many promises
     /// it ends, and how many it restores.
     func begin(_ unfinished: UnfinishedPublication) throws(StoreError) -> (ended: Int, restored: Int) {
-        let ended = try session.row("SELECT count(*) FROM promises WHERE ending = $1", [.integer(unfinished.mark)])
-        let restored = try session.row(
+        let ended = try session.count("SELECT count(*) FROM promises WHERE ending = $1", [.integer(unfinished.mark)])
+        let restored = try session.count(
             "SELECT count(*) FROM promises WHERE ended_by > $1 AND ended_by < $2",
             [.integer(unfinished.restoringAfter), .integer(unfinished.publication)])
-        let counts = (Int(clamping: try ended?.integer(0) ?? 0), Int(clamping: try restored?.integer(0) ?? 0))
-        if counts != (0, 0) { try setStoredValue(named: UnfinishedPublication.name, to: unfinished.text) }
-        return counts
+        if ended + restored > 0 { try setStoredValue(named: UnfinishedPublication.name, to: unfinished.text) }
+        return (ended, restored)
     }
 
     /// Returns the customers with promises that a publication still has to end or to restore, in the order of their row

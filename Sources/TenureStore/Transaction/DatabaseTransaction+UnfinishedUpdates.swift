@@ -45,21 +45,13 @@ extension DatabaseTransaction {
             [.integer(member), .integer(other)])
     }
 
-    /// Returns the members with artifacts that don't count: those of an update that isn't finished, and those of a
-    /// customer that is being erased.
-    func membersOfUnfinishedUpdates() throws(StoreError) -> [Int64] {
-        try session.integers("SELECT DISTINCT customer FROM unfinished_updates")
-    }
-
     /// Returns some of the erased customers with rows to remove, and of the updates that will never be finished; nil if
     /// nothing is left.
     func leftovers() throws(StoreError) -> Leftovers? {
         let updates = try session.rows(
             "SELECT customer, update_id FROM unfinished_updates WHERE started_at < $1 LIMIT \(Self.leftoversPerRead)",
-            [.integer(now.addingTimeInterval(-Self.maximumUpdateDuration).millisecondsSince1970)]
-        ).map { row throws(StoreError) in
-            Leftovers.Update(member: try row.integer(0), id: try row.integer(1))
-        }
+            [SQLValue(now.addingTimeInterval(-Self.maximumUpdateDuration))]
+        ).map { row throws(StoreError) in (member: try row.integer(0), id: try row.integer(1)) }
         guard !updates.isEmpty else { return nil }
         let hidden = updates.filter { $0.id == Self.erasureUpdateID }.map(\.member)
         return Leftovers(updates: updates, rehearsals: try rehearsals(naming: hidden))
@@ -69,14 +61,14 @@ extension DatabaseTransaction {
 
     /// Removes some rows of an update that will never be finished, or of an erased customer. Returns true if no more
     /// rows are left.
-    func remove(_ update: Leftovers.Update) throws(StoreError) -> Bool {
+    func remove(_ update: (member: Int64, id: Int64)) throws(StoreError) -> Bool {
         // The customer is locked, so that the update writes nothing more in the meantime.
         _ = try member(.rowID(update.member))
         let isListed = try session.row(
             "SELECT 1 FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at < $3",
             [
                 .integer(update.member), .integer(update.id),
-                .integer(now.addingTimeInterval(-Self.maximumUpdateDuration).millisecondsSince1970),
+                SQLValue(now.addingTimeInterval(-Self.maximumUpdateDuration)),
             ])
         // If the update isn't listed, another process has removed or finished it.
         guard isListed != nil else { return true }
@@ -94,15 +86,8 @@ extension DatabaseTransaction {
 
 /// What is still to be removed: the updates that will never be finished, and the rows of erased customers.
 struct Leftovers: Sendable {
-    /// An update that will never be finished, or the erasure of a member.
-    struct Update: Sendable {
-        /// The row ID of the member.
-        let member: Int64
-        /// The ID of the update; `erasureUpdateID` for the erasure of the member.
-        let id: Int64
-    }
-
-    let updates: [Update]
+    /// The row ID of the member, and the ID of the update; `erasureUpdateID` for the erasure of the member.
+    let updates: [(member: Int64, id: Int64)]
     /// The public IDs of erased customers whom examples in rehearsals name, by the ID of the rehearsal.
     let rehearsals: [String: Set<String>]
 }

@@ -6,8 +6,6 @@ package struct FoundCustomer {
     package let customer: Customer?
     /// What each of the identities names.
     let namedMembers: NamedMembers
-    /// Identities that name no customer yet.
-    let unknownIdentities: [Identity]
     /// Original transaction IDs in the update that name another customer, who wasn't merged with this customer.
     let purchasesOfOthers: [String]
 }
@@ -26,10 +24,9 @@ extension DatabaseTransaction {
     func findCustomer(
         _ named: NamedMembers, proving acquisition: ProvenAcquisition?
     ) throws(StoreError) -> FoundCustomer {
-        let (known, unknown) = try find(named, proving: acquisition)
-        let (customer, members) = try joinCustomers(known)
+        let (customer, members) = try joinCustomers(try find(named, proving: acquisition))
         return FoundCustomer(
-            customer: try withCompletenessOfOtherAccounts(customer), namedMembers: named, unknownIdentities: unknown,
+            customer: try withCompletenessOfOtherAccounts(customer), namedMembers: named,
             purchasesOfOthers: named.purchases(ofOthersThan: members))
     }
 
@@ -40,9 +37,8 @@ extension DatabaseTransaction {
         let customer = try write(update, of: former, in: found.namedMembers.realm)
         let all = Set(identities)
         // For a new customer, all identities are stored: they may have named a customer who was erased in the meantime.
-        try insert(
-            (former == nil ? identities : found.unknownIdentities) + update.identities.filter { !all.contains($0) },
-            ofMember: customer.member, in: customer.realm)
+        let new = former == nil ? identities : found.namedMembers.unknownIdentities
+        try insert(new + update.identities.filter { !all.contains($0) }, ofMember: customer.member, in: customer.realm)
         // The artifacts of an unbound customer name the customers that the unbound customer is linked to.
         if !identities.contains(where: { $0.kind == .unbound }) {
             try insert(
@@ -104,8 +100,7 @@ extension DatabaseTransaction {
         return named.knownIdentities.first { $0.survivor == customer.id }?.member ?? customer.member
     }
 
-    /// Returns all customers whom the identities name, in the order of the identities' kinds, and the identities that
-    /// name no customer yet.
+    /// Returns all customers whom the identities name, in the order of the identities' kinds.
     ///
     /// An app transaction ID is always right about its customer. A customer whom only other identities name is skipped
     /// in two cases: their proofs contradict `acquisition`, or they and the update have different app transaction IDs.
@@ -116,7 +111,7 @@ extension DatabaseTransaction {
     ///   - limit: the maximum number of customers to return.
     func find(
         _ named: NamedMembers, proving acquisition: ProvenAcquisition?, forUpdate: Bool = true, limit: Int = .max
-    ) throws(StoreError) -> (known: [Customer], unknown: [Identity]) {
+    ) throws(StoreError) -> [Customer] {
         // The identities are sorted by kind, and app transaction IDs come first.
         let namesAppTransaction = named.identities.first?.kind == .appTransactionID
         var met: Set<Int64> = []
@@ -136,7 +131,7 @@ extension DatabaseTransaction {
             }
             known.append(found)
         }
-        return (known, named.unknownIdentities)
+        return known
     }
 
     /// Whether a member of this customer has an app transaction ID.
@@ -155,8 +150,7 @@ extension DatabaseTransaction {
         try !rows(
             """
             SELECT 1 FROM identities
-            WHERE customer IN \(DatabaseTable.batchPlaceholders) AND kind = \(Identity.Kind.appTransactionID.rawValue)
-            LIMIT 1
+            WHERE customer IN \(Self.batch) AND kind = \(Identity.Kind.appTransactionID.rawValue) LIMIT 1
             """, about: group
         ).isEmpty
     }
@@ -169,7 +163,6 @@ extension CustomerFacts {
         let renewals = purchases.filter { $0.transactionID != $0.originalTransactionID }
         guard !renewals.isEmpty else { return [] }
         let known = Set((known?.purchases ?? []).map(\.transactionID))
-        return renewals.filter { !known.contains($0.transactionID) }
-            .map { Identity(.transactionID, $0.transactionID) }
+        return renewals.filter { !known.contains($0.transactionID) }.map { Identity(.transactionID, $0.transactionID) }
     }
 }

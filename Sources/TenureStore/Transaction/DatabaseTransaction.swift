@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// The operations of the database, inside one transaction.
 ///
@@ -35,25 +34,37 @@ package struct DatabaseTransaction {
     }
 
     /// `now` as columns store it: milliseconds since 1970.
-    var milliseconds: SQLValue { .integer(now.millisecondsSince1970) }
+    var milliseconds: SQLValue { SQLValue(now) }
 }
 
 extension DatabaseTransaction {
+    /// The placeholders of one batch of row IDs: `($1, $2 …)`.
+    static let batch = DatabaseTable.batchPlaceholders
+
     /// Runs a query for each batch of row IDs, such as those of customers, and returns all rows. The query has the
-    /// placeholders `DatabaseTable.batchPlaceholders`.
+    /// placeholders `batch`.
     func rows(_ sql: String, about ids: [Int64]) throws(StoreError) -> [SQLRow] {
         var rows: [SQLRow] = []
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {
-            rows += try session.rows(sql, DatabaseTable.batch(Array(chunk)))
+            rows += try session.rows(sql, DatabaseTable.batch(chunk))
         }
         return rows
     }
 
-    /// Runs a statement for each batch of row IDs. The statement has the placeholders
-    /// `DatabaseTable.batchPlaceholders`.
+    /// Returns the first column of the same rows.
+    func integers(_ sql: String, about ids: [Int64]) throws(StoreError) -> [Int64] {
+        try rows(sql, about: ids).map { row throws(StoreError) in try row.integer(0) }
+    }
+
+    /// Returns the first column of the same rows.
+    func texts(_ sql: String, about ids: [Int64]) throws(StoreError) -> [String] {
+        try rows(sql, about: ids).map { row throws(StoreError) in try row.text(0) }
+    }
+
+    /// Runs a statement for each batch of row IDs. The statement has the placeholders `batch`.
     func execute(_ sql: String, about ids: [Int64]) throws(StoreError) {
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {
-            try session.execute(sql, DatabaseTable.batch(Array(chunk)))
+            try session.execute(sql, DatabaseTable.batch(chunk))
         }
     }
 }

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 import TenureJSON
 
 /// A change that a person, or the app's own server, makes to a customer.

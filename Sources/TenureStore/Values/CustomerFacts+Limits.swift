@@ -1,6 +1,24 @@
 import Foundation
 package import TenureCore
 
+/// An unbound customer, and the customers that its artifacts name. An unbound customer is a list of artifacts that came
+/// without proof that they belong to the sender.
+package struct UnboundCustomer: Sendable {
+    package let unbound: Customer
+    /// The customers that the artifacts name.
+    package let customers: [Customer]
+
+    package init(unbound: Customer, customers: [Customer]) {
+        self.unbound = unbound
+        self.customers = customers
+    }
+
+    /// The unbound customer with the facts that a response may use; see `CustomerFacts.limited`.
+    package var limited: Customer {
+        unbound.replacingFacts(with: unbound.facts.limited(by: customers.map(\.facts), in: unbound.realm.environment))
+    }
+}
+
 /// Limits the facts in a response about an unbound customer: artifacts that came without proof that they belong to the
 /// sender. The sender may not be the customer whom the artifacts name. So the response is based on the sent artifacts,
 /// and on the promises for the acquisitions that the artifacts prove (an *acquisition* is one Apple Account getting the
@@ -29,9 +47,9 @@ extension CustomerFacts {
             renewals = limited(limited(renewals, by: facts.renewals), to: self.purchases, by: evidence.purchases)
             support += evidence.support.filter { $0.kind == .revocation }
         }
-        var limited = CustomerFacts(
-            proofs: self.proofs, purchases: purchases, renewals: renewals, purchasesAreComplete: purchasesAreComplete,
-            promises: self.promises, support: self.support, isUnbound: isUnbound)
+        var limited = self
+        limited.purchases = purchases
+        limited.renewals = renewals
         limited.add(proofs)
         limited.add(promises)
         for grant in support { limited.add(grant) }
@@ -87,9 +105,7 @@ extension CustomerFacts {
     /// Limits the grace periods of subscriptions for which the sender omitted the latest known period. Otherwise, a
     /// sender who omits a refunded period would get the grace period before it. If the latest period is paid, the grace
     /// period lasts no longer than that period. If it isn't paid, there is no grace period.
-    private func limited(
-        _ renewals: [Renewal], to purchases: [Purchase], by known: [Purchase]
-    ) -> [Renewal] {
+    private func limited(_ renewals: [Renewal], to purchases: [Purchase], by known: [Purchase]) -> [Renewal] {
         guard !renewals.isEmpty else { return renewals }
         let (sent, latest) = (purchases.latestPeriods, known.latestPeriods)
         return renewals.map { renewal in
@@ -104,8 +120,7 @@ extension CustomerFacts {
             return Renewal(
                 originalTransactionID: renewal.originalTransactionID, productID: renewal.productID,
                 gracePeriodExpiresDate: isPaid ? min(grace, period.expiresDate ?? grace) : nil,
-                isInBillingRetryPeriod: renewal.isInBillingRetryPeriod,
-                signedDate: renewal.signedDate)
+                isInBillingRetryPeriod: renewal.isInBillingRetryPeriod, signedDate: renewal.signedDate)
         }
     }
 }

@@ -5,20 +5,20 @@ package import TenureCore
 /// and grants and revocations by support.
 ///
 /// Facts are stored with the customer, so that a decision needs one look-up. They can be computed again from the
-/// customer's other rows.
+/// customer's other rows. The lists are condensed and sorted, as `add` leaves them.
 package struct CustomerFacts: Sendable, Hashable {
     /// What app transactions and receipts prove about how the customer got the app.
-    package private(set) var proofs: [AppProof] = []
+    package internal(set) var proofs: [AppProof] = []
     /// The latest state of each transaction, without what renewal info adds.
-    package private(set) var purchases: [Purchase] = []
+    package internal(set) var purchases: [Purchase] = []
     /// The latest renewal info of each subscription.
-    package private(set) var renewals: [Renewal] = []
+    package internal(set) var renewals: [Renewal] = []
     /// Whether the service knows all purchases of the customer. If not, a missing purchase may still exist.
     package var purchasesAreComplete = false
     /// The promises that no publication ended.
-    package private(set) var promises: [StoredPromise] = []
+    package internal(set) var promises: [StoredPromise] = []
     /// Grants and revocations by support, in the order of their dates.
-    package private(set) var support: [SupportGrant] = []
+    package internal(set) var support: [SupportGrant] = []
     /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender.
     package var isUnbound = false
 
@@ -115,19 +115,5 @@ package struct CustomerFacts: Sendable, Hashable {
         Evidence(
             environment: environment, app: proofs, transactions: purchases, renewals: renewals,
             purchasesAreComplete: purchasesAreComplete, support: support, persona: persona)
-    }
-
-    /// Creates facts from lists that are condensed and sorted already, as `add` leaves them.
-    init(
-        proofs: [AppProof], purchases: [Purchase], renewals: [Renewal], purchasesAreComplete: Bool,
-        promises: [StoredPromise], support: [SupportGrant], isUnbound: Bool
-    ) {
-        self.proofs = proofs
-        self.purchases = purchases
-        self.renewals = renewals
-        self.purchasesAreComplete = purchasesAreComplete
-        self.promises = promises
-        self.support = support
-        self.isUnbound = isUnbound
     }
 }

@@ -56,9 +56,7 @@ package struct CustomerUpdate: Sendable {
     var size: Int { artifacts.count + facts.purchases.count + facts.renewals.count }
 
     /// Adds identities by which later syncs and requests find the customer.
-    package mutating func identify(by more: some Sequence<Identity>) {
-        identities += more
-    }
+    package mutating func identify(by more: some Sequence<Identity>) { identities += more }
 
     /// Records that all purchases of the account that the artifacts come from are known. The customer's purchases are
     /// complete if the purchases of all their accounts are known.
@@ -68,9 +66,7 @@ package struct CustomerUpdate: Sendable {
     }
 
     /// Records that the artifacts were proven to come from this device.
-    package mutating func addUse(of device: DeviceUse) {
-        deviceUse = device
-    }
+    package mutating func addUse(of device: DeviceUse) { deviceUse = device }
 
     /// Adds grants and revocations by support.
     mutating func add(_ support: [SupportGrant]) {

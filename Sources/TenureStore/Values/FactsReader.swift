@@ -4,38 +4,32 @@ import TenureCore
 /// Reads `CustomerFacts` from `FactsFormat`. Truncated, unknown or remaining bytes are an error, never a crash.
 struct FactsReader {
     /// An error at the first invalid byte.
-    struct Malformed: Error {
-        let offset: Int
-    }
+    struct Malformed: Error { let offset: Int }
 
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
     /// - Parameter bytes: the encoded facts, which must stay valid as long as the reader.
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-    }
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// Reads all facts. Throws if bytes are left at the end.
     mutating func facts() throws(Malformed) -> CustomerFacts {
         guard try byte() == FactsFormat.version else { throw malformed }
-        let flags = FactsFormat.Flags(rawValue: try number())
-        let proofs = try list { (reader) throws(Malformed) in try reader.proof() }
-        let purchases = try list { (reader) throws(Malformed) in try reader.purchase() }
-        let renewals = try list { (reader) throws(Malformed) in try reader.renewal() }
-        let promises = try list { (reader) throws(Malformed) in try reader.promise() }
-        let support = try list { (reader) throws(Malformed) in try reader.supportGrant() }
+        let flags = FactsFormat.Flags<FactsFormat.FactsField>(rawValue: try number())
+        var facts = CustomerFacts()
+        facts.purchasesAreComplete = flags.contains(.purchasesAreComplete)
+        facts.isUnbound = flags.contains(.isUnbound)
+        facts.proofs = try list { (reader) throws(Malformed) in try reader.proof() }
+        facts.purchases = try list { (reader) throws(Malformed) in try reader.purchase() }
+        facts.renewals = try list { (reader) throws(Malformed) in try reader.renewal() }
+        facts.promises = try list { (reader) throws(Malformed) in try reader.promise() }
+        facts.support = try list { (reader) throws(Malformed) in try reader.supportGrant() }
         guard isAtEnd else { throw malformed }
-        return CustomerFacts(
-            proofs: proofs, purchases: purchases, renewals: renewals,
-            purchasesAreComplete: flags.contains(.purchasesAreComplete), promises: promises, support: support,
-            isUnbound: flags.contains(.isUnbound))
+        return facts
     }
 
     /// Reads the length of a list, and its entries with the function `entry`.
-    private mutating func list<Entry>(
-        _ entry: (inout FactsReader) throws(Malformed) -> Entry
-    ) throws(Malformed) -> [Entry] {
+    private mutating func list<Entry>(_ entry: (inout Self) throws(Malformed) -> Entry) throws(Malformed) -> [Entry] {
         let count = try number()
         // Every entry takes at least a byte. So a wrong length can't reserve much memory.
         guard count <= UInt64(bytes.count - position) else { throw malformed }
@@ -46,27 +40,24 @@ struct FactsReader {
     }
 
     private mutating func proof() throws(Malformed) -> AppProof {
-        let flags = FactsFormat.ProofFlags(rawValue: try number())
+        let flags = FactsFormat.Flags<FactsFormat.ProofField>(rawValue: try number())
         let kind = try code(in: FactsFormat.proofKinds)
         let signedDate = try date(if: flags.contains(.signedDate))
         var id: AcquisitionID?
         if flags.contains(.appTransactionID) { id = .appTransaction(try text()) }
         if flags.contains(.downloadID) { id = .download(try text()) }
         return AppProof(
-            kind: kind,
-            signedDate: signedDate,
-            id: id,
+            kind: kind, signedDate: signedDate, id: id,
             originalPlatform: flags.contains(.platform) ? try code(in: FactsFormat.platforms) : nil,
             originalAppVersion: flags.contains(.version) ? try text() : nil,
             originalPurchaseDate: try date(if: flags.contains(.purchaseDate)),
             preorderDate: try date(if: flags.contains(.preorderDate)),
             revocationDate: try date(if: flags.contains(.revocationDate)),
-            expirationDate: try date(if: flags.contains(.expirationDate))
-        )
+            expirationDate: try date(if: flags.contains(.expirationDate)))
     }
 
     private mutating func purchase() throws(Malformed) -> Purchase {
-        let flags = FactsFormat.PurchaseFlags(rawValue: try number())
+        let flags = FactsFormat.Flags<FactsFormat.PurchaseField>(rawValue: try number())
         return Purchase(
             transactionID: try text(),
             originalTransactionID: flags.contains(.originalTransactionID) ? try text() : nil,
@@ -74,11 +65,8 @@ struct FactsReader {
             type: flags.contains(.type) ? try productType() : nil,
             purchaseDate: try date(if: flags.contains(.purchaseDate)),
             expiresDate: try date(if: flags.contains(.expiresDate)),
-            revocationDate: try date(if: flags.contains(.revocationDate)),
-            isUpgraded: flags.contains(.isUpgraded),
-            isFamilyShared: flags.contains(.isFamilyShared),
-            signedDate: try date(if: flags.contains(.signedDate))
-        )
+            revocationDate: try date(if: flags.contains(.revocationDate)), isUpgraded: flags.contains(.isUpgraded),
+            isFamilyShared: flags.contains(.isFamilyShared), signedDate: try date(if: flags.contains(.signedDate)))
     }
 
     private mutating func productType() throws(Malformed) -> Purchase.ProductType {
@@ -90,32 +78,28 @@ struct FactsReader {
     }
 
     private mutating func renewal() throws(Malformed) -> Renewal {
-        let flags = FactsFormat.RenewalFlags(rawValue: try number())
+        let flags = FactsFormat.Flags<FactsFormat.RenewalField>(rawValue: try number())
         return Renewal(
-            originalTransactionID: try text(),
-            productID: flags.contains(.productID) ? try text() : nil,
+            originalTransactionID: try text(), productID: flags.contains(.productID) ? try text() : nil,
             gracePeriodExpiresDate: try date(if: flags.contains(.gracePeriodExpiresDate)),
             isInBillingRetryPeriod: flags.contains(.isInBillingRetryPeriod),
-            signedDate: try date(if: flags.contains(.signedDate))
-        )
+            signedDate: try date(if: flags.contains(.signedDate)))
     }
 
     private mutating func promise() throws(Malformed) -> StoredPromise {
-        let flags = FactsFormat.PromiseFlags(rawValue: try number())
+        let flags = FactsFormat.Flags<FactsFormat.PromiseField>(rawValue: try number())
         return StoredPromise(
             entitlement: try text(),
             acquisition: AcquisitionKey(
                 appTransactionID: flags.contains(.appTransactionID) ? try text() : nil,
                 downloadID: flags.contains(.downloadID) ? try text() : nil,
                 originalPurchaseDate: try date(if: flags.contains(.purchaseDate))),
-            policyVersion: Int64(bitPattern: try number()),
-            until: try date(if: flags.contains(.until)),
-            recordedAt: try date()
-        )
+            policyVersion: Int64(bitPattern: try number()), until: try date(if: flags.contains(.until)),
+            recordedAt: try date())
     }
 
     private mutating func supportGrant() throws(Malformed) -> SupportGrant {
-        let flags = FactsFormat.SupportFlags(rawValue: try number())
+        let flags = FactsFormat.Flags<FactsFormat.SupportField>(rawValue: try number())
         return SupportGrant(
             flags.contains(.isRevocation) ? .revocation : .grant,
             of: try text(), date: try date(), until: try date(if: flags.contains(.until)))
@@ -174,9 +158,7 @@ struct FactsReader {
     }
 
     /// Reads a date if its flag is set.
-    mutating func date(if isPresent: Bool) throws(Malformed) -> Date? {
-        isPresent ? try date() : nil
-    }
+    mutating func date(if isPresent: Bool) throws(Malformed) -> Date? { isPresent ? try date() : nil }
 
     /// Reads a number, and returns the value that has this number in the table.
     private mutating func code<Value>(in table: [(Value, UInt8)]) throws(Malformed) -> Value {

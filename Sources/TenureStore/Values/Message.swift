@@ -21,7 +21,5 @@ package struct Message: Sendable, Hashable {
         self.data = data
     }
 
-    package init(_ kind: Kind, _ fields: [String: String]) {
-        self.init(kind, data: Array(fields.json.utf8))
-    }
+    package init(_ kind: Kind, _ fields: [String: String]) { self.init(kind, data: Array(fields.json.utf8)) }
 }

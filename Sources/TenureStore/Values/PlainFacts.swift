@@ -60,14 +60,14 @@ package struct PlainFacts {
     }
 
     /// The only fields that a plain proof may have.
-    private static let plainProof: FactsFormat.ProofFlags = [
+    private static let plainProof: FactsFormat.Flags<FactsFormat.ProofField> = [
         .signedDate, .appTransactionID, .downloadID, .platform, .version, .purchaseDate,
     ]
 
     /// Writes the proof without its IDs and signing date, and with the number that `class` returns instead of the date.
     /// Returns false if the proof isn't plain; otherwise true.
     private mutating func writeProof(class: (Date?) -> UInt64) throws(FactsReader.Malformed) -> Bool {
-        let flags = FactsFormat.ProofFlags(rawValue: try reader.number())
+        let flags = FactsFormat.Flags<FactsFormat.ProofField>(rawValue: try reader.number())
         guard flags.isSubset(of: Self.plainProof) else { return false }
         write(try reader.byte())  // The kind of proof.
         _ = try reader.date(if: flags.contains(.signedDate))
@@ -89,7 +89,7 @@ package struct PlainFacts {
     }
 
     /// The only fields that a plain purchase may have.
-    private static let plainPurchase: FactsFormat.PurchaseFlags = [
+    private static let plainPurchase: FactsFormat.Flags<FactsFormat.PurchaseField> = [
         .originalTransactionID, .type, .purchaseDate, .signedDate, .isFamilyShared,
     ]
     private static let nonConsumable = FactsFormat.productTypes.first { $0.0 == .nonConsumable }?.1
@@ -101,7 +101,7 @@ package struct PlainFacts {
         guard count < 64 else { return false }
         write(UInt8(count))
         for _ in 0..<count {
-            let flags = FactsFormat.PurchaseFlags(rawValue: try reader.number())
+            let flags = FactsFormat.Flags<FactsFormat.PurchaseField>(rawValue: try reader.number())
             guard flags.isSubset(of: Self.plainPurchase), flags.contains(.type) else { return false }
             _ = try reader.utf8()  // The transaction ID.
             _ = try reader.utf8(if: flags.contains(.originalTransactionID))
@@ -119,7 +119,7 @@ package struct PlainFacts {
     /// acquisition of the app. Returns false if the name of the promise's entitlement is too long for a key; otherwise
     /// true.
     private mutating func writePromise() throws(FactsReader.Malformed) -> Bool {
-        let flags = FactsFormat.PromiseFlags(rawValue: try reader.number())
+        let flags = FactsFormat.Flags<FactsFormat.PromiseField>(rawValue: try reader.number())
         let entitlement = try reader.utf8()
         guard entitlement.count < 0xFF else { return false }
         let appTransactionID = try reader.utf8(if: flags.contains(.appTransactionID))

@@ -48,13 +48,16 @@ extension Store {
     }
 
     /// Compares the customers of one piece, and stores the results. Returns false if another publication is active, or
-    /// if the comparison of all customers doesn't continue with this piece (`isNext`); otherwise true.
+    /// if the comparison of all customers doesn't continue with this piece; otherwise true.
     private func compare(_ piece: ComparedPiece) async throws(StoreError) -> Bool {
         try await retrying { () throws(StoreError) -> Attempt<Bool> in
             let prepared = try await prepare(piece)
             return try await writePiece(at: piece.now, locking: [.endpoints]) { transaction in
                 var transaction = transaction
-                guard try transaction.isCurrent(piece.publication), try piece.isNext(in: transaction) else {
+                guard try transaction.isCurrent(piece.publication) else { return .done(false) }
+                // The comparison of all customers may have started again, or another process may have compared these
+                // customers.
+                if let positions = piece.positions, try transaction.comparisonPosition() != positions.before {
                     return .done(false)
                 }
                 if let prepared {
@@ -79,13 +82,14 @@ extension Store {
 
     /// Evaluates a customer with very many facts before the transaction begins, so that other writers don't have to
     /// wait. Such a customer is alone in its piece. Returns nil for other pieces.
-    private func prepare(_ piece: ComparedPiece) async throws(StoreError) -> PreparedChange? {
+    private func prepare(
+        _ piece: ComparedPiece
+    ) async throws(StoreError) -> (customer: Customer, facts: EncodedFacts, change: EntitlementChange?)? {
         guard let only = piece.customers.first, piece.customers.count == 1,
             only.size > DatabaseTransaction.maximumFactsBytesPerTransaction,
             let customer = try await read(at: piece.now, { try $0.customer(only.id) }), customer.id == only.id
         else { return nil }
-        return PreparedChange(
-            customer: customer, facts: EncodedFacts(customer.facts), change: piece.evaluate(customer))
+        return (customer, EncodedFacts(customer.facts), piece.evaluate(customer))
     }
 }
 
@@ -101,18 +105,43 @@ private struct ComparedPiece: Sendable {
     /// the last customer in the previous piece. `after` is the row ID of the last customer in this piece; nil if this
     /// piece ends the comparison.
     var positions: (before: Int64, after: Int64?)?
-
-    /// Whether the comparison of all customers continues with this piece. False if it has started again, or if another
-    /// process has compared these customers. True for a piece that isn't part of it.
-    func isNext(in transaction: DatabaseTransaction) throws(StoreError) -> Bool {
-        guard let positions else { return true }
-        return try transaction.comparisonPosition() == positions.before
-    }
 }
 
-/// The comparison of one large customer, made before the transaction that stores it.
-private struct PreparedChange: Sendable {
-    let customer: Customer
-    let facts: EncodedFacts
-    let change: EntitlementChange?
+/// Claims deliveries of webhook messages, and removes messages and endpoints. These operations read before they write:
+/// usually there is nothing to do, and even a write without changes waits for other writers.
+extension Store {
+    /// Removes webhook endpoints that no process serves anymore, and abandons the messages that wait for removed
+    /// endpoints. Returns the removed endpoints. Keeps an endpoint if, since the caller read `silent`, a process has
+    /// reported that it serves the endpoint (`NamedEndpoint.heartbeat`).
+    package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]
+    {
+        let hasStrays = try await read { try $0.hasStrayDeliveries() }
+        guard hasStrays || !silent.isEmpty else { return [] }
+        return try await write(at: now, locking: [.endpoints]) { transaction in
+            let removed = try transaction.removeEndpoints(silent)
+            try transaction.abandonStrayDeliveries()
+            return removed
+        }
+    }
+
+    /// Takes deliveries of messages that are due for an endpoint. No other process takes them until `lease` has passed.
+    ///
+    /// Messages about one customer are taken one at a time, in the order of the messages. A message that has failed
+    /// often doesn't delay later messages.
+    ///
+    /// - Parameter lease: the seconds after which another process may take a delivery again.
+    package func claimDeliveries(
+        to endpoint: String, at now: Date, limit: Int, lease: TimeInterval
+    ) async throws(StoreError) -> [Delivery] {
+        guard try await read(at: now, { try $0.isDeliveryDue(to: endpoint) }) else { return [] }
+        return try await write(at: now, locking: [.deliveries(endpoint: endpoint)]) {
+            try $0.claimDeliveries(to: endpoint, limit: limit, lease: lease)
+        }
+    }
+
+    /// Removes at most `limit` messages that were created before an instant and wait for no delivery. Returns how many.
+    package func pruneMessages(before: Date, limit: Int) async throws(StoreError) -> Int {
+        guard try await read({ try $0.hasMessages(before: before) }) else { return 0 }
+        return try await write { try $0.pruneMessages(before: before, limit: limit) }
+    }
 }
