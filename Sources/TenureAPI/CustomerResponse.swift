@@ -131,8 +131,7 @@ extension JSONWriter {
         var written = WrittenReasons()
         for index in customer.decisions.indices {
             key(customer.decisions[index].entitlement)
-            value(
-                customer.decisions[index], namesEntitlement: false, in: customer.languages, written: &written)
+            value(customer.decisions[index], namesEntitlement: false, in: customer.languages, written: &written)
         }
         endObject()
         field(Key.purchases, customer.purchases) { $0.value($1) }

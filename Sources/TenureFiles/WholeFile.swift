@@ -36,8 +36,7 @@ package struct WholeFile: Sendable {
         let length = Int(lseek(descriptor, 0, SEEK_END))
         // A pipe, a socket and a terminal have no size.
         guard length >= 0 else {
-            throw FileFailure(
-                operation: "read", path: path, reason: "it is a pipe or a device; use a regular file")
+            throw FileFailure(operation: "read", path: path, reason: "it is a pipe or a device; use a regular file")
         }
         lseek(descriptor, 0, SEEK_SET)
         // Read one byte more than the size, to detect the end. Files in `/proc` may report the size 0 although they have

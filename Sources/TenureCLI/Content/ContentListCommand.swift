@@ -8,8 +8,7 @@ import TenureJSON
 
 struct ContentListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list",
-        abstract: "Show the packs of a published folder: versions, sizes and digests.",
+        commandName: "list", abstract: "Show the packs of a published folder: versions, sizes and digests.",
         discussion: """
             With --key, the command also verifies the catalog's signature, as apps do.
 
@@ -17,11 +16,9 @@ struct ContentListCommand: AsyncParsableCommand {
 
             Example:
               tenure content list published --key policy-key.pem
-            """
-    )
+            """)
 
-    @Argument(help: "The published folder.")
-    var folder: String
+    @Argument(help: "The published folder.") var folder: String
 
     @Option(
         // URL-safe Base64 may begin with `-`.

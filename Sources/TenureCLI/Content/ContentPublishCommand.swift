@@ -1,4 +1,5 @@
 import ArgumentParser
+import Crypto
 import Foundation
 import TenureContent
 import TenureContentPublishing
@@ -23,8 +24,7 @@ struct ContentPublishCommand: AsyncParsableCommand {
               tenure policy signing-key policy-key.pem
               tenure content publish content.yaml --policy policy.yaml \\
                   --key policy-key.pem --to published
-            """
-    )
+            """)
 
     @OptionGroup var content: ContentFileOptions
 
@@ -91,5 +91,25 @@ struct ContentPublishCommand: AsyncParsableCommand {
         }
         for name in publication.droppedPacks { terminal.write("\(name): removed from the catalog") }
         terminal.write("published `\(to)` with the counter \(publication.catalog.counter)")
+    }
+}
+
+/// A public key on the command line: the key itself as text, a file with this text, or the file of the private key.
+struct PublicKeyArgument: ExpressibleByArgument {
+    private let text: String
+
+    init?(argument: String) { text = argument }
+
+    /// Returns the public key. Throws if the text is neither a key nor a file with a key.
+    func key() throws -> PinnedKey {
+        if let key = PinnedKey(text) { return key }
+        guard FileManager.default.fileExists(atPath: text) else {
+            throw CommandError(
+                "`\(text)` is neither a file nor a public key; pass the 86 characters that `tenure policy signing-key` prints"
+            )
+        }
+        let contents = try InputFile(path: text).bytes(limit: 64 << 10, acceptsPipe: false)
+        if let key = PinnedKey(String(decoding: contents, as: UTF8.self)) { return key }
+        return PinnedKey(try PolicySigningKey.read(text, makingIfMissing: false).publicKey)
     }
 }

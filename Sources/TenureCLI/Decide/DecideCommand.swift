@@ -7,8 +7,7 @@ import TenureJSON
 
 struct DecideCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "decide",
-        abstract: "Decide what a customer may use, from their signed App Store artifacts.",
+        commandName: "decide", abstract: "Decide what a customer may use, from their signed App Store artifacts.",
         discussion: """
             The files must contain all of the customer's purchases; with --incomplete, purchases may be missing. Rejected \
             files are ignored, and the command prints their names. Bundle ID and Apple ID are read from the policy.
@@ -20,8 +19,7 @@ struct DecideCommand: AsyncParsableCommand {
               tenure decide --policy policy.yaml --entitlement everything \\
                   --json app-transaction.jws transaction.jws
               tenure decide --policy policy.yaml --at 2027-01-01 receipt
-            """
-    )
+            """)
 
     @Option(help: ArgumentHelp("The policy, in YAML or JSON.", valueName: "file"))
     var policy: String
@@ -64,13 +62,11 @@ struct DecideCommand: AsyncParsableCommand {
             valueName: "tag"))
     var language: [String] = []
 
-    @Flag(help: "Write JSON: `environment`, `decisions`, `rejected`.")
-    var json = false
+    @Flag(help: "Write JSON: `environment`, `decisions`, `rejected`.") var json = false
 
     func validate() throws {
         if let deviceID, UUID(digits: deviceID) == nil {
-            throw ValidationError(
-                "`\(deviceID)` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
+            throw ValidationError("`\(deviceID)` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
         }
     }
 

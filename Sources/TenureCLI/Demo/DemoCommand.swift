@@ -17,17 +17,14 @@ struct DemoCommand: AsyncParsableCommand {
             of Apple's), and the database. The authority signs the customers' artifacts, which are sent over HTTP. The \
             demo prints each decision as a sentence, and which packs the customer may download. Then the service runs \
             until Ctrl-C; the next run finds its customers again.
-            """
-    )
+            """)
 
     @Option(help: ArgumentHelp("The folder for all files of the demo.", valueName: "dir"))
     var folder = "var"
 
-    @Option(help: "The port to listen on; 0 for any free one.")
-    var port = 8080
+    @Option(help: "The port to listen on; 0 for any free one.") var port = 8080
 
-    @Flag(help: "Stop after all customers have synced.")
-    var once = false
+    @Flag(help: "Stop after all customers have synced.") var once = false
 
     func run() async throws {
         let folder = DemoFolder(path: self.folder)

@@ -5,8 +5,7 @@ import TenureJSON
 
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect",
-        abstract: "Show the content of a signed App Store artifact, and whether it is genuine.",
+        commandName: "inspect", abstract: "Show the content of a signed App Store artifact, and whether it is genuine.",
         discussion: """
             Recognizes the kind of artifact: a JWS (app transaction, transaction, renewal info, notification), an \
             app receipt in DER, BER or Base64, or the JSON of verifyReceipt. A file may have one JWS per line: then each \
@@ -19,11 +18,9 @@ struct InspectCommand: AsyncParsableCommand {
               tenure inspect --json transaction.jws
               pbpaste | tenure inspect --bundle-id com.example.calculator -
               tenure inspect --environment xcode --trust StoreKitTest.cer transaction.jws
-            """
-    )
+            """)
 
-    @Argument(help: "The file with the artifact; - or nothing for standard input.")
-    var file = "-"
+    @Argument(help: "The file with the artifact; - or nothing for standard input.") var file = "-"
 
     @OptionGroup var trust: TrustOptions
 

@@ -7,8 +7,7 @@ import TenureMint
 
 struct LocalStoreRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run",
-        abstract: "Run the local App Store on this machine.",
+        commandName: "run", abstract: "Run the local App Store on this machine.",
         discussion: """
             The scenario file has the app, the customers and the timeline to begin with; its expectations are ignored. \
             The folder keeps the state. If the folder has a state, the store continues from it, and ignores --scenario.
@@ -23,8 +22,7 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
               tenure local-store run --scenario Examples/scenarios/calculator-disaster.yaml
               tenure local-store run --scenario scenario.yaml \\
                   --notify http://127.0.0.1:8080/v1/notifications/apple --speed 60x
-            """
-    )
+            """)
 
     @Option(help: ArgumentHelp("The scenario to begin with.", valueName: "file"))
     var scenario: String?
@@ -32,8 +30,7 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The folder that keeps the state.", valueName: "dir"))
     var folder = "var/local-store"
 
-    @Option(help: "The port to listen on; 0 for any free one.")
-    var port = 8090
+    @Option(help: "The port to listen on; 0 for any free one.") var port = 8090
 
     @Option(
         help: ArgumentHelp(

@@ -7,8 +7,7 @@ import TenureMint
 
 struct MintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mint",
-        abstract: "Create App Store artifacts that your test authority signs.",
+        commandName: "mint", abstract: "Create App Store artifacts that your test authority signs.",
         discussion: """
             A verifier accepts them only with the authority's folder in --trust.
 
@@ -27,18 +26,15 @@ struct MintCommand: AsyncParsableCommand {
 
 struct MintAuthorityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "authority",
-        abstract: "Create a test authority: roots, certificates and private keys.",
+        commandName: "authority", abstract: "Create a test authority: roots, certificates and private keys.",
         discussion: """
             The keys are random, and stay in the folder.
 
             Example:
               tenure mint authority ./authority
-            """
-    )
+            """)
 
-    @Argument(help: "The folder to write; it is created if missing.")
-    var directory: String
+    @Argument(help: "The folder to write; it is created if missing.") var directory: String
 
     @Flag(help: "Replace an existing authority. Artifacts that it signed become invalid.")
     var force = false
@@ -172,8 +168,7 @@ struct MintAppTransactionCommand: AsyncParsableCommand {
               tenure mint app-transaction --authority ./authority \\
                   --set originalApplicationVersion=37 \\
                   --set originalPurchaseDate=2014-05-01 --out early.jws
-            """
-    )
+            """)
 
     @OptionGroup var options: MintOptions
 
@@ -182,14 +177,12 @@ struct MintAppTransactionCommand: AsyncParsableCommand {
 
 struct MintTransactionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "transaction",
-        abstract: "Sign a transaction: one purchase in the app.",
+        commandName: "transaction", abstract: "Sign a transaction: one purchase in the app.",
         discussion: """
             Example:
               tenure mint transaction --authority ./authority \\
                   --set productId=com.example.calculator.everything
-            """
-    )
+            """)
 
     @OptionGroup var options: MintOptions
 
@@ -198,14 +191,12 @@ struct MintTransactionCommand: AsyncParsableCommand {
 
 struct MintRenewalInfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "renewal-info",
-        abstract: "Sign renewal info: the next events of a subscription.",
+        commandName: "renewal-info", abstract: "Sign renewal info: the next events of a subscription.",
         discussion: """
             Example:
               tenure mint renewal-info --authority ./authority \\
                   --set gracePeriodExpiresDate=2027-01-05
-            """
-    )
+            """)
 
     @OptionGroup var options: MintOptions
 
@@ -214,14 +205,12 @@ struct MintRenewalInfoCommand: AsyncParsableCommand {
 
 struct MintNotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notification",
-        abstract: "Sign an App Store Server Notification, and the artifacts in it.",
+        commandName: "notification", abstract: "Sign an App Store Server Notification, and the artifacts in it.",
         discussion: """
             Example:
               tenure mint notification --authority ./authority \\
                   --set notificationType=DID_RENEW
-            """
-    )
+            """)
 
     @OptionGroup var options: MintOptions
 
@@ -230,16 +219,14 @@ struct MintNotificationCommand: AsyncParsableCommand {
 
 struct MintReceiptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "receipt",
-        abstract: "Sign an app receipt.",
+        commandName: "receipt", abstract: "Sign an app receipt.",
         discussion: """
             Example:
               tenure mint receipt --authority ./authority \\
                   --set original_application_version=37 \\
                   --set in_app.0.product_id=com.example.calculator.everything \\
                   --out receipt
-            """
-    )
+            """)
 
     /// The encoding of the receipt.
     enum Form: String, ExpressibleByArgument, CaseIterable {
@@ -265,8 +252,7 @@ struct MintReceiptCommand: AsyncParsableCommand {
                 try validReceipt(by: minter)
             }
         let isText = form == .base64 || (options.out == nil && form == nil)
-        try options.write(
-            isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
+        try options.write(isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
     }
 
     /// Creates a receipt without a defect, with the fields of the options.
@@ -284,5 +270,48 @@ struct MintReceiptCommand: AsyncParsableCommand {
         case .base64, nil: break
         }
         return try minter.mint(draft, style: style)
+    }
+}
+
+/// Creates signed artifacts with the defect that `tenure mint --defect` names: a defect of the artifact itself, or of
+/// its certificate chain. Unknown names throw an error that lists the valid names.
+///
+/// `rootExpiredAtSigning` isn't offered: a verifier that trusts the authority's own root accepts the artifact, because
+/// it ignores the root in the artifact.
+enum DefectMinting {
+    /// Creates a JWS with the defect of this name.
+    static func jws(_ name: String, of kind: JWSKind, by minter: JWSMinter) throws -> [UInt8] {
+        if let defect = JWSDefect(rawValue: name), defect.kinds.contains(kind) {
+            return try minter.mint(kind, with: defect)
+        }
+        if let defect = try chainDefect(name) { return try minter.mint(kind, with: defect).jws }
+        throw unknown(name, known: JWSDefect.allCases.filter { $0.kinds.contains(kind) }.map(\.rawValue))
+    }
+
+    /// Creates a receipt with the defect of this name.
+    static func receipt(_ name: String, by minter: ReceiptMinter) throws -> [UInt8] {
+        if let defect = ReceiptDefect(rawValue: name) { return try minter.mint(with: defect) }
+        if let defect = try chainDefect(name) { return try minter.mint(with: defect).receipt }
+        throw unknown(name, known: ReceiptDefect.allCases.map(\.rawValue))
+    }
+
+    private static let chainDefects = ChainDefect.allCases.filter { $0 != .rootExpiredAtSigning }
+
+    /// Returns the defect of a certificate chain with this name; nil if the name isn't such a defect.
+    private static func chainDefect(_ name: String) throws -> ChainDefect? {
+        guard name != ChainDefect.rootExpiredAtSigning.rawValue else {
+            throw CommandError(
+                "`\(name)` can't be minted: a verifier that trusts the authority ignores the root in the artifact and accepts it; choose `intermediateExpiredAtSigning` or `leafExpiredAtSigning`"
+            )
+        }
+        return chainDefects.first { $0.rawValue == name }
+    }
+
+    /// Returns the error for an unknown name.
+    ///
+    /// - Parameter known: the defects that this kind of artifact can have itself.
+    private static func unknown(_ name: String, known: [String]) -> CommandError {
+        let names = (known + chainDefects.map(\.rawValue)).sorted().joined(separator: ", ")
+        return CommandError("`\(name)` isn't a defect of this kind of artifact; choose one of \(names)")
     }
 }

@@ -24,17 +24,14 @@ struct MintCorpusCommand: AsyncParsableCommand {
               tenure rehearse --policy Examples/rehearsal/policy.yaml \\
                   --against Examples/rehearsal/previous.yaml --evidence corpus.ndjson \\
                   --at 2015-09-01 --trust ./authority
-            """
-    )
+            """)
 
     @Option(help: ArgumentHelp("The folder of the test authority that signs.", valueName: "dir"))
     var authority: String
 
-    @Option(help: "The number of lines.")
-    var count: Int
+    @Option(help: "The number of lines.") var count: Int
 
-    @Option(help: "The same seed gives the same lines.")
-    var seed: UInt64 = 1
+    @Option(help: "The same seed gives the same lines.") var seed: UInt64 = 1
 
     @Option(help: ArgumentHelp("The file to write the lines to; - for standard output.", valueName: "file"))
     var out: String

@@ -5,8 +5,7 @@ import TenureServer
 
 struct PersonaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "persona",
-        abstract: "Create, list and revoke test customers for sandbox builds.",
+        commandName: "persona", abstract: "Create, list and revoke test customers for sandbox builds.",
         discussion: """
             A persona is an invented customer with a token. A sandbox build sends the token when it syncs. The service then \
             responds as if the build's user were that customer. The token has no effect if the app sends artifacts from \
@@ -30,14 +29,12 @@ struct PersonaOptions: ParsableArguments {
         transform: Instant.init(parsing:))
     var expires: Instant?
 
-    @Flag(help: "Revoke valid personas of the same name, and replace them.")
-    var replace = false
+    @Flag(help: "Revoke valid personas of the same name, and replace them.") var replace = false
 }
 
 struct PersonaCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "create",
-        abstract: "Create a persona and print its token.",
+        commandName: "create", abstract: "Create a persona and print its token.",
         discussion: """
             --set gives a field of the customer's app transaction: originalPlatform, originalAppVersion, \
             originalPurchaseDate, preorderDate, revocationDate or expirationDate. Other fields are missing.
@@ -48,11 +45,9 @@ struct PersonaCreateCommand: AsyncParsableCommand {
               tenure persona create --name early-buyer --platform iOS \\
                   --set originalAppVersion=37 --set originalPurchaseDate=2014-05-01 \\
                   --key-file policy.key
-            """
-    )
+            """)
 
-    @Option(help: "The persona's name in lists, reasons and entitlement tokens.")
-    var name: String
+    @Option(help: "The persona's name in lists, reasons and entitlement tokens.") var name: String
 
     @Option(
         name: .customLong("set"),
@@ -62,8 +57,7 @@ struct PersonaCreateCommand: AsyncParsableCommand {
     @OptionGroup var options: PersonaOptions
     @OptionGroup var service: ServiceOptions
 
-    @Flag(help: "Write JSON: the persona, with `token`.")
-    var json = false
+    @Flag(help: "Write JSON: the persona, with `token`.") var json = false
 
     func validate() throws { _ = try parsed() }
 
@@ -116,8 +110,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
 
             Example:
               tenure persona ready-made --replace --key-file policy.key
-            """
-    )
+            """)
 
     @OptionGroup var options: PersonaOptions
     @OptionGroup var service: ServiceOptions
@@ -149,8 +142,7 @@ struct PersonaListCommand: AsyncParsableCommand {
         discussion: """
             Example:
               tenure persona list --key-file policy.key
-            """
-    )
+            """)
 
     @OptionGroup var service: ServiceOptions
 
@@ -166,18 +158,15 @@ struct PersonaListCommand: AsyncParsableCommand {
 
 struct PersonaRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke",
-        abstract: "Revoke a persona. The service ignores its token from the next request on.",
+        commandName: "revoke", abstract: "Revoke a persona. The service ignores its token from the next request on.",
         discussion: """
             Exit codes: 0 revoked, 1 no valid persona has that name, or no service responds, 64 wrong usage.
 
             Example:
               tenure persona revoke early-buyer --key-file policy.key
-            """
-    )
+            """)
 
-    @Argument(help: "The name of the persona.")
-    var name: String
+    @Argument(help: "The name of the persona.") var name: String
 
     @OptionGroup var service: ServiceOptions
 

@@ -6,8 +6,7 @@ import TenurePolicyLint
 
 struct PolicyCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Report the mistakes and the unintended effects of a policy file.",
+        commandName: "check", abstract: "Report the mistakes and the unintended effects of a policy file.",
         discussion: """
             Errors are invalid files, customers who lose what they paid for, and customers who get it without paying. \
             Warnings may lead to such errors; notes are hints. Docs/policy-check.md lists every rule by its code.
@@ -27,15 +26,13 @@ struct PolicyCheckCommand: AsyncParsableCommand {
                   --map 'Build Number=build' --map Date=releasedAt
               tenure policy check policy.yaml --against main/policy.yaml --strict \\
                   --format sarif > policy.sarif
-            """
-    )
+            """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case text, json, sarif
     }
 
-    @Argument(help: "The policy, in YAML or JSON; - for standard input.")
-    var file: String
+    @Argument(help: "The policy, in YAML or JSON; - for standard input.") var file: String
 
     @Option(
         help: ArgumentHelp(
@@ -71,8 +68,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             """)
     var json = false
 
-    @Flag(help: "Exit with 2 also if there are warnings.")
-    var strict = false
+    @Flag(help: "Exit with 2 also if there are warnings.") var strict = false
 
     func validate() throws {
         if json, let format, format != .json {

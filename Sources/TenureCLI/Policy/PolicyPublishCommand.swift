@@ -27,8 +27,7 @@ struct PolicyPublishCommand: AsyncParsableCommand {
                   --key-file policy.key
               tenure policy publish policy.yaml --reason "boundary was wrong" \\
                   --take-from 12 --rehearsal reh_x --key-file policy.key
-            """
-    )
+            """)
 
     @Argument(
         help: "The policy, in YAML or JSON; - for standard input. A release list that it names is published with it.")
@@ -47,8 +46,7 @@ struct PolicyPublishCommand: AsyncParsableCommand {
 
 struct PolicyRollbackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rollback",
-        abstract: "Publish an older version of the policy again.",
+        commandName: "rollback", abstract: "Publish an older version of the policy again.",
         discussion: """
             Works like `publish`: the version is rehearsed, and refused if a customer would lose something. Promises \
             (rights that a published policy gave to customers) that a later publication ended take effect again. Without \
@@ -59,11 +57,9 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
             Example:
               tenure policy rollback --reason "boundary was right after all" \\
                   --key-file policy.key
-            """
-    )
+            """)
 
-    @Option(help: ArgumentHelp("The version to publish.", valueName: "version"))
-    var to: Int64?
+    @Option(help: ArgumentHelp("The version to publish.", valueName: "version")) var to: Int64?
 
     @OptionGroup var publishing: PublishingOptions
     @OptionGroup var service: ServiceOptions
@@ -77,18 +73,15 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
 
 struct PolicyVersionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "versions",
-        abstract: "List the versions of a service's policy, and when each was published.",
+        commandName: "versions", abstract: "List the versions of a service's policy, and when each was published.",
         discussion: """
             Example:
               tenure policy versions --key-file policy.key
-            """
-    )
+            """)
 
     @OptionGroup var service: ServiceOptions
 
-    @Flag(help: "Write JSON: `versions` and `publications`.")
-    var json = false
+    @Flag(help: "Write JSON: `versions` and `publications`.") var json = false
 
     func run() async throws {
         let answer: PoliciesAnswer = try await service.client().get("/v1/admin/policies")
@@ -113,18 +106,15 @@ struct PolicyVersionsCommand: AsyncParsableCommand {
 
 struct PolicyShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Write a version of a service's policy as compact JSON.",
+        commandName: "show", abstract: "Write a version of a service's policy as compact JSON.",
         discussion: """
             Exit codes: 0 written, 1 no such version, or no service responds, 64 wrong usage.
 
             Example:
               tenure policy show 3 --out policy-3.json --key-file policy.key
-            """
-    )
+            """)
 
-    @Argument(help: "The version.")
-    var version: Int64
+    @Argument(help: "The version.") var version: Int64
 
     @OptionGroup var service: ServiceOptions
 

@@ -6,8 +6,7 @@ import TenureServer
 
 /// The options that `publish` and `rollback` share.
 struct PublishingOptions: ParsableArguments {
-    @Option(help: "The reason, for readers of the audit trail.")
-    var reason: String?
+    @Option(help: "The reason, for readers of the audit trail.") var reason: String?
 
     @Option(help: "The author of the policy, if it isn't the person with the key.")
     var author: String?
@@ -32,11 +31,9 @@ struct PublishingOptions: ParsableArguments {
             "The ID of the rehearsal that found the numbers for --take-from and --give-to.", valueName: "id"))
     var rehearsal: String?
 
-    @Flag(help: "Only rehearse, and publish nothing.")
-    var rehearse = false
+    @Flag(help: "Only rehearse, and publish nothing.") var rehearse = false
 
-    @Flag(help: "Write the publication as JSON; with --rehearse, the rehearsal.")
-    var json = false
+    @Flag(help: "Write the publication as JSON; with --rehearse, the rehearsal.") var json = false
 
     func validate() throws {
         guard (takeFrom == nil && giveTo == nil) == (rehearsal == nil) else {
@@ -86,9 +83,7 @@ struct PublishingOptions: ParsableArguments {
             // counts and the same `against`.
             let repeated: RehearsalAnswer = try await client.get(
                 "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
-            let counts = [
-                repeated.customers, repeated.losing, repeated.losingWithPromises, repeated.gaining,
-            ]
+            let counts = [repeated.customers, repeated.losing, repeated.losingWithPromises, repeated.gaining]
             let shown = ownRehearsal.flatMap {
                 [$0.customers, $0.losing, $0.losingWithPromises, $0.gaining] == counts && $0.against == repeated.against
                     ? $0 : nil

@@ -40,14 +40,12 @@ struct RehearseCommand: AsyncParsableCommand {
               tenure rehearse --policy new.yaml --evidence collected.ndjson.gz
               tenure rehearse --policy new.yaml --against old.yaml \\
                   --database var/tenure.sqlite --report report.html --fail-if 'lost>0'
-            """
-    )
+            """)
 
     @Option(help: ArgumentHelp("The policy to rehearse, in YAML or JSON.", valueName: "file"))
     var policy: String
 
-    @Option(
-        help: ArgumentHelp("The policy to compare with, to show who gains and who loses.", valueName: "file"))
+    @Option(help: ArgumentHelp("The policy to compare with, to show who gains and who loses.", valueName: "file"))
     var against: String?
 
     @Option(
@@ -78,8 +76,7 @@ struct RehearseCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The file for the report, one page of HTML.", valueName: "file"))
     var report: String?
 
-    @Flag(help: "Write JSON with the same content as the text.")
-    var json = false
+    @Flag(help: "Write JSON with the same content as the text.") var json = false
 
     @Option(
         name: .long, parsing: .singleValue,
@@ -209,5 +206,35 @@ extension TextReport {
             case .faint(let text): terminal.write(terminal.styled(Terminal.escaped(text), .faint))
             }
         }
+    }
+}
+
+/// Handles Ctrl-C. The first Ctrl-C requests a report of the results so far. The second ends the command immediately.
+final class Interruption: @unchecked Sendable {
+    // `source` never changes, and its methods may be called from any thread; Dispatch doesn't declare it sendable.
+    private let requested = Locked(false)
+    private let source: any DispatchSourceSignal
+
+    init() {
+        source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+        signal(SIGINT, SIG_IGN)
+        source.setEventHandler { [weak self] in self?.request() }
+        source.resume()
+    }
+
+    deinit {
+        source.cancel()
+        signal(SIGINT, SIG_DFL)
+    }
+
+    var isRequested: Bool {
+        requested.withLock { $0 }
+    }
+
+    private func request() {
+        requested.withLock { $0 = true }
+        signal(SIGINT, SIG_DFL)
+        Terminal.standardError.write(
+            "\nstopping: the report will contain the results so far; press Ctrl-C again to stop without a report")
     }
 }

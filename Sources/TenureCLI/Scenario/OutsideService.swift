@@ -50,8 +50,7 @@ struct OutsideService: EntitlementService {
         let state = await store.state
         let send = HTTPNotificationSender.send
         for notification in state.notifications {
-            _ = await send(
-                try store.signer.notification(notification, in: state), client.notificationURL, notification)
+            _ = await send(try store.signer.notification(notification, in: state), client.notificationURL, notification)
         }
     }
 }

@@ -17,8 +17,7 @@ struct ScenarioCommand: AsyncParsableCommand {
 
 struct ScenarioRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run",
-        abstract: "Run scenarios with a policy, and check their expectations.",
+        commandName: "run", abstract: "Run scenarios with a policy, and check their expectations.",
         discussion: """
             A local App Store performs the scenario's operations and signs everything. The command also runs a service, \
             like `tenure serve`. The service connects to the local App Store instead of Apple's App Store, and uses the \
@@ -38,17 +37,14 @@ struct ScenarioRunCommand: AsyncParsableCommand {
                   --policy policy.yaml Examples/scenarios/calculator-disaster.yaml
               tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario \\
                   --local-store-port 8090 story.yaml
-            """
-    )
+            """)
 
-    @Argument(help: "The scenarios; - for standard input.")
-    var files: [String]
+    @Argument(help: "The scenarios; - for standard input.") var files: [String]
 
     @Option(help: ArgumentHelp("The policy. Default: the policy that the scenario names.", valueName: "file"))
     var policy: String?
 
-    @Option(
-        help: ArgumentHelp("The URL of a running service. By default, the command runs one.", valueName: "url"))
+    @Option(help: ArgumentHelp("The URL of a running service. By default, the command runs one.", valueName: "url"))
     var service: String?
 
     @Option(help: ArgumentHelp("The folder that `tenure scenario settings` wrote for that service.", valueName: "dir"))
@@ -63,12 +59,10 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     var localStorePort: Int?
 
     @Option(
-        help: ArgumentHelp(
-            "The folder of the test authority that signs. Default: a new authority.", valueName: "dir"))
+        help: ArgumentHelp("The folder of the test authority that signs. Default: a new authority.", valueName: "dir"))
     var authority: String?
 
-    @Flag(name: .shortAndLong, help: "Print the expectations that are met too.")
-    var verbose = false
+    @Flag(name: .shortAndLong, help: "Print the expectations that are met too.") var verbose = false
 
     func validate() throws {
         if service != nil, policy != nil {
@@ -162,6 +156,47 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             let words =
                 outcome.difference ?? "\(expected.customer), \(expected.entitlement): \(expected.outcome.rawValue)"
             terminal.write("  \(expected.position): \(outcome.date.rfc3339), \(Terminal.escaped(words))")
+        }
+    }
+}
+
+struct ScenarioSettingsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings",
+        abstract: "Write the settings and files for a service that uses the local App Store of `tenure scenario run`.",
+        discussion: """
+            The folder gets a test authority, the key with which the service signs its requests to the local App Store, \
+            an admin key, and the clock. Existing files are kept. The command prints options for the command line of \
+            `tenure serve`.
+
+            Exit codes: 0 written, 1 error, 64 wrong usage.
+
+            Example:
+              tenure serve --policy policy.yaml $(tenure scenario settings \\
+                  --folder var/scenario --local-store-port 8090)
+              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario \\
+                  --local-store-port 8090 story.yaml
+            """)
+
+    @Option(help: ArgumentHelp("The folder to write.", valueName: "dir"))
+    var folder = "var/scenario"
+
+    @Option(
+        help: ArgumentHelp(
+            "The port of the local App Store that `tenure scenario run` starts. Pass the same port there.",
+            valueName: "port"))
+    var localStorePort = 8090
+
+    func validate() throws {
+        guard (1...65_535).contains(localStorePort) else {
+            throw ValidationError("`--local-store-port` must be a port from 1 to 65535; found \(localStorePort)")
+        }
+    }
+
+    func run() async throws {
+        let folder = try ScenarioFolder(at: folder, seed: ScenarioRunCommand.seed, now: Date())
+        for (option, value) in folder.settings(localStorePort: localStorePort) {
+            Terminal.standardOutput.write("\(option) \(value)")
         }
     }
 }

@@ -5,6 +5,10 @@ import TenureCore
 import TenureJSON
 import TenureServer
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// The options of commands that send requests to a running service with a key.
 struct ServiceOptions: ParsableArguments {
     @Option(
@@ -12,8 +16,7 @@ struct ServiceOptions: ParsableArguments {
             "The URL of the service, with /apps/NAME at its end for one of several apps.", valueName: "URL"))
     var service = "http://127.0.0.1:8080"
 
-    @Option(
-        help: "A key from `tenure admin-key`. Others on this machine may see it: prefer --key-file.")
+    @Option(help: "A key from `tenure admin-key`. Others on this machine may see it: prefer --key-file.")
     var key: Secret<String>?
 
     @Option(help: ArgumentHelp("A file with the key, mode 600; - for standard input.", valueName: "file"))
@@ -46,8 +49,7 @@ struct ServiceOptions: ParsableArguments {
         }
         let key = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard KeySecret(key) != nil else {
-            throw CommandError(
-                "the admin key is invalid or incomplete; `tenure admin-key create` makes a new one")
+            throw CommandError("the admin key is invalid or incomplete; `tenure admin-key create` makes a new one")
         }
         return ServiceClient(url: service.hasSuffix("/") ? String(service.dropLast()) : service, key: key)
     }
@@ -133,4 +135,34 @@ struct ServiceClient {
         allowed.remove("/")
         return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
     }
+}
+
+/// Reads an option of the command line as a secret, so that no log or error shows it.
+extension Secret: ExpressibleByArgument where Value == String {
+    init?(argument: String) {
+        self.init(argument)
+    }
+
+    /// The default value in the help, which doesn't reveal the secret.
+    var defaultValueDescription: String { description }
+}
+
+/// Sends a request, with JSON if it has a body, and returns the status and the body of the response.
+///
+/// - Parameters:
+///   - token: the token for `Authorization: Bearer …`.
+///   - timeout: the timeout in seconds.
+/// - Throws: the error of the connection.
+func exchange(
+    _ method: String, _ url: URL, body: Data? = nil, token: String? = nil, timeout: TimeInterval = 60
+) async throws -> (status: Int, body: Data) {
+    var request = URLRequest(url: url, timeoutInterval: timeout)
+    request.httpMethod = method
+    if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+    if let body {
+        request.httpBody = body
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    }
+    let (data, response) = try await URLSession.shared.data(for: request)
+    return ((response as? HTTPURLResponse)?.statusCode ?? 0, data)
 }

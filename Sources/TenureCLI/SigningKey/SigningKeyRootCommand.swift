@@ -4,8 +4,7 @@ import TenureServer
 
 struct SigningKeyRootCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "root",
-        abstract: "Create and use an offline root key, on a machine without a network.",
+        commandName: "root", abstract: "Create and use an offline root key, on a machine without a network.",
         discussion: """
             Apps pin the root instead of a signing key. It signs online keys for a limited period, and revokes them. Keep \
             its file on two media in two places: without it, the service stops issuing entitlement tokens when the \
@@ -28,11 +27,9 @@ struct SigningKeyRootCreateCommand: AsyncParsableCommand {
 
             Example:
               tenure signing-key root create root.json > root-public.json
-            """
-    )
+            """)
 
-    @Argument(help: "The file of the offline root key.")
-    var file: String
+    @Argument(help: "The file of the offline root key.") var file: String
 
     func run() async throws {
         Terminal.standardOutput.write(try OfflineRoot(path: file).create())
@@ -52,17 +49,14 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
             Example:
               tenure signing-key root sign root.json --key next-public.json \\
                   --days 180 > statement.jwt
-            """
-    )
+            """)
 
-    @Argument(help: "The file of the offline root key.")
-    var file: String
+    @Argument(help: "The file of the offline root key.") var file: String
 
     @Option(help: "A file with the signing key's public key, as `tenure signing-key rotate` or `list` prints it.")
     var key: String
 
-    @Option(help: "The length of the signing period, from now, in days: 1 to 730.")
-    var days = 180
+    @Option(help: "The length of the signing period, from now, in days: 1 to 730.") var days = 180
 
     func validate() throws {
         guard (1...730).contains(days) else {
@@ -82,8 +76,7 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
 
 struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke",
-        abstract: "Revoke signing keys, and print the list of all revoked keys to install.",
+        commandName: "revoke", abstract: "Revoke signing keys, and print the list of all revoked keys to install.",
         discussion: """
             Each list has a higher counter than the one before. Clients keep the list with the highest counter.
 
@@ -92,11 +85,9 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
             Example:
               tenure signing-key root revoke root.json \\
                   kZ6Hb0R4c9XJ2oGq3yq0o1v3kS8c4w9xv5n2b7d1e0A > revocations.jwt
-            """
-    )
+            """)
 
-    @Argument(help: "The file of the offline root key.")
-    var file: String
+    @Argument(help: "The file of the offline root key.") var file: String
 
     @Argument(help: "The IDs of the keys to revoke, as `tenure signing-key list` prints them.")
     var ids: [String]

@@ -19,8 +19,7 @@ struct WebhookCommand: AsyncParsableCommand {
             discussion: "Exit codes: 0 delivered, 2 not delivered, 1 a file can't be read, 64 wrong usage."
         )
 
-        @Argument(help: "The URL of the endpoint: https://…")
-        var url: String
+        @Argument(help: "The URL of the endpoint: https://…") var url: String
 
         @Option(help: ArgumentHelp("The file with the endpoint's secret, mode 600.", valueName: "file"))
         var secretFile: String
@@ -45,8 +44,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var databaseOption: DatabaseOption
         @OptionGroup var selection: SelectionOptions
 
-        @Option(help: "The maximum number of messages.")
-        var limit = 100
+        @Option(help: "The maximum number of messages.") var limit = 100
 
         func run() async throws {
             try await databaseOption.selection().withStore { store in
@@ -92,8 +90,7 @@ struct WebhookCommand: AsyncParsableCommand {
             discussion: """
                 The running service sends them within about a second. They keep their IDs, so a receiver recognizes \
                 repeats. The endpoints are those of the settings with which the service last started.
-                """
-        )
+                """)
 
         @OptionGroup var databaseOption: DatabaseOption
         @OptionGroup var selection: SelectionOptions
@@ -120,8 +117,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
 /// The options that select webhook messages.
 struct SelectionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The ID of one message.", valueName: "id"))
-    var event: String?
+    @Option(help: ArgumentHelp("The ID of one message.", valueName: "id")) var event: String?
 
     @Option(
         help: ArgumentHelp("All messages since this instant. A day means 00:00 UTC.", valueName: "date"),

@@ -56,8 +56,7 @@ private struct ContentFileReader {
 
     /// Reads the whole file. Throws if it has mistakes.
     mutating func read(_ root: Part) throws(PolicyFileError) -> ContentFile {
-        let fields = Fields(
-            root, keys: ["app", "packs"], required: [("packs", "packs: { levels: { … } }")], &reading)
+        let fields = Fields(root, keys: ["app", "packs"], required: [("packs", "packs: { levels: { … } }")], &reading)
         let bundleID = fields.flatMap { self.bundleID($0) }
         let packs = fields?["packs"].map { self.packs($0) } ?? []
         guard reading.mistakes.isEmpty, let bundleID else { throw reading.error(mainFile: fileName) }
