@@ -89,9 +89,9 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
     @OptionGroup var databaseOption: DatabaseOption
 
     func validate() throws {
-        guard !name.isEmpty, name.utf8.count <= 64,
-            name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw ValidationError("`--name` must have 1 to 64 printable ASCII characters and no spaces") }
+        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw ValidationError("`--name` must have 1 to 64 printable ASCII characters and no spaces")
+        }
         guard name.hidingCredentials == name else {
             throw ValidationError("`--name` is a key or another secret; pass a name, which everybody may read")
         }
@@ -153,30 +153,26 @@ struct AdminKeyListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let keys = try await databaseOption.selection().withStore { store in try await store.read { try $0.keys() } }
-        guard json else {
-            let width = keys.map(\.name.count).max() ?? 0
-            for key in keys {
-                let end = key.revokedAt.map { "revoked \($0.rfc3339)" } ?? "valid"
-                Terminal.standardOutput.write(
-                    [
-                        Terminal.escaped(key.name).padding(toLength: width, withPad: " ", startingAt: 0),
-                        key.scope.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0),
-                        "made \(key.createdAt.rfc3339)", end,
-                    ].joined(separator: "  "))
-            }
-            return
-        }
-        let fields = JSONWriter.object(.readable) { writer in
-            writer.field("keys", keys) { writer, key in
-                writer.object { writer in
-                    writer.field("name", key.name)
-                    writer.field("scope", key.scope.rawValue)
-                    writer.field("createdAt", key.createdAt)
-                    writer.field("revokedAt", key.revokedAt)
+        if json {
+            let fields = JSONWriter.object(.readable) { writer in
+                writer.field("keys", keys) { writer, key in
+                    writer.object {
+                        $0.field("name", key.name)
+                        $0.field("scope", key.scope.rawValue)
+                        $0.field("createdAt", key.createdAt)
+                        $0.field("revokedAt", key.revokedAt)
+                    }
                 }
             }
+            return Terminal.standardOutput.write(json: fields)
         }
-        Terminal.standardOutput.write(json: fields)
+        let width = keys.map(\.name.count).max() ?? 0
+        for key in keys {
+            let name = Terminal.escaped(key.name).padding(toLength: width, withPad: " ", startingAt: 0)
+            let scope = key.scope.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0)
+            let end = key.revokedAt.map { "revoked \($0.rfc3339)" } ?? "valid"
+            Terminal.standardOutput.write("\(name)  \(scope)  made \(key.createdAt.rfc3339)  \(end)")
+        }
     }
 }
 

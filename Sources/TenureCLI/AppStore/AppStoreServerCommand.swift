@@ -90,12 +90,10 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
         var arguments = settings[...]
         var environment = AppStoreEnvironment.production
         if let word = arguments.first, !word.hasPrefix("--") {
-            switch word {
-            case "production": break
-            case "sandbox": environment = .sandbox
-            default: throw ValidationError("the environment must be `production` or `sandbox`; found `\(word)`")
+            guard let named = ["production": AppStoreEnvironment.production, "sandbox": .sandbox][word] else {
+                throw ValidationError("the environment must be `production` or `sandbox`; found `\(word)`")
             }
-            arguments = arguments.dropFirst()
+            (environment, arguments) = (named, arguments.dropFirst())
         }
         let settings = try ServiceSettings(
             arguments: Array(arguments), environment: ProcessInfo.processInfo.environment)
@@ -103,24 +101,22 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
         let configurations = settings.apps?.apps.map { ("\($0.name): ", $0.configuration) } ?? [("", configuration)]
         var haveArrived = true
         for (name, configuration) in configurations {
-            let attempts: [NotificationTest.Attempt]
             do {
-                attempts = try await NotificationTest(
-                    configuration, logger: Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
-                ).run(in: environment)
+                let logger = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
+                let attempts = try await NotificationTest(configuration, logger: logger).run(in: environment)
+                for attempt in attempts {
+                    let date = attempt.date.map { $0.rfc3339 + " " } ?? ""
+                    Terminal.standardOutput.write("\(name)\(date)\(attempt.result)")
+                }
+                if attempts.isEmpty {
+                    Terminal.standardOutput.write("\(name)the App Store hasn't sent the notification yet")
+                }
+                if attempts.last?.result != "SUCCESS" { haveArrived = false }
             } catch {
                 // Test the other apps too.
                 Terminal.standardError.write(error: error, of: name)
                 haveArrived = false
-                continue
             }
-            for attempt in attempts {
-                Terminal.standardOutput.write("\(name)\(attempt.date.map { $0.rfc3339 + " " } ?? "")\(attempt.result)")
-            }
-            if attempts.isEmpty {
-                Terminal.standardOutput.write("\(name)the App Store hasn't sent the notification yet")
-            }
-            if attempts.last?.result != "SUCCESS" { haveArrived = false }
         }
         if !haveArrived { throw ExitCode.error }
     }

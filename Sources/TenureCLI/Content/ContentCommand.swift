@@ -56,6 +56,11 @@ struct ContentFileOptions: ParsableArguments {
     }
 }
 
+/// Prints a pack's name, the number of its files, and their size.
+private func writeSummary(of pack: String, _ files: Int, _ size: Int64) {
+    Terminal.standardOutput.write("\(pack): \(counted(files, "file")), \(ByteCount(size))")
+}
+
 extension ContentFile {
     /// Performs work that reads the files of all packs, and shows how many bytes it has read.
     ///
@@ -95,10 +100,7 @@ struct ContentCheckCommand: AsyncParsableCommand {
         let name = InputFile(path: content.file).name
         do {
             let contentFile = try content.read()
-            for pack in contentFile.packs {
-                terminal.write(
-                    "\(pack.name): \(counted(pack.files.files.count, "file")), \(ByteCount(pack.files.size))")
-            }
+            for pack in contentFile.packs { writeSummary(of: pack.name, pack.files.files.count, pack.files.size) }
             terminal.write("\(name): no mistakes")
         } catch let error as PolicyFileError {
             var excerpts = SourceExcerpts()
@@ -107,10 +109,7 @@ struct ContentCheckCommand: AsyncParsableCommand {
                 terminal.write(
                     "\(terminal.styled(position, .bold)): \(terminal.styled("error", .red)): \(Terminal.escaped(mistake.message))"
                 )
-                guard mistake.showsExcerpt else { continue }
-                for line in excerpts.lines(of: mistake.position.file, at: mistake.position) {
-                    terminal.write(terminal.styled(line, .faint))
-                }
+                if mistake.showsExcerpt { excerpts.show(mistake.position.file, at: mistake.position, on: terminal) }
             }
             // If the policy has mistakes, the packs aren't checked, and all mistakes are in the policy.
             let isPolicyInvalid = !error.mistakes.contains { $0.position.file == content.file }
@@ -147,10 +146,7 @@ struct ContentEmbedCommand: AsyncParsableCommand {
         let embedded = try content.showingProgress { progress in
             try ContentEmbedder(folder: to).embed(content.packs, progress: progress)
         }
-        for pack in embedded.packs {
-            Terminal.standardOutput.write(
-                "\(pack.name): \(counted(pack.files.count, "file")), \(ByteCount(pack.installedSize))")
-        }
+        for pack in embedded.packs { writeSummary(of: pack.name, pack.files.count, pack.installedSize) }
         Terminal.standardOutput.write("wrote `\(to)/\(EmbeddedContent.fileName)`")
     }
 }
@@ -178,7 +174,7 @@ struct ContentPruneCommand: AsyncParsableCommand {
         let terminal = Terminal.standardOutput
         let verb = dryRun ? "would remove" : "removed"
         for object in pruning.removed { terminal.write("\(verb) \(object.name)  \(ByteCount(object.size))") }
-        let kept = counted(pruning.kept, "file")
-        terminal.write("\(verb) \(counted(pruning.removed.count, "file")), \(pruning.removedSize) bytes; kept \(kept)")
+        let (removed, kept) = (counted(pruning.removed.count, "file"), counted(pruning.kept, "file"))
+        terminal.write("\(verb) \(removed), \(pruning.removedSize) bytes; kept \(kept)")
     }
 }

@@ -85,10 +85,7 @@ struct ContentListCommand: AsyncParsableCommand {
             json.field("packs", contents.catalog.packs) { json, pack in
                 json.object { json in
                     json.field("name", pack.name)
-                    switch pack.unlock {
-                    case .entitlement(let name): json.field("entitlement", name)
-                    case .product(let id): json.field("product", id)
-                    }
+                    pack.unlock.write(to: &json)
                     json.field("purgeable", pack.isPurgeable)
                     json.field("versions", pack.versions) { json, version in
                         json.object { json in

@@ -43,11 +43,7 @@ struct PolicyCheckReport {
             terminal.write(
                 "\(terminal.styled(location, .bold)): \(severity): \(Terminal.escaped(finding.message)) \(terminal.styled("[\(finding.code)]", .faint))"
             )
-            if finding.showsExcerpt {
-                for line in excerpts.lines(of: path(of: position.file), at: position) {
-                    terminal.write(terminal.styled(line, .faint))
-                }
-            }
+            if finding.showsExcerpt { excerpts.show(path(of: position.file), at: position, on: terminal) }
             if let reason = finding.acknowledgment {
                 terminal.write("  acknowledged: \(Terminal.escaped(reason))")
                 continue
@@ -57,22 +53,17 @@ struct PolicyCheckReport {
                 terminal.write(terminal.styled("  at: \(Terminal.escaped(finding.place))", .faint))
             }
         }
-        if !isCompared {
-            terminal.write("not compared with the earlier policy: correct the mistakes first")
-        }
+        if !isCompared { terminal.write("not compared with the earlier policy: correct the mistakes first") }
         terminal.write("\(InputFile(path: source.path).name): \(summary)")
     }
 
     /// `no mistakes`, or the number of findings of each severity.
     private var summary: String {
-        let counts = LintFinding.Severity.allCases.map { severity in (severity, count(of: severity)) }
-            .filter { $0.1 > 0 }
-            .map { counted($0.1, $0.0.rawValue) }
-        let hasErrors = count(of: .error) > 0
+        let counts = LintFinding.Severity.allCases.filter { count(of: $0) > 0 }
+            .map { counted(count(of: $0), $0.rawValue) }
         let acknowledged = findings.count(where: \.isAcknowledged)
-        return
-            ((hasErrors ? [] : ["no mistakes"]) + counts + (acknowledged > 0 ? ["\(acknowledged) acknowledged"] : []))
-            .joined(separator: ", ")
+        let words = (count(of: .error) > 0 ? [] : ["no mistakes"]) + counts
+        return (words + (acknowledged > 0 ? ["\(acknowledged) acknowledged"] : [])).joined(separator: ", ")
     }
 
     // MARK: JSON
@@ -146,18 +137,14 @@ extension PolicyCheckReport {
 
     private static func write(_ rule: LintRule, to writer: inout JSONWriter) {
         func text(_ key: String, _ text: String, _ writer: inout JSONWriter) {
-            writer.object(key) {
-                $0.field("text", text)
-            }
+            writer.object(key) { $0.field("text", text) }
         }
         writer.object {
             $0.field("id", rule.code)
             text("shortDescription", rule.title, &$0)
             text("fullDescription", rule.rationale, &$0)
             text("help", "\(rule.rationale) \(rule.fix)", &$0)
-            $0.object("defaultConfiguration") {
-                $0.field("level", rule.severity.rawValue)
-            }
+            $0.object("defaultConfiguration") { $0.field("level", rule.severity.rawValue) }
         }
     }
 
@@ -183,9 +170,7 @@ extension PolicyCheckReport {
             $0.field("locations", [finding.position]) { writer, position in
                 writer.object {
                     $0.object("physicalLocation") {
-                        $0.object("artifactLocation") {
-                            $0.field("uri", Self.uri(path(of: position.file)))
-                        }
+                        $0.object("artifactLocation") { $0.field("uri", Self.uri(path(of: position.file))) }
                         $0.object("region") {
                             $0.field("startLine", position.line)
                             $0.field("startColumn", position.column)
