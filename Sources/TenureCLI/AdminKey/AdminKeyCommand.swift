@@ -89,15 +89,15 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
     @OptionGroup var databaseOption: DatabaseOption
 
     func validate() throws {
-        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw ValidationError("`--name` must have 1 to 64 printable ASCII characters and no spaces")
-        }
-        guard name.hidingCredentials == name else {
-            throw ValidationError("`--name` is a key or another secret; pass a name, which everybody may read")
-        }
-        guard ![AdminKeyCheck.configuredName, commandActor].contains(name) else {
-            throw ValidationError("`\(name)` is reserved for the audit trail; choose another name")
-        }
+        try require(
+            (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F },
+            "`--name` must have 1 to 64 printable ASCII characters and no spaces")
+        try require(
+            name.hidingCredentials == name,
+            "`--name` is a key or another secret; pass a name, which everybody may read")
+        try require(
+            ![AdminKeyCheck.configuredName, commandActor].contains(name),
+            "`\(name)` is reserved for the audit trail; choose another name")
     }
 
     func run() async throws {

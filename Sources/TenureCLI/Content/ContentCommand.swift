@@ -36,9 +36,8 @@ struct ContentFileOptions: ParsableArguments {
     var policy: String?
 
     func validate() throws {
-        if file == "-", policy == "-" {
-            throw ValidationError("standard input can be read only once; pass the policy's file by name")
-        }
+        try require(
+            file != "-" || policy != "-", "standard input can be read only once; pass the policy's file by name")
     }
 
     /// Reads the policy, if `--policy` is set, then the file of asset packs.

@@ -31,12 +31,8 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
     var toConfig: String?
 
     func validate() throws {
-        guard (to == nil) != (toConfig == nil) else {
-            throw ValidationError(
-                to == nil
-                    ? "the target is missing; pass either `--to` or `--to-config`"
-                    : "`--to` and `--to-config` exclude each other; pass one of them")
-        }
+        try require(to != nil || toConfig != nil, "the target is missing; pass either `--to` or `--to-config`")
+        try require(to == nil || toConfig == nil, "`--to` and `--to-config` exclude each other; pass one of them")
     }
 
     func run() async throws {

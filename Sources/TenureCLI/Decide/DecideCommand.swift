@@ -64,11 +64,7 @@ struct DecideCommand: AsyncParsableCommand {
 
     @Flag(help: "Write JSON: `environment`, `decisions`, `rejected`.") var json = false
 
-    func validate() throws {
-        if let deviceID, UUID(digits: deviceID) == nil {
-            throw ValidationError("`\(deviceID)` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
-        }
-    }
+    func validate() throws { try checkDeviceID(deviceID) }
 
     func run() async throws {
         let policy = try PolicyOnDisk(path: self.policy).read()

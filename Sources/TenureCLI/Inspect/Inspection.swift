@@ -12,18 +12,7 @@ struct Inspection {
         /// The artifact is a response of verifyReceipt, which has no signature.
         case unsigned
 
-        var isAccepted: Bool {
-            if case .accepted = self { true } else { false }
-        }
-
-        /// The `status` in the JSON output.
-        var status: String {
-            switch self {
-            case .accepted(let status, _): status.rawValue
-            case .rejected: "rejected"
-            case .unsigned: "unsigned"
-            }
-        }
+        var isAccepted: Bool { if case .accepted = self { true } else { false } }
     }
 
     /// The kind of artifact, such as `appTransaction`; nil for a JWS of an unknown kind.
@@ -82,20 +71,25 @@ extension Inspection {
     ///
     /// - Parameter file: the artifact's file and line, for `file`. Nil leaves it out.
     func json(file: String?) -> [UInt8] {
-        var verification = JSONObject()
-        verification["status"] = .string(verdict.status)
-        switch verdict {
-        case .accepted(_, let environment):
-            verification["environment"] = .string(environment.rawValue)
-            verification["anchor"] = .string(isUnderAppleRoot ? "apple" : "named")
-        case .rejected(let rejection):
-            verification["reason"] = .string(rejection.code.rawValue)
-            verification["detail"] = .string(rejection.detail)
-        case .unsigned:
-            verification["reason"] = .string("unsigned")
-            verification["detail"] = .string(
-                "a response of verifyReceipt has no signature, so its contents can't be verified")
-        }
+        let verification: JSONObject =
+            switch verdict {
+            case .accepted(let status, let environment):
+                [
+                    "status": .string(status.rawValue), "environment": .string(environment.rawValue),
+                    "anchor": .string(isUnderAppleRoot ? "apple" : "named"),
+                ]
+            case .rejected(let rejection):
+                [
+                    "status": .string("rejected"), "reason": .string(rejection.code.rawValue),
+                    "detail": .string(rejection.detail),
+                ]
+            case .unsigned:
+                [
+                    "status": .string("unsigned"), "reason": .string("unsigned"),
+                    "detail": .string(
+                        "a response of verifyReceipt has no signature, so its contents can't be verified"),
+                ]
+            }
         var result = JSONObject()
         if let file { result["file"] = .string(file) }
         result["kind"] = kind.map { .string($0) } ?? .null
@@ -112,13 +106,10 @@ extension Inspection {
 
 extension CertificateSummary {
     fileprivate var json: JSONObject {
-        var result = JSONObject()
-        result["subject"] = .string(subject)
-        result["issuer"] = .string(issuer)
-        result["serialNumber"] = .string(serialNumber)
-        result["notBefore"] = .string(notBefore.rfc3339)
-        result["notAfter"] = .string(notAfter.rfc3339)
-        result["sha256"] = .string(fingerprint)
-        return result
+        [
+            "subject": .string(subject), "issuer": .string(issuer), "serialNumber": .string(serialNumber),
+            "notBefore": .string(notBefore.rfc3339), "notAfter": .string(notAfter.rfc3339),
+            "sha256": .string(fingerprint),
+        ]
     }
 }

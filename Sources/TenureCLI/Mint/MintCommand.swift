@@ -41,8 +41,7 @@ struct MintAuthorityCommand: AsyncParsableCommand {
 
     func run() async throws {
         let folder = URL(fileURLWithPath: directory)
-        let roots = folder.appendingPathComponent("roots.pem").path
-        guard force || !FileManager.default.fileExists(atPath: roots) else {
+        guard force || !FileManager.default.fileExists(atPath: folder.path + "/roots.pem") else {
             throw CommandError("`\(directory)` already has an authority; choose another folder, or add --force")
         }
         do {
@@ -85,20 +84,17 @@ struct MintOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Give the artifact one defect. An unknown name prints the list of valid ones.",
-            valueName: "name"))
+            "Give the artifact one defect. An unknown name prints the list of valid ones.", valueName: "name"))
     var defect: String?
 
     func validate() throws {
-        if defect != nil, !self.set.isEmpty || payload != nil {
-            throw ValidationError("`--defect` can't be combined with `--set` or `--payload`; remove one of them")
+        try require(
+            defect == nil || self.set.isEmpty && payload == nil,
+            "`--defect` can't be combined with `--set` or `--payload`; remove one of them")
+        for text in self.set {
+            try require(text.contains("="), "`\(text)` isn't a field with a value; write field=value")
         }
-        for text in self.set where !text.contains("=") {
-            throw ValidationError("`\(text)` isn't a field with a value; write field=value")
-        }
-        if let deviceID, UUID(digits: deviceID) == nil {
-            throw ValidationError("`\(deviceID)` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
-        }
+        try checkDeviceID(deviceID)
     }
 
     /// The app, the environment and the device in the artifact.
@@ -117,9 +113,7 @@ struct MintOptions: ParsableArguments {
     }
 
     /// Reads the test authority that signs the artifact.
-    func testAuthority() throws -> TestAuthority {
-        try TestAuthority(readFrom: URL(fileURLWithPath: authority))
-    }
+    func testAuthority() throws -> TestAuthority { try TestAuthority(readFrom: URL(fileURLWithPath: authority)) }
 
     /// Returns the JSON object in the file of `--payload`; nil without this option.
     func payloadObject() throws -> JSONObject? {
@@ -150,9 +144,7 @@ struct MintOptions: ParsableArguments {
     func mint(_ kind: JWSKind) async throws {
         try checkFiles()
         let minter = JWSMinter(authority: try testAuthority(), app: app, signedAt: Date())
-        if let defect {
-            return try write(DefectMinting.jws(defect, of: kind, by: minter))
-        }
+        if let defect { return try write(DefectMinting.jws(defect, of: kind, by: minter)) }
         var fields = try payloadObject() ?? minter.payload(of: kind)
         for (field, value) in settings { fields = try kind.setting(field, to: value, in: fields) }
         try write(minter.mint(payload: fields))
@@ -239,18 +231,15 @@ struct MintReceiptCommand: AsyncParsableCommand {
     var form: Form?
 
     func validate() throws {
-        if options.defect != nil, form == .ber {
-            throw ValidationError("`--defect` corrupts the usual receipt; leave out `--form ber`")
-        }
+        try require(
+            options.defect == nil || form != .ber, "`--defect` corrupts the usual receipt; leave out `--form ber`")
     }
 
     func run() async throws {
         try options.checkFiles()
         let minter = ReceiptMinter(authority: try options.testAuthority(), app: options.app, signedAt: Date())
         let receipt =
-            if let defect = options.defect { try DefectMinting.receipt(defect, by: minter) } else {
-                try validReceipt(by: minter)
-            }
+            try options.defect.map { try DefectMinting.receipt($0, by: minter) } ?? validReceipt(by: minter)
         let isText = form == .base64 || (options.out == nil && form == nil)
         try options.write(isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
     }
@@ -264,11 +253,8 @@ struct MintReceiptCommand: AsyncParsableCommand {
         }
         for (field, value) in options.settings { try draft.set(field, to: value) }
         var style = minter.style
-        switch form {
-        case .der: style.form = .der
-        case .ber: style.form = .ber
-        case .base64, nil: break
-        }
+        if form == .der { style.form = .der }
+        if form == .ber { style.form = .ber }
         return try minter.mint(draft, style: style)
     }
 }

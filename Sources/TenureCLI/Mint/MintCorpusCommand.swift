@@ -42,7 +42,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
     @OptionGroup var replacing: ReplaceOption
 
     func validate() throws {
-        guard count >= 0 else { throw ValidationError("`--count` can't be negative; pass the number of lines") }
+        try require(count >= 0, "`--count` can't be negative; pass the number of lines")
     }
 
     func run() async throws {

@@ -74,12 +74,10 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         if json, let format, format != .json {
             throw ValidationError("--json and --format \(format.rawValue) contradict each other; keep one")
         }
-        if releases == nil, !map.isEmpty {
-            throw ValidationError("--map describes the columns of --releases; pass that file too")
-        }
-        if [file, releases, against].count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("standard input can be read only once; pass the other files by name")
-        }
+        try require(releases != nil || map.isEmpty, "--map describes the columns of --releases; pass that file too")
+        try require(
+            [file, releases, against].count { $0 == "-" } <= 1,
+            "standard input can be read only once; pass the other files by name")
         _ = try mapping()
     }
 

@@ -36,17 +36,14 @@ struct PublishingOptions: ParsableArguments {
     @Flag(help: "Write the publication as JSON; with --rehearse, the rehearsal.") var json = false
 
     func validate() throws {
-        guard (takeFrom == nil && giveTo == nil) == (rehearsal == nil) else {
-            throw ValidationError(
-                "--take-from and --give-to need --rehearsal, and --rehearsal needs at least one of them; pass the numbers and the ID that a rehearsal printed"
-            )
-        }
-        for number in [takeFrom, giveTo] {
-            guard number ?? 0 >= 0 else {
-                throw ValidationError("--take-from and --give-to can't be negative; pass a number of customers")
-            }
-        }
-        guard rehearse || reason != nil else { throw ValidationError("`--reason` is missing; write why you publish") }
+        try require(
+            (takeFrom == nil && giveTo == nil) == (rehearsal == nil),
+            "--take-from and --give-to need --rehearsal, and --rehearsal needs at least one of them; pass the numbers and the ID that a rehearsal printed"
+        )
+        try require(
+            takeFrom ?? 0 >= 0 && giveTo ?? 0 >= 0,
+            "--take-from and --give-to can't be negative; pass a number of customers")
+        try require(rehearse || reason != nil, "`--reason` is missing; write why you publish")
     }
 
     /// Rehearses a policy unless `--rehearsal` is set, prints the result, and publishes the policy unless `--rehearse`
@@ -78,7 +75,10 @@ struct PublishingOptions: ParsableArguments {
         } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "policyErrors" {
             Terminal.standardError.write(Terminal.escaped("refused: \(refusal.problem.detail)"))
             throw ExitCode.refused
-        } catch let refusal as ServiceClient.Refusal where Self.changesRights(refusal.problem) {
+        } catch let refusal as ServiceClient.Refusal
+            where ["takesRights", "takesMore", "givesRights", "givesMore"].contains(refusal.problem.reason)
+        {
+            // Customers would lose or gain something.
             // The service rehearsed again. Show the second rehearsal unless this command's own rehearsal has the same
             // counts and the same `against`.
             let repeated: RehearsalAnswer = try await client.get(
@@ -95,11 +95,6 @@ struct PublishingOptions: ParsableArguments {
             }
             throw ExitCode.refused
         }
-    }
-
-    /// Whether the service refused to publish because customers would lose or gain something.
-    private static func changesRights(_ problem: Problem) -> Bool {
-        ["takesRights", "takesMore", "givesRights", "givesMore"].contains(problem.reason)
     }
 
     /// Returns lines with the options that allow the changes that a rehearsal found, such as
@@ -180,9 +175,8 @@ extension RehearsalAnswer.Example {
     /// Returns a line such as
     /// `cus_x loses [iOS, 150, 2016-01-01]: granted (eraHonored), then denied (eraNotHonored)`.
     fileprivate func line(_ word: String) -> String {
-        let knownFacts = [platform, originalAppVersion, originalPurchaseDate.map { String($0.prefix(10)) }].compactMap {
-            $0
-        }
+        let date = originalPurchaseDate.map { String($0.prefix(10)) }
+        let knownFacts = [platform, originalAppVersion, date].compactMap(\.self)
         func words(_ answer: RehearsalAnswer.Answer) -> String {
             "\(answer.outcome)\(answer.until.map { " until \($0)" } ?? "") (\(answer.reason))"
         }

@@ -56,11 +56,6 @@ struct RehearseCommand: AsyncParsableCommand {
 
     @OptionGroup var databaseOption: DatabaseOption
 
-    /// The database with the customers; nil if the customers come from a file.
-    var database: DatabaseArgument? {
-        get throws { evidence == nil ? try databaseOption.selection().database : nil }
-    }
-
     @Option(
         help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"),
         transform: Instant.init(parsing:))
@@ -104,24 +99,18 @@ struct RehearseCommand: AsyncParsableCommand {
 
     func validate() throws {
         let selectsDatabase = databaseOption.database != nil || databaseOption.config != nil
-        guard (evidence == nil) == selectsDatabase else {
-            throw ValidationError(
-                selectsDatabase
-                    ? "`--evidence` can't be combined with `--database` or `--config`; keep one source of customers"
-                    : "no customers are selected; pass `--evidence FILE`, `--database` or `--config`")
-        }
-        if selectsDatabase, incomplete || rejected != nil {
-            throw ValidationError("`--incomplete` and `--rejected` apply only to `--evidence`; remove them")
-        }
+        try require(
+            evidence == nil || !selectsDatabase,
+            "`--evidence` can't be combined with `--database` or `--config`; keep one source of customers")
+        try require(
+            evidence != nil || selectsDatabase,
+            "no customers are selected; pass `--evidence FILE`, `--database` or `--config`")
+        try require(
+            !selectsDatabase || !incomplete && rejected == nil,
+            "`--incomplete` and `--rejected` apply only to `--evidence`; remove them")
     }
 
     func run() async throws {
-        let status = try await rehearse()
-        if status != .success { throw status }
-    }
-
-    /// Rehearses, prints the report, and returns the exit code.
-    private func rehearse() async throws -> ExitCode {
         let files = try filePlan()
         try files.check(replacing: replacing.force)
         let new = try PolicyOnDisk(path: policy).read()
@@ -132,8 +121,8 @@ struct RehearseCommand: AsyncParsableCommand {
         let progress = RehearsalProgress(unit: evidence == nil ? "customers" : "lines")
         defer { progress.end() }
 
-        let source = RehearsalSource(command: self, comparison: comparison, files: files)
-        let population = try await source.population(interruption: interruption, progress: progress)
+        let population = try await population(
+            for: comparison, files: files, interruption: interruption, progress: progress)
         progress.end()
         let result = RehearsalReport(
             policyName: policy, oldPolicyName: against, comparison: comparison, input: population.input,
@@ -141,10 +130,14 @@ struct RehearseCommand: AsyncParsableCommand {
             showsIDs: identify, conditions: conditions, allowedRejected: allowRejected.value,
             findings: try findings(against: old))
         if let report { try OutputFile(path: report, replaces: replacing.force).write(HTMLReport.bytes(of: result)) }
-        try show(result)
-        if interruption.isRequested { return ExitCode(130) }
-        if population.problem != nil { return .error }
-        return result.failures.isEmpty ? .success : .refused
+        if json {
+            Terminal.standardOutput.write(json: result.json())
+        } else {
+            TextReport(result).write(to: .standardOutput)
+        }
+        if interruption.isRequested { throw ExitCode(130) }
+        if population.problem != nil { throw ExitCode.error }
+        if !result.failures.isEmpty { throw ExitCode.refused }
     }
 
     /// Returns the files that the command reads and writes.
@@ -170,14 +163,6 @@ struct RehearseCommand: AsyncParsableCommand {
         return Linter.findings(in: draft, against: old, at: at?.date ?? Date())
     }
 
-    /// Prints the report as text or JSON.
-    private func show(_ result: RehearsalReport) throws {
-        if json {
-            Terminal.standardOutput.write(json: result.json())
-        } else {
-            TextReport(result).write(to: .standardOutput)
-        }
-    }
 }
 
 /// A percentage such as `7.5` or `7.5%`.
@@ -227,9 +212,7 @@ final class Interruption: @unchecked Sendable {
         signal(SIGINT, SIG_DFL)
     }
 
-    var isRequested: Bool {
-        requested.withLock { $0 }
-    }
+    var isRequested: Bool { requested.withLock { $0 } }
 
     private func request() {
         requested.withLock { $0 = true }

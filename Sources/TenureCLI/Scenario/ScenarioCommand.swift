@@ -65,25 +65,19 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Print the expectations that are met too.") var verbose = false
 
     func validate() throws {
-        if service != nil, policy != nil {
-            throw ValidationError("a running service has its own policy; leave out `--policy`")
-        }
-        if service != nil, (authority == nil) == (folder == nil) {
-            throw ValidationError(
-                "`--service` needs the test authority that the service trusts; pass either `--folder` or `--authority`"
-            )
-        }
-        if service == nil, folder != nil {
-            throw ValidationError(
-                "`--folder` is the folder of a running service; pass the service's URL with `--service`")
-        }
-        if service == nil, localStorePort != nil {
-            throw ValidationError(
-                "`--local-store-port` is for a running service; pass the service's URL with `--service`")
-        }
-        if let localStorePort, !(0...65_535).contains(localStorePort) {
-            throw ValidationError("`--local-store-port` must be a port from 0 to 65535; found \(localStorePort)")
-        }
+        try require(service == nil || policy == nil, "a running service has its own policy; leave out `--policy`")
+        try require(
+            service == nil || (authority == nil) != (folder == nil),
+            "`--service` needs the test authority that the service trusts; pass either `--folder` or `--authority`")
+        try require(
+            service != nil || folder == nil,
+            "`--folder` is the folder of a running service; pass the service's URL with `--service`")
+        try require(
+            service != nil || localStorePort == nil,
+            "`--local-store-port` is for a running service; pass the service's URL with `--service`")
+        let port = localStorePort ?? 0
+        try require(
+            (0...65_535).contains(port), "`--local-store-port` must be a port from 0 to 65535; found \(port)")
     }
 
     func run() async throws {
@@ -144,11 +138,11 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     /// Prints the outcomes that differ. With `--verbose`, prints all outcomes.
     private func report(_ outcomes: [ScenarioRun.Outcome], of scenario: Scenario) {
         let terminal = Terminal.standardOutput
-        let differences = outcomes.filter { $0.difference != nil }
+        let differences = outcomes.count { $0.difference != nil }
         let verdict =
-            differences.isEmpty
+            differences == 0
             ? terminal.styled("as expected", .green)
-            : terminal.styled(differences.count == 1 ? "1 differs" : "\(differences.count) differ", .red)
+            : terminal.styled(differences == 1 ? "1 differs" : "\(differences) differ", .red)
         terminal.write(
             "\(terminal.styled(Terminal.escaped(scenario.name), .bold)): \(outcomes.count) checked, \(verdict)")
         for outcome in outcomes where verbose || outcome.difference != nil {
@@ -188,9 +182,9 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
     var localStorePort = 8090
 
     func validate() throws {
-        guard (1...65_535).contains(localStorePort) else {
-            throw ValidationError("`--local-store-port` must be a port from 1 to 65535; found \(localStorePort)")
-        }
+        try require(
+            (1...65_535).contains(localStorePort),
+            "`--local-store-port` must be a port from 1 to 65535; found \(localStorePort)")
     }
 
     func run() async throws {

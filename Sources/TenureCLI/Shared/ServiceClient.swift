@@ -23,12 +23,8 @@ struct ServiceOptions: ParsableArguments {
     var keyFile: String?
 
     func validate() throws {
-        guard (key == nil) != (keyFile == nil) else {
-            throw ValidationError(
-                key == nil
-                    ? "the admin key is missing; pass --key-file or --key"
-                    : "--key-file and --key exclude each other; pass one of them")
-        }
+        try require(key != nil || keyFile != nil, "the admin key is missing; pass --key-file or --key")
+        try require(key == nil || keyFile == nil, "--key-file and --key exclude each other; pass one of them")
     }
 
     /// Reads the key, and returns a client for the service.
@@ -37,17 +33,16 @@ struct ServiceOptions: ParsableArguments {
             throw CommandError(
                 "the URL of the service contains a user or a password; remove them, and pass a key with --key-file")
         }
-        let text: String
-        if let key {
-            text = key.revealed
-        } else {
-            let path = keyFile ?? "-"
-            let bytes =
-                path == "-"
-                ? try InputFile(path: path).bytes(limit: 1 << 16) : try SecretFile(path: path).existingContents()
-            text = String(decoding: bytes, as: UTF8.self)
-        }
-        let key = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let path = keyFile ?? "-"
+        let bytes =
+            if let key {
+                Array(key.revealed.utf8)
+            } else if path == "-" {
+                try InputFile(path: path).bytes(limit: 1 << 16)
+            } else {
+                try SecretFile(path: path).existingContents()
+            }
+        let key = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard KeySecret(key) != nil else {
             throw CommandError("the admin key is invalid or incomplete; `tenure admin-key create` makes a new one")
         }

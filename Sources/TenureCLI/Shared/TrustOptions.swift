@@ -70,15 +70,15 @@ struct TrustOptions: ParsableArguments {
 
     func validate() throws {
         let trustedPaths = trust.map(TrustedPath.init)
-        for (text, trusted) in zip(trust, trustedPaths) where trusted.path.isEmpty {
-            throw ValidationError("the path after `\(text)` is empty; write a path, or leave out `--trust`")
+        for (text, trusted) in zip(trust, trustedPaths) {
+            try require(
+                !trusted.path.isEmpty, "the path after `\(text)` is empty; write a path, or leave out `--trust`")
         }
         guard environments.contains(.xcode) else { return }
-        guard trustedPaths.contains(where: { $0.environment == nil || $0.environment == .xcode }) else {
-            throw ValidationError(
-                "`--environment xcode` needs your Xcode's certificate: export it in Xcode (Editor, Save Public Certificate) and pass `--trust xcode=FILE`"
-            )
-        }
+        try require(
+            trustedPaths.contains { $0.environment == nil || $0.environment == .xcode },
+            "`--environment xcode` needs your Xcode's certificate: export it in Xcode (Editor, Save Public Certificate) and pass `--trust xcode=FILE`"
+        )
         if environments.count > 1,
             let withoutEnvironment = trustedPaths.first(where: { $0.environment == nil && !$0.isFolder })
         {

@@ -59,18 +59,14 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
     @Option(help: "The length of the signing period, from now, in days: 1 to 730.") var days = 180
 
     func validate() throws {
-        guard (1...730).contains(days) else {
-            throw ValidationError("`--days` must be a number from 1 to 730; found \(days)")
-        }
+        try require((1...730).contains(days), "`--days` must be a number from 1 to 730; found \(days)")
     }
 
     func run() async throws {
         let now = Date()
+        let end = now.addingTimeInterval(TimeInterval(days) * 86_400)
         Terminal.standardOutput.write(
-            try OfflineRoot(path: file).sign(
-                try SigningKeyInstallCommand.text(in: key),
-                until: now.addingTimeInterval(TimeInterval(days) * 86_400),
-                at: now))
+            try OfflineRoot(path: file).sign(try SigningKeyInstallCommand.text(in: key), until: end, at: now))
     }
 }
 
@@ -101,9 +97,9 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
     var counter: Int64?
 
     func validate() throws {
-        guard ids.allSatisfy({ $0.utf8.count == 43 }) else {
-            throw ValidationError("a key's ID has 43 characters; copy it from `tenure signing-key list`")
-        }
+        try require(
+            ids.allSatisfy { $0.utf8.count == 43 },
+            "a key's ID has 43 characters; copy it from `tenure signing-key list`")
         try checkCounter(counter, upTo: 1_000_000_000)
     }
 

@@ -68,17 +68,12 @@ struct WebhookCommand: AsyncParsableCommand {
 
         /// Prints the state of a message's delivery to one endpoint, and all attempts.
         private func write(_ delivery: StoredDelivery) {
-            let end: String
-            if let date = delivery.deliveredAt {
-                end = "delivered \(date.rfc3339)"
-            } else if let date = delivery.nextAttempt {
-                end = "next attempt \(date.rfc3339)"
-            } else {
-                end = "abandoned"
-            }
+            let end =
+                delivery.deliveredAt.map { "delivered \($0.rfc3339)" }
+                ?? delivery.nextAttempt.map { "next attempt \($0.rfc3339)" } ?? "abandoned"
             Terminal.standardOutput.write("  \(Terminal.escaped(delivery.endpoint)): \(end)")
             for attempt in delivery.attempts {
-                let words = [attempt.status.map { String($0) }, attempt.detail].compactMap { $0 }
+                let words = [attempt.status.map { String($0) }, attempt.detail].compactMap(\.self)
                 Terminal.standardOutput.write("    \(attempt.at.rfc3339)  \(words.joined(separator: "  "))")
             }
         }
@@ -96,9 +91,9 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var selection: SelectionOptions
 
         func validate() throws {
-            guard selection.selection != nil else {
-                throw ValidationError("no messages are selected; pass `--event` with an ID, or `--since` with a date")
-            }
+            try require(
+                selection.selection != nil,
+                "no messages are selected; pass `--event` with an ID, or `--since` with a date")
         }
 
         func run() async throws {
@@ -125,9 +120,7 @@ struct SelectionOptions: ParsableArguments {
     var since: Instant?
 
     func validate() throws {
-        guard event == nil || since == nil else {
-            throw ValidationError("`--event` and `--since` exclude each other; pass one of them")
-        }
+        try require(event == nil || since == nil, "`--event` and `--since` exclude each other; pass one of them")
     }
 
     /// The selected messages; nil if no option selects messages.
