@@ -48,7 +48,7 @@ struct AdminKeyGenerateCommand: AsyncParsableCommand {
                   --from-file=admin-key=/dev/stdin
             """)
 
-    @Option(help: ArgumentHelp("The file to write. By default, the command prints the key.", valueName: "file"))
+    @Option(help: .value("file", "The file to write. By default, the command prints the key."))
     var out: String?
 
     func run() async throws {
@@ -81,9 +81,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
 
     @Option(help: "The name that the audit trail shows.") var name: String
 
-    @Option(
-        help: ArgumentHelp(
-            "The file to write, with mode 600. Without this option, the key is printed.", valueName: "file"))
+    @Option(help: .value("file", "The file to write, with mode 600. Without this option, the key is printed."))
     var out: String?
 
     @OptionGroup var databaseOption: DatabaseOption

@@ -24,15 +24,16 @@ struct ContentCommand: AsyncParsableCommand {
 /// The file that describes asset packs, and the policy with the entitlements and products that unlock them.
 struct ContentFileOptions: ParsableArguments {
     @Argument(
-        help: ArgumentHelp(
-            "The asset packs, in YAML or JSON; - for standard input. Paths of folders are relative to the file.",
-            valueName: "content.yaml"))
+        help: .value(
+            "content.yaml",
+            "The asset packs, in YAML or JSON; - for standard input. Paths of folders are relative to the file."))
     var file: String
 
     @Option(
-        help: ArgumentHelp(
-            "The app's policy. With it, packs may name only the policy's entitlements and products, and `app` can be left out of the pack file.",
-            valueName: "file"))
+        help: .value(
+            "file",
+            "The app's policy. With it, packs may name only the policy's entitlements and products, and `app` can be left out of the pack file."
+        ))
     var policy: String?
 
     func validate() throws {
@@ -137,7 +138,7 @@ struct ContentEmbedCommand: AsyncParsableCommand {
 
     @OptionGroup var content: ContentFileOptions
 
-    @Option(help: ArgumentHelp("The folder for the bundle. Created if it doesn't exist.", valueName: "folder"))
+    @Option(help: .value("folder", "The folder for the bundle. Created if it doesn't exist."))
     var to: String
 
     func run() async throws {

@@ -23,8 +23,7 @@ struct ContentListCommand: AsyncParsableCommand {
     @Option(
         // URL-safe Base64 may begin with `-`.
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "The key that must have signed the catalog: its file, or its public key. Repeatable.", valueName: "key"))
+        help: .value("key", "The key that must have signed the catalog: its file, or its public key. Repeatable."))
     var key: [PublicKeyArgument] = []
 
     @Flag(help: "Write JSON: `bundleID`, `counter`, `issuedAt`, `verified` and `packs`.")

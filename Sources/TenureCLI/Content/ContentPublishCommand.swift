@@ -28,12 +28,10 @@ struct ContentPublishCommand: AsyncParsableCommand {
 
     @OptionGroup var content: ContentFileOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "The private key that signs the catalog, from `tenure policy signing-key`.", valueName: "file"))
+    @Option(help: .value("file", "The private key that signs the catalog, from `tenure policy signing-key`."))
     var key: String
 
-    @Option(help: ArgumentHelp("The published folder. Created if it doesn't exist.", valueName: "folder"))
+    @Option(help: .value("folder", "The published folder. Created if it doesn't exist."))
     var to: String
 
     @Option(help: "A whole number, higher than that of every earlier catalog. Default: the time in seconds since 1970.")
@@ -42,9 +40,10 @@ struct ContentPublishCommand: AsyncParsableCommand {
     @Option(
         // URL-safe Base64 may begin with `-`.
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "While you change keys: another key that may have signed the existing catalog, as its file or public key. Repeatable.",
-            valueName: "key"))
+        help: .value(
+            "key",
+            "While you change keys: another key that may have signed the existing catalog, as its file or public key. Repeatable."
+        ))
     var previousKey: [PublicKeyArgument] = []
 
     @Flag(

@@ -21,13 +21,10 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
 
     @OptionGroup var options: DatabaseOption
 
-    @Option(
-        help: ArgumentHelp("The target: a new SQLite file, or the URL of an empty database.", valueName: "path or URL"))
+    @Option(help: .value("path or URL", "The target: a new SQLite file, or the URL of an empty database."))
     var to: DatabaseArgument?
 
-    @Option(
-        help: ArgumentHelp(
-            "In place of --to: the configuration file of the service that will use the target.", valueName: "file"))
+    @Option(help: .value("file", "In place of --to: the configuration file of the service that will use the target."))
     var toConfig: String?
 
     func validate() throws {

@@ -21,8 +21,7 @@ struct DecideCommand: AsyncParsableCommand {
               tenure decide --policy policy.yaml --at 2027-01-01 receipt
             """)
 
-    @Option(help: ArgumentHelp("The policy, in YAML or JSON.", valueName: "file"))
-    var policy: String
+    @Option(help: .value("file", "The policy, in YAML or JSON.")) var policy: String
 
     @Argument(
         help:
@@ -30,9 +29,7 @@ struct DecideCommand: AsyncParsableCommand {
     )
     var files: [String] = []
 
-    @Option(
-        name: .long, parsing: .singleValue,
-        help: ArgumentHelp("Show only this entitlement. Repeatable.", valueName: "name"))
+    @Option(name: .long, parsing: .singleValue, help: .value("name", "Show only this entitlement. Repeatable."))
     var entitlement: [String] = []
 
     @Flag(
@@ -45,21 +42,20 @@ struct DecideCommand: AsyncParsableCommand {
     @OptionGroup var trust: TrustOptions
 
     @Option(
-        help: ArgumentHelp(
-            "The device's `AppStore.deviceVerificationID`. App transactions that aren't bound to this device are then rejected.",
-            valueName: "uuid"))
+        help: .value(
+            "uuid",
+            "The device's `AppStore.deviceVerificationID`. App transactions that aren't bound to this device are then rejected."
+        ))
     var deviceID: String?
 
-    @Option(
-        help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"),
-        transform: Instant.init(parsing:))
-    var at: Instant?
+    @Option(help: .value("date", "Decide as of this instant. A day means 00:00 UTC."), transform: Date.init(argument:))
+    var at: Date?
 
     @Option(
         name: .long, parsing: .singleValue,
-        help: ArgumentHelp(
-            "The customer's language, such as `de`, for the titles in sentences; repeat it for a second choice.",
-            valueName: "tag"))
+        help: .value(
+            "tag", "The customer's language, such as `de`, for the titles in sentences; repeat it for a second choice.")
+    )
     var language: [String] = []
 
     @Flag(help: "Write JSON: `environment`, `decisions`, `rejected`.") var json = false
@@ -75,7 +71,7 @@ struct DecideCommand: AsyncParsableCommand {
         let verifier = AppStoreVerifier(
             app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),
             trust: try trust.configuration())
-        let instant = at?.date ?? Date()
+        let instant = at ?? Date()
         // If --at is in the future, accept artifacts that are signed until then.
         let customer = try CustomerFiles(
             files, verifier: verifier, device: deviceID.flatMap(UUID.init(digits:)), now: max(instant, Date()))

@@ -19,8 +19,7 @@ struct DemoCommand: AsyncParsableCommand {
             until Ctrl-C; the next run finds its customers again.
             """)
 
-    @Option(help: ArgumentHelp("The folder for all files of the demo.", valueName: "dir"))
-    var folder = "var"
+    @Option(help: .value("dir", "The folder for all files of the demo.")) var folder = "var"
 
     @Option(help: "The port to listen on; 0 for any free one.") var port = 8080
 

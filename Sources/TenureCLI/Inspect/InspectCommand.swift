@@ -24,13 +24,11 @@ struct InspectCommand: AsyncParsableCommand {
 
     @OptionGroup var trust: TrustOptions
 
-    @Option(help: ArgumentHelp("The app's bundle ID. Artifacts of other apps are rejected.", valueName: "id"))
+    @Option(help: .value("id", "The app's bundle ID. Artifacts of other apps are rejected."))
     var bundleID: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The app's Apple ID, which app transactions and notifications of production must have.",
-            valueName: "number"))
+        help: .value("number", "The app's Apple ID, which app transactions and notifications of production must have."))
     var appAppleID: Int64?
 
     @Flag(

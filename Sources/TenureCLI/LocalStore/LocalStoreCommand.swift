@@ -18,9 +18,8 @@ struct LocalStoreCommand: AsyncParsableCommand {
 /// The running local App Store that a command uses.
 struct LocalStoreOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The URL of the running local App Store. Default: TENURE_LOCAL_STORE_URL, or http://127.0.0.1:8090",
-            valueName: "url"))
+        help: .value(
+            "url", "The URL of the running local App Store. Default: TENURE_LOCAL_STORE_URL, or http://127.0.0.1:8090"))
     var store: String?
 
     private var url: String {
@@ -133,7 +132,7 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
 
     @OptionGroup var localStore: LocalStoreOptions
 
-    @Option(help: ArgumentHelp("The file to write.", valueName: "file")) var out: String?
+    @Option(help: .value("file", "The file to write.")) var out: String?
 
     @OptionGroup var replacing: ReplaceOption
 

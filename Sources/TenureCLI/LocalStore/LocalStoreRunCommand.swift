@@ -24,22 +24,18 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
                   --notify http://127.0.0.1:8080/v1/notifications/apple --speed 60x
             """)
 
-    @Option(help: ArgumentHelp("The scenario to begin with.", valueName: "file"))
-    var scenario: String?
+    @Option(help: .value("file", "The scenario to begin with.")) var scenario: String?
 
-    @Option(help: ArgumentHelp("The folder that keeps the state.", valueName: "dir"))
-    var folder = "var/local-store"
+    @Option(help: .value("dir", "The folder that keeps the state.")) var folder = "var/local-store"
 
     @Option(help: "The port to listen on; 0 for any free one.") var port = 8090
 
     @Option(
-        help: ArgumentHelp(
-            "The speed of the local clock, such as 60x. Without it, only operations advance the clock.", valueName: "n")
+        help: .value("n", "The speed of the local clock, such as 60x. Without it, only operations advance the clock.")
     )
     var speed: Speed?
 
-    @Option(help: ArgumentHelp("The URL to post notifications to.", valueName: "url"))
-    var notify: String?
+    @Option(help: .value("url", "The URL to post notifications to.")) var notify: String?
 
     /// How many seconds of the local clock pass in a second of real time, such as `60x` or `60`.
     struct Speed: ExpressibleByArgument {

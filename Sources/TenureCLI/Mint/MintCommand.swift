@@ -57,20 +57,21 @@ struct MintAuthorityCommand: AsyncParsableCommand {
 
 /// The options of all commands that mint (create and sign) one artifact.
 struct MintOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder of the test authority that signs.", valueName: "dir"))
+    @Option(help: .value("dir", "The folder of the test authority that signs."))
     var authority: String
 
     @Option(
         name: .long, parsing: .singleValue,
-        help: ArgumentHelp(
-            "Set a field, by Apple's name (in a receipt, by the name in verifyReceipt). Write dates as 2014-05-01, 2015-06-10T18:00:00Z or milliseconds since 1970. An empty value removes the field.",
-            valueName: "field=value"))
+        help: .value(
+            "field=value",
+            "Set a field, by Apple's name (in a receipt, by the name in verifyReceipt). Write dates as 2014-05-01, 2015-06-10T18:00:00Z or milliseconds since 1970. An empty value removes the field."
+        ))
     var set: [String] = []
 
-    @Option(help: ArgumentHelp("A JSON object to sign instead of the usual fields.", valueName: "file"))
+    @Option(help: .value("file", "A JSON object to sign instead of the usual fields."))
     var payload: String?
 
-    @Option(help: ArgumentHelp("The file to write; without this option, standard output.", valueName: "file"))
+    @Option(help: .value("file", "The file to write; without this option, standard output."))
     var out: String?
 
     @OptionGroup var replacing: ReplaceOption
@@ -78,13 +79,10 @@ struct MintOptions: ParsableArguments {
     @Option(help: "The environment in the artifact: production, sandbox or xcode.")
     var environment: TrustOptions.EnvironmentName?
 
-    @Option(
-        help: ArgumentHelp("The device that it is signed for (`AppStore.deviceVerificationID`).", valueName: "uuid"))
+    @Option(help: .value("uuid", "The device that it is signed for (`AppStore.deviceVerificationID`)."))
     var deviceID: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Give the artifact one defect. An unknown name prints the list of valid ones.", valueName: "name"))
+    @Option(help: .value("name", "Give the artifact one defect. An unknown name prints the list of valid ones."))
     var defect: String?
 
     func validate() throws {
@@ -238,8 +236,7 @@ struct MintReceiptCommand: AsyncParsableCommand {
     func run() async throws {
         try options.checkFiles()
         let minter = ReceiptMinter(authority: try options.testAuthority(), app: options.app, signedAt: Date())
-        let receipt =
-            try options.defect.map { try DefectMinting.receipt($0, by: minter) } ?? validReceipt(by: minter)
+        let receipt = try options.defect.map { try DefectMinting.receipt($0, by: minter) } ?? validReceipt(by: minter)
         let isText = form == .base64 || (options.out == nil && form == nil)
         try options.write(isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
     }

@@ -26,17 +26,17 @@ struct MintCorpusCommand: AsyncParsableCommand {
                   --at 2015-09-01 --trust ./authority
             """)
 
-    @Option(help: ArgumentHelp("The folder of the test authority that signs.", valueName: "dir"))
+    @Option(help: .value("dir", "The folder of the test authority that signs."))
     var authority: String
 
     @Option(help: "The number of lines.") var count: Int
 
     @Option(help: "The same seed gives the same lines.") var seed: UInt64 = 1
 
-    @Option(help: ArgumentHelp("The file to write the lines to; - for standard output.", valueName: "file"))
+    @Option(help: .value("file", "The file to write the lines to; - for standard output."))
     var out: String
 
-    @Option(help: ArgumentHelp("The file to write the expected results of a rehearsal to, as JSON.", valueName: "file"))
+    @Option(help: .value("file", "The file to write the expected results of a rehearsal to, as JSON."))
     var truth: String?
 
     @OptionGroup var replacing: ReplaceOption

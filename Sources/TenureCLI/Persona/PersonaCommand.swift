@@ -26,8 +26,8 @@ struct PersonaOptions: ParsableArguments {
     @Option(
         help:
             "When the personas expire (2026-12-31, 2026-12-31T18:00:00Z). A day means 00:00 UTC. Default: after 30 days.",
-        transform: Instant.init(parsing:))
-    var expires: Instant?
+        transform: Date.init(argument:))
+    var expires: Date?
 
     @Flag(help: "Revoke valid personas of the same name, and replace them.") var replace = false
 }
@@ -51,7 +51,7 @@ struct PersonaCreateCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("A field of the customer's app transaction. Repeatable.", valueName: "name=value"))
+        help: .value("name=value", "A field of the customer's app transaction. Repeatable."))
     var settings: [String] = []
 
     @OptionGroup var options: PersonaOptions
@@ -86,7 +86,7 @@ struct PersonaCreateCommand: AsyncParsableCommand {
         let settings = try parsed()
         let answer: PersonasAnswer = try await service.client().post(
             "/v1/admin/personas",
-            PersonaRequest(name: name, set: settings, expires: options.expires?.date, replace: options.replace))
+            PersonaRequest(name: name, set: settings, expires: options.expires, replace: options.replace))
         guard let persona = answer.personas.first, let token = persona.token else {
             throw CommandError("the service created no persona; check its log")
         }
@@ -121,8 +121,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
     func run() async throws {
         let answer: PersonasAnswer = try await service.client().post(
             "/v1/admin/personas/ready-made",
-            ReadyMadePersonasRequest(
-                platform: options.platform, expires: options.expires?.date, replace: options.replace))
+            ReadyMadePersonasRequest(platform: options.platform, expires: options.expires, replace: options.replace))
         if json { return Terminal.standardOutput.write(encoded: answer) }
         for persona in answer.personas {
             Terminal.standardOutput.write(persona.line)

@@ -35,18 +35,20 @@ struct PolicyCheckCommand: AsyncParsableCommand {
     @Argument(help: "The policy, in YAML or JSON; - for standard input.") var file: String
 
     @Option(
-        help: ArgumentHelp(
-            "A CSV file with all real releases, to check instead of the policy's own release list. It affects only the check.",
-            valueName: "file.csv"))
+        help: .value(
+            "file.csv",
+            "A CSV file with all real releases, to check instead of the policy's own release list. It affects only the check."
+        ))
     var releases: String?
 
     @Option(
-        help: ArgumentHelp(
-            "For a list from another system: which field a column of --releases has (platform, version, build, releasedAt or model). Repeatable. With this option, other columns are ignored, App Store Connect's platforms (MAC_OS) are accepted, and `model` may be a price: 0 means free.",
-            valueName: "column=field"))
+        help: .value(
+            "column=field",
+            "For a list from another system: which field a column of --releases has (platform, version, build, releasedAt or model). Repeatable. With this option, other columns are ignored, App Store Connect's platforms (MAC_OS) are accepted, and `model` may be a price: 0 means free."
+        ))
     var map: [String] = []
 
-    @Option(help: ArgumentHelp("The earlier policy, to find what existing customers would lose.", valueName: "file"))
+    @Option(help: .value("file", "The earlier policy, to find what existing customers would lose."))
     var against: String?
 
     @Option(
@@ -54,8 +56,8 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             Check as of this time instead of now (RFC 3339, or a day, which means 00:00 UTC). With --against, customers \
             who came later are ignored, and so are rights that had ended.
             """,
-        transform: Instant.init(parsing:))
-    var at: Instant?
+        transform: Date.init(argument:))
+    var at: Date?
 
     @Option(
         help: "The output format: \(Format.allCases.map(\.rawValue).joined(separator: ", ")). SARIF is for code hosts.")
@@ -106,7 +108,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         }
         let findings = Linter.findings(
             in: draft, releases: listedReleases, isListMapped: !map.isEmpty, against: try oldPolicy(),
-            at: at?.date ?? Date())
+            at: at ?? Date())
         return PolicyCheckReport(
             source: source, releases: releases, findings: findings + listMistakes,
             isCompared: against == nil || draft.policy != nil)

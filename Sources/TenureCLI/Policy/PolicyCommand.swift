@@ -81,8 +81,7 @@ struct PolicyCompileCommand: AsyncParsableCommand {
 
     @Argument(help: "The policy, in YAML or JSON; - for standard input.") var file: String
 
-    @Option(help: ArgumentHelp("The file to write. Default: standard output.", valueName: "file"))
-    var out: String?
+    @Option(help: .value("file", "The file to write. Default: standard output.")) var out: String?
 
     @OptionGroup var replacing: ReplaceOption
 

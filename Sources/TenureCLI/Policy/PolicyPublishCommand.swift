@@ -59,7 +59,7 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
                   --key-file policy.key
             """)
 
-    @Option(help: ArgumentHelp("The version to publish.", valueName: "version")) var to: Int64?
+    @Option(help: .value("version", "The version to publish.")) var to: Int64?
 
     @OptionGroup var publishing: PublishingOptions
     @OptionGroup var service: ServiceOptions
@@ -118,8 +118,7 @@ struct PolicyShowCommand: AsyncParsableCommand {
 
     @OptionGroup var service: ServiceOptions
 
-    @Option(help: ArgumentHelp("The file to write. Default: standard output.", valueName: "file"))
-    var out: String?
+    @Option(help: .value("file", "The file to write. Default: standard output.")) var out: String?
 
     @OptionGroup var replacing: ReplaceOption
 

@@ -15,20 +15,18 @@ struct PublishingOptions: ParsableArguments {
     var keepPromises = false
 
     @Option(
-        help: ArgumentHelp(
-            "How many customers may lose something: at least the number that the rehearsal printed.",
-            valueName: "number"))
+        help: .value("number", "How many customers may lose something: at least the number that the rehearsal printed.")
+    )
     var takeFrom: Int?
 
     @Option(
-        help: ArgumentHelp(
-            "How many customers may gain something: at least the number that the rehearsal printed. A rollback needs none.",
-            valueName: "number"))
+        help: .value(
+            "number",
+            "How many customers may gain something: at least the number that the rehearsal printed. A rollback needs none."
+        ))
     var giveTo: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "The ID of the rehearsal that found the numbers for --take-from and --give-to.", valueName: "id"))
+    @Option(help: .value("id", "The ID of the rehearsal that found the numbers for --take-from and --give-to."))
     var rehearsal: String?
 
     @Flag(help: "Only rehearse, and publish nothing.") var rehearse = false

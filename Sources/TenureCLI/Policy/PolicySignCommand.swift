@@ -21,7 +21,7 @@ struct PolicySignCommand: AsyncParsableCommand {
 
     @Argument(help: "The policy, in YAML or JSON; - for standard input.") var file: String
 
-    @Option(help: ArgumentHelp("The private key, from `tenure policy signing-key`.", valueName: "file"))
+    @Option(help: .value("file", "The private key, from `tenure policy signing-key`."))
     var key: String
 
     @Option(
@@ -29,8 +29,7 @@ struct PolicySignCommand: AsyncParsableCommand {
             "A whole number, higher than that of every earlier signed policy. Default: the time in seconds since 1970.")
     var counter: Int64?
 
-    @Option(help: ArgumentHelp("The file to write. Default: standard output.", valueName: "file"))
-    var out: String?
+    @Option(help: .value("file", "The file to write. Default: standard output.")) var out: String?
 
     @OptionGroup var replacing: ReplaceOption
 

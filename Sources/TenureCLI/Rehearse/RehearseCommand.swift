@@ -42,24 +42,20 @@ struct RehearseCommand: AsyncParsableCommand {
                   --database var/tenure.sqlite --report report.html --fail-if 'lost>0'
             """)
 
-    @Option(help: ArgumentHelp("The policy to rehearse, in YAML or JSON.", valueName: "file"))
-    var policy: String
+    @Option(help: .value("file", "The policy to rehearse, in YAML or JSON.")) var policy: String
 
-    @Option(help: ArgumentHelp("The policy to compare with, to show who gains and who loses.", valueName: "file"))
+    @Option(help: .value("file", "The policy to compare with, to show who gains and who loses."))
     var against: String?
 
     @Option(
-        help: ArgumentHelp(
-            "A file of lines with signed App Store artifacts, plain or gzip-compressed; - for standard input.",
-            valueName: "file"))
+        help: .value(
+            "file", "A file of lines with signed App Store artifacts, plain or gzip-compressed; - for standard input."))
     var evidence: String?
 
     @OptionGroup var databaseOption: DatabaseOption
 
-    @Option(
-        help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"),
-        transform: Instant.init(parsing:))
-    var at: Instant?
+    @Option(help: .value("date", "Decide as of this instant. A day means 00:00 UTC."), transform: Date.init(argument:))
+    var at: Date?
 
     @Flag(
         help: """
@@ -68,29 +64,26 @@ struct RehearseCommand: AsyncParsableCommand {
             """)
     var incomplete = false
 
-    @Option(help: ArgumentHelp("The file for the report, one page of HTML.", valueName: "file"))
-    var report: String?
+    @Option(help: .value("file", "The file for the report, one page of HTML.")) var report: String?
 
     @Flag(help: "Write JSON with the same content as the text.") var json = false
 
     @Option(
         name: .long, parsing: .singleValue,
-        help: ArgumentHelp(
-            "Fail if this condition is true, such as 'lost>0' or 'denied>0.5%'. Repeatable.", valueName: "condition"))
+        help: .value("condition", "Fail if this condition is true, such as 'lost>0' or 'denied>0.5%'. Repeatable."))
     var failIf: [String] = []
 
     @Flag(help: "Show customers' IDs in the report. Without it, customers are numbered.")
     var identify = false
 
     @Option(
-        help: ArgumentHelp(
-            "The file for lines with a rejected artifact. Default: a new file beside the evidence, with `.rejected.ndjson` appended to its name.",
-            valueName: "file"))
+        help: .value(
+            "file",
+            "The file for lines with a rejected artifact. Default: a new file beside the evidence, with `.rejected.ndjson` appended to its name."
+        ))
     var rejected: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The percentage of lines that may have a rejected artifact, from 0 to 100.", valueName: "percent"))
+    @Option(help: .value("percent", "The percentage of lines that may have a rejected artifact, from 0 to 100."))
     var allowRejected = Percentage(value: RehearsalReport.defaultAllowedRejected)
 
     @OptionGroup var replacing: ReplaceOption
@@ -115,7 +108,7 @@ struct RehearseCommand: AsyncParsableCommand {
         try files.check(replacing: replacing.force)
         let new = try PolicyOnDisk(path: policy).read()
         let old = try against.map { try PolicyOnDisk(path: $0).read() }
-        let comparison = Comparison(of: new, against: old, at: at?.date ?? Date())
+        let comparison = Comparison(of: new, against: old, at: at ?? Date())
         let conditions = try failIf.map { text in try FailCondition(text, of: comparison) }
         let interruption = Interruption()
         let progress = RehearsalProgress(unit: evidence == nil ? "customers" : "lines")
@@ -160,7 +153,7 @@ struct RehearseCommand: AsyncParsableCommand {
         let file = PolicyOnDisk(path: policy)
         guard let bytes = file.bytesIfRereadable else { return [] }
         let draft = PolicyFile.draft(bytes, named: policy, releaseList: file.releaseList)
-        return Linter.findings(in: draft, against: old, at: at?.date ?? Date())
+        return Linter.findings(in: draft, against: old, at: at ?? Date())
     }
 
 }

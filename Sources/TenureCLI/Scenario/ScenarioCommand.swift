@@ -41,13 +41,13 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
     @Argument(help: "The scenarios; - for standard input.") var files: [String]
 
-    @Option(help: ArgumentHelp("The policy. Default: the policy that the scenario names.", valueName: "file"))
+    @Option(help: .value("file", "The policy. Default: the policy that the scenario names."))
     var policy: String?
 
-    @Option(help: ArgumentHelp("The URL of a running service. By default, the command runs one.", valueName: "url"))
+    @Option(help: .value("url", "The URL of a running service. By default, the command runs one."))
     var service: String?
 
-    @Option(help: ArgumentHelp("The folder that `tenure scenario settings` wrote for that service.", valueName: "dir"))
+    @Option(help: .value("dir", "The folder that `tenure scenario settings` wrote for that service."))
     var folder: String?
 
     @Option(
@@ -58,8 +58,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             """, valueName: "port"))
     var localStorePort: Int?
 
-    @Option(
-        help: ArgumentHelp("The folder of the test authority that signs. Default: a new authority.", valueName: "dir"))
+    @Option(help: .value("dir", "The folder of the test authority that signs. Default: a new authority."))
     var authority: String?
 
     @Flag(name: .shortAndLong, help: "Print the expectations that are met too.") var verbose = false
@@ -76,8 +75,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             service != nil || localStorePort == nil,
             "`--local-store-port` is for a running service; pass the service's URL with `--service`")
         let port = localStorePort ?? 0
-        try require(
-            (0...65_535).contains(port), "`--local-store-port` must be a port from 0 to 65535; found \(port)")
+        try require((0...65_535).contains(port), "`--local-store-port` must be a port from 0 to 65535; found \(port)")
     }
 
     func run() async throws {
@@ -172,13 +170,11 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
                   --local-store-port 8090 story.yaml
             """)
 
-    @Option(help: ArgumentHelp("The folder to write.", valueName: "dir"))
-    var folder = "var/scenario"
+    @Option(help: .value("dir", "The folder to write.")) var folder = "var/scenario"
 
     @Option(
-        help: ArgumentHelp(
-            "The port of the local App Store that `tenure scenario run` starts. Pass the same port there.",
-            valueName: "port"))
+        help: .value(
+            "port", "The port of the local App Store that `tenure scenario run` starts. Pass the same port there."))
     var localStorePort = 8090
 
     func validate() throws {

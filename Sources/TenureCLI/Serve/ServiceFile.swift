@@ -33,8 +33,7 @@ struct ServiceFile {
             return values.addMistake("`\(path)` isn't valid YAML; check its syntax")
         }
         guard let mapping = node?.mapping else {
-            return values.addMistake(
-                "`\(path)` has no settings; write a setting on each line, such as `port: 8081`")
+            return values.addMistake("`\(path)` has no settings; write a setting on each line, such as `port: 8081`")
         }
         read(mapping, under: "", as: Setting.configurable, into: &values)
         readApps(mapping, into: &values)

@@ -18,10 +18,10 @@ struct DatabaseOption: ParsableArguments {
             """, valueName: "path or URL"))
     var database: DatabaseArgument?
 
-    @Option(help: ArgumentHelp("The configuration file of the service. Default: $TENURE_CONFIG.", valueName: "file"))
+    @Option(help: .value("file", "The configuration file of the service. Default: $TENURE_CONFIG."))
     var config: String?
 
-    @Option(help: ArgumentHelp("The app, if the configuration file has several.", valueName: "name"))
+    @Option(help: .value("name", "The app, if the configuration file has several."))
     var app: String?
 
     /// Returns the database that the configuration, the environment and the options select. Reads the configuration

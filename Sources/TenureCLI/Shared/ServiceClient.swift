@@ -11,15 +11,13 @@ import TenureServer
 
 /// The options of commands that send requests to a running service with a key.
 struct ServiceOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The URL of the service, with /apps/NAME at its end for one of several apps.", valueName: "URL"))
+    @Option(help: .value("URL", "The URL of the service, with /apps/NAME at its end for one of several apps."))
     var service = "http://127.0.0.1:8080"
 
     @Option(help: "A key from `tenure admin-key`. Others on this machine may see it: prefer --key-file.")
     var key: Secret<String>?
 
-    @Option(help: ArgumentHelp("A file with the key, mode 600; - for standard input.", valueName: "file"))
+    @Option(help: .value("file", "A file with the key, mode 600; - for standard input."))
     var keyFile: String?
 
     func validate() throws {

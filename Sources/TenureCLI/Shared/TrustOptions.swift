@@ -9,9 +9,10 @@ import TenureFileAttributes
 struct TrustOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .singleValue,
-        help: ArgumentHelp(
-            "Certificates to trust in addition to Apple's roots: a PEM or DER file, or the folder of a test authority. `sandbox=FILE` trusts a file in one environment only. For xcode, use the certificate with which your Xcode signs.",
-            valueName: "file"))
+        help: .value(
+            "file",
+            "Certificates to trust in addition to Apple's roots: a PEM or DER file, or the folder of a test authority. `sandbox=FILE` trusts a file in one environment only. For xcode, use the certificate with which your Xcode signs."
+        ))
     var trust: [String] = []
 
     @Option(

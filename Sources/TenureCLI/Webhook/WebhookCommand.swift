@@ -21,7 +21,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @Argument(help: "The URL of the endpoint: https://…") var url: String
 
-        @Option(help: ArgumentHelp("The file with the endpoint's secret, mode 600.", valueName: "file"))
+        @Option(help: .value("file", "The file with the endpoint's secret, mode 600."))
         var secretFile: String
 
         @Flag(help: "Allow hosts in a private network, and loopback without TLS.")
@@ -112,12 +112,12 @@ struct WebhookCommand: AsyncParsableCommand {
 
 /// The options that select webhook messages.
 struct SelectionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The ID of one message.", valueName: "id")) var event: String?
+    @Option(help: .value("id", "The ID of one message.")) var event: String?
 
     @Option(
-        help: ArgumentHelp("All messages since this instant. A day means 00:00 UTC.", valueName: "date"),
-        transform: Instant.init(parsing:))
-    var since: Instant?
+        help: .value("date", "All messages since this instant. A day means 00:00 UTC."),
+        transform: Date.init(argument:))
+    var since: Date?
 
     func validate() throws {
         try require(event == nil || since == nil, "`--event` and `--since` exclude each other; pass one of them")
@@ -125,6 +125,6 @@ struct SelectionOptions: ParsableArguments {
 
     /// The selected messages; nil if no option selects messages.
     var selection: MessageSelection? {
-        event.map { .event($0) } ?? since.map { .since($0.date) }
+        event.map { .event($0) } ?? since.map { .since($0) }
     }
 }
