@@ -80,7 +80,9 @@ final class StreamedFile {
     ///
     /// - Parameter advice: what helps if the disk is full.
     func write(_ bytes: [UInt8], or advice: String = "free some space") throws {
-        guard writeAll(bytes, to: descriptor) else { throw CommandError("`\(path)` can't be written; \(advice)") }
+        guard bytes.withUnsafeBytes({ writeBytes($0, to: descriptor) }) else {
+            throw CommandError("`\(path)` can't be written; \(advice)")
+        }
     }
 
     /// Gives the complete file its name, and flushes its folder.

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureFiles
 
 /// Standard output or standard error. Colors appear only on a terminal, and never if `NO_COLOR` is set.
 struct Terminal {
@@ -68,9 +69,7 @@ struct Terminal {
 
     /// Writes bytes. Returns false if not all of them could be written, such as after the reader has closed the pipe.
     @discardableResult
-    func write(bytes: [UInt8]) -> Bool {
-        writeAll(bytes, to: descriptor)
-    }
+    func write(bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { writeBytes($0, to: descriptor) } }
 
     /// Returns untrusted text for one line, with escapes in place of hidden characters and line breaks.
     static func escaped(_ text: String) -> String { text.escapedForDisplay }
@@ -79,18 +78,6 @@ struct Terminal {
     func styled(_ text: String, _ style: Style) -> String {
         hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }
-}
-
-/// Writes bytes to a file, a pipe or a terminal. Returns false if not all of them could be written.
-func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    var remaining = bytes[...]
-    while !remaining.isEmpty {
-        let written = remaining.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        if written < 0, errno == EINTR { continue }
-        guard written > 0 else { return false }
-        remaining = remaining.dropFirst(written)
-    }
-    return true
 }
 
 /// Shows the progress of long work on one line of a terminal. If standard error isn't a terminal, prints nothing.

@@ -26,15 +26,7 @@ struct NewFile: ~Copyable {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(PublishingError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if count < 0, errno != EINTR {
-                throw .writing(path)
-            }
-        }
+        guard writeBytes(bytes, to: descriptor) else { throw .writing(path) }
     }
 
     func write(_ bytes: some Collection<UInt8>) throws(PublishingError) {

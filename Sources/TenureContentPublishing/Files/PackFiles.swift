@@ -107,7 +107,7 @@ private struct PackScan {
     private mutating func read(_ folder: String, as prefix: String) {
         let names: [String?]
         do throws(PublishingError) {
-            names = try FolderListing.names(in: folder)
+            names = try Folder.names(in: folder)
         } catch {
             return report(prefix, "can't be read (\(error))")
         }
@@ -116,7 +116,7 @@ private struct PackScan {
                 report(prefix, "has a name that isn't UTF-8; rename the file")
                 continue
             }
-            if FolderListing.isMadeByMacOS(name) { continue }
+            if Folder.isMadeByMacOS(name) { continue }
             read("\(folder)/\(name)", named: prefix + name.precomposedStringWithCanonicalMapping)
         }
     }

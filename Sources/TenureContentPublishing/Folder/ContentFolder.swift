@@ -29,13 +29,13 @@ package struct ContentFolder: Sendable {
     func path(of digest: ContentDigest) -> String { "\(path)/\(digest)" }
 
     /// Creates the folder and its subfolder for catalogs.
-    func makeIfMissing() throws(PublishingError) { try NewFolder.make(catalogsPath) }
+    func makeIfMissing() throws(PublishingError) { try Folder.make(catalogsPath) }
 
     /// Runs a closure with a lock, so that no other command changes the folder meanwhile.
     ///
     /// - Throws: `locked` if another command has the lock.
     func locked<Result>(_ work: () throws(PublishingError) -> Result) throws(PublishingError) -> Result {
-        try FolderLock.hold("\(catalogsPath)/\(Self.lockName)", flags: O_RDWR | O_CREAT, in: path, work)
+        try Folder.withLock(on: "\(catalogsPath)/\(Self.lockName)", flags: O_RDWR | O_CREAT, in: path, work)
     }
 
     // MARK: Manifests and archives
@@ -52,7 +52,7 @@ package struct ContentFolder: Sendable {
 
     /// Returns the manifests and archives in the folder: all files with a digest as their name.
     func objects() throws(PublishingError) -> [Object] {
-        try FolderListing.names(in: path).compactMap { name in
+        try Folder.names(in: path).compactMap { name in
             guard let digest = name.flatMap({ ContentDigest($0) }), let state = FileState(path: self.path(of: digest)),
                 state.kind == .file
             else { return nil }
@@ -82,7 +82,7 @@ package struct ContentFolder: Sendable {
 
     /// Removes unfinished files of earlier commands that were interrupted.
     func removeUnfinished() throws(PublishingError) {
-        for case let name? in try FolderListing.names(in: path) where name.hasPrefix(NewFile.prefix) {
+        for case let name? in try Folder.names(in: path) where name.hasPrefix(NewFile.prefix) {
             guard unlink("\(path)/\(name)") == 0 || errno == ENOENT else { throw .writing("\(path)/\(name)") }
         }
     }
@@ -114,7 +114,7 @@ package struct ContentFolder: Sendable {
     /// Returns the counters of all catalogs in the subfolder `catalogs`, in ascending order.
     func counters() throws(PublishingError) -> [Int64] {
         guard FileState(path: catalogsPath) != nil else { return [] }
-        return try FolderListing.names(in: catalogsPath).compactMap { name in
+        return try Folder.names(in: catalogsPath).compactMap { name in
             guard let name, name.hasSuffix(".jws"), let counter = Int64(name.dropLast(4)), counter > 0,
                 "\(counter).jws" == name
             else { return nil }
