@@ -73,11 +73,8 @@ final class Exchange: Sendable {
     /// Ends the exchange, unless it has ended.
     func end(_ outcome: Outcome) {
         let (completion, waiter) = state.withLock { state in
-            guard state.outcome == nil else {
-                return (nil as (@Sendable (Outcome) -> Void)?, nil as CheckedContinuation<Void, Never>?)
-            }
-            state.outcome = outcome
-            state.body = Data()
+            // After the end, there is neither a completion nor a waiter.
+            if state.outcome == nil { (state.outcome, state.body) = (outcome, Data()) }
             defer { (state.completion, state.waiter) = (nil, nil) }
             return (state.completion, state.waiter)
         }
@@ -89,10 +86,9 @@ final class Exchange: Sendable {
 
     /// Ends the exchange with a response and the body that was received.
     func end(_ response: URLResponse?) {
-        guard let head = TransportResponse(head: response) else {
+        guard var whole = TransportResponse(head: response) else {
             return end(.failure(.connection(URLError(.badServerResponse))))
         }
-        var whole = head
         whole.body = state.withLock { $0.body }
         end(.success(whole))
     }

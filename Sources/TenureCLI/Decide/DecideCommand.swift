@@ -83,11 +83,7 @@ struct DecideCommand: AsyncParsableCommand {
         let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
         let decisions = decide(evidence, under: policy, at: instant)
             .filter { entitlement.isEmpty || entitlement.contains($0.entitlement) }
-        if json {
-            writeJSON(decisions, of: customer)
-        } else {
-            writeText(decisions, of: customer)
-        }
+        if json { writeJSON(decisions, of: customer) } else { writeText(decisions, of: customer) }
         throw ExitCode(of: decisions)
     }
 
@@ -175,20 +171,31 @@ struct CustomerFiles {
     init(_ paths: [String], verifier: AppStoreVerifier, device: UUID?, now: Date) throws {
         for path in paths {
             for (name, bytes) in try InputFile(path: path).artifacts() {
+                func refusal(_ code: String, _ detail: String) -> RejectedFile {
+                    RejectedFile(name: name, code: code, detail: detail)
+                }
                 do {
                     let artifact = try AppStoreArtifact(recognizing: bytes)
                     // Files may come from the App Store Server API, so accept app transactions without a device.
                     guard let verified = try verifier.verify(artifact, from: .appStoreServer, now: now) else {
-                        throw RejectedFile(
-                            name: name, code: "unsigned",
-                            detail: "a response of verifyReceipt has no signature, so it proves nothing")
+                        throw refusal("unsigned", "a response of verifyReceipt has no signature, so it proves nothing")
                     }
                     if case .notification(let notification) = verified, notification.isWithoutCustomer {
-                        throw RejectedFile(
-                            name: name, code: "noCustomer",
-                            detail: "this notification (\(notification.typeName)) isn't about a customer")
+                        throw refusal(
+                            "noCustomer", "this notification (\(notification.typeName)) isn't about a customer")
                     }
-                    try Self.check(verified, named: name, isOf: device)
+                    if let device, case .appTransaction(let app) = verified {
+                        guard let binding = try app.payload.deviceBinding() else {
+                            throw refusal(
+                                "otherDevice",
+                                "the app transaction isn't bound to a device, so it can't be compared with --device-id")
+                        }
+                        guard binding.matches(deviceVerificationID: device) else {
+                            let id = device.uuidString.lowercased()
+                            throw refusal(
+                                "otherDevice", "the app transaction is bound to another device than `\(id)`")
+                        }
+                    }
                     // Rejects an artifact without usable facts now. Otherwise it would fail the whole decision later.
                     _ = try Evidence(in: verified.environment, from: [verified], purchasesAreComplete: false)
                     artifacts.append(verified)
@@ -219,19 +226,6 @@ struct CustomerFiles {
         try Evidence(in: environment, from: artifacts, purchasesAreComplete: purchasesAreComplete)
     }
 
-    /// Throws a `RejectedFile` if this is an app transaction of another device than `device`.
-    private static func check(_ verified: VerifiedArtifact, named name: String, isOf device: UUID?) throws {
-        guard let device, case .appTransaction(let app) = verified else { return }
-        func otherDevice(_ detail: String) -> RejectedFile {
-            RejectedFile(name: name, code: "otherDevice", detail: detail)
-        }
-        guard let binding = try app.payload.deviceBinding() else {
-            throw otherDevice("the app transaction isn't bound to a device, so it can't be compared with --device-id")
-        }
-        guard binding.matches(deviceVerificationID: device) else {
-            throw otherDevice("the app transaction is bound to another device than `\(device.uuidString.lowercased())`")
-        }
-    }
 }
 
 extension VerifiedNotification {

@@ -144,19 +144,8 @@ struct DemoCustomer: Sendable {
     let name: String
     /// What the customer did, as the demo prints it after the name.
     let story: String
-    let deviceVerificationID: UUID
-    var appTransaction: [UInt8]?
-    var receipt: [UInt8]?
-    var transactions: [[UInt8]]?
-
     /// The request with which the customer's app syncs.
-    var request: SyncRequest {
-        SyncRequest(
-            appTransaction: appTransaction.map { String(decoding: $0, as: UTF8.self) },
-            transactions: transactions?.map { String(decoding: $0, as: UTF8.self) },
-            receipt: receipt.map { Data($0).base64EncodedString() },
-            deviceVerificationID: deviceVerificationID.uuidString)
-    }
+    let request: SyncRequest
 
     /// Returns all customers of the demo, who are the same in every run.
     static func all(of app: Policy.App, signedBy authority: TestAuthority, now: Date) throws -> [DemoCustomer] {
@@ -182,8 +171,7 @@ struct DemoCustomer: Sendable {
             minter.ownerOfOldReceipt("Gus", "has only a receipt of 2012, which contains no version"),
             minter.customer(
                 "Hana", "tests the app in TestFlight, where every version is \"1.0\"", version: "1.0",
-                bought: "2013-08-01T07:00:00Z",
-                environment: .sandbox),
+                bought: "2013-08-01T07:00:00Z", environment: .sandbox),
         ]
     }
 }
@@ -206,30 +194,32 @@ private struct DemoMinter {
     ) throws -> DemoCustomer {
         let app = nextApp(in: environment)
         let minter = JWSMinter(authority: authority, app: app, signedAt: now)
-        let id = "7040000000000000\(10 + count)"
-        var fields = try minter.payload(of: .appTransaction)
-        for (field, value) in [
-            ("appTransactionId", id), ("originalApplicationVersion", version), ("originalPurchaseDate", bought),
-            ("originalPlatform", platform), ("revocationDate", refunded ?? ""),
-        ] {
-            fields = try JWSKind.appTransaction.setting(field, to: value, in: fields)
+        func mint(_ kind: JWSKind, _ fields: KeyValuePairs<String, String>) throws -> String {
+            var payload = try minter.payload(of: kind)
+            for (field, value) in fields { payload = try kind.setting(field, to: value, in: payload) }
+            return String(decoding: try minter.mint(payload: payload), as: UTF8.self)
         }
-        var customer = DemoCustomer(
-            name: name, story: story, deviceVerificationID: app.deviceVerificationID,
-            appTransaction: try minter.mint(payload: fields), transactions: [])
+        let (id, transactionID) = ("7040000000000000\(10 + count)", "4100000000000\(10 + count)")
+        let appTransaction = try mint(
+            .appTransaction,
+            [
+                "appTransactionId": id, "originalApplicationVersion": version, "originalPurchaseDate": bought,
+                "originalPlatform": platform, "revocationDate": refunded ?? "",
+            ])
+        var request = SyncRequest(
+            appTransaction: appTransaction, transactions: [], deviceVerificationID: app.deviceVerificationID.uuidString)
         if subscribes {
-            var purchase = try minter.payload(of: .transaction)
-            for (field, value) in [
-                ("appTransactionId", id), ("productId", "com.example.calculator.yearly"),
-                ("type", "Auto-Renewable Subscription"), ("purchaseDate", "2026-11-14T11:05:00Z"),
-                ("expiresDate", "2027-11-14T11:05:00Z"), ("transactionId", "4100000000000\(10 + count)"),
-                ("originalTransactionId", "4100000000000\(10 + count)"),
-            ] {
-                purchase = try JWSKind.transaction.setting(field, to: value, in: purchase)
-            }
-            customer.transactions = [try minter.mint(payload: purchase)]
+            let purchase = try mint(
+                .transaction,
+                [
+                    "appTransactionId": id, "productId": "com.example.calculator.yearly",
+                    "type": "Auto-Renewable Subscription", "purchaseDate": "2026-11-14T11:05:00Z",
+                    "expiresDate": "2027-11-14T11:05:00Z", "transactionId": transactionID,
+                    "originalTransactionId": transactionID,
+                ])
+            request.transactions = [purchase]
         }
-        return customer
+        return DemoCustomer(name: name, story: story, request: request)
     }
 
     /// Creates a customer with a receipt of 2012, which has a purchase date but no version.
@@ -243,9 +233,10 @@ private struct DemoMinter {
             try draft.set("download_id", to: "50000000000001")
             draft.purchases = []
         }
-        return DemoCustomer(
-            name: name, story: story, deviceVerificationID: app.deviceVerificationID, receipt: receipt,
-            transactions: [])
+        let request = SyncRequest(
+            transactions: [], receipt: Data(receipt).base64EncodedString(),
+            deviceVerificationID: app.deviceVerificationID.uuidString)
+        return DemoCustomer(name: name, story: story, request: request)
     }
 
     /// Returns the app as the next customer has it: with a device ID that no earlier customer has.

@@ -102,10 +102,7 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await localStore.send("POST", "/control/operations", JSONValue.object(try parsed().json).bytes)
-        if json {
-            Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
-            return
-        }
+        if json { return Terminal.standardOutput.write(json: JSONValue.object(answer).bytes) }
         if let now = answer.text("now") { Terminal.standardOutput.write("it is \(now)") }
         for notification in answer.objects("notifications") {
             var words = ["date", "type", "subtype", "transactionId"].compactMap { notification.text($0) }
@@ -142,10 +139,7 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
             throw CommandError("`\(customer)` can't be the name of a customer; use letters and digits")
         }
         let answer = try await localStore.send("GET", "/control/customers/\(name)", nil)
-        guard let out else {
-            Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
-            return
-        }
+        guard let out else { return Terminal.standardOutput.write(json: JSONValue.object(answer).bytes) }
         var lines: [String] = []
         for name in ["appTransaction", "transactions", "renewalInfos"] {
             lines += answer.text(name).map { [$0] } ?? answer.texts(name)

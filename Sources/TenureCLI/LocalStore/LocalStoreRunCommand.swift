@@ -164,9 +164,7 @@ final class LocalStoreFolder: Sendable {
     private func authority() throws -> TestAuthority {
         do {
             return try TestAuthority(readOrCreatedIn: URL(fileURLWithPath: authorityPath))
-        } catch let error as MintingError {
-            throw error
-        } catch {
+        } catch let error where !(error is MintingError) {
             throw CommandError(
                 "the test authority can't be written to `\(authorityPath)`; free some space, or make the folder writable"
             )

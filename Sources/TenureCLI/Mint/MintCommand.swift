@@ -46,9 +46,7 @@ struct MintAuthorityCommand: AsyncParsableCommand {
         }
         do {
             try TestAuthority().save(to: folder)
-        } catch let error as MintingError {
-            throw error
-        } catch {
+        } catch let error where !(error is MintingError) {
             throw CommandError("`\(directory)` can't be written; check the folder and its permissions")
         }
         Terminal.standardOutput.write("to trust it, pass `--trust \(directory)`")

@@ -81,7 +81,8 @@ actor InProcessService: EntitlementService {
                     }
                     let result = try await body(store)
                     await self.stop()
-                    await self.endRuns()
+                    // Ends `serveRuns`.
+                    self.addedRuns.finish()
                     return result
                 }
                 var result: Result?
@@ -145,9 +146,6 @@ actor InProcessService: EntitlementService {
         await currentRun?.hasStopped.wait()
         currentRun = nil
     }
-
-    /// Ends `serveRuns`.
-    private func endRuns() { addedRuns.finish() }
 
     private func setLocalStorePort(_ port: Int) { localStorePort = port }
 

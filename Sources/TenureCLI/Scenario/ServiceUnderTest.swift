@@ -120,10 +120,8 @@ struct ServiceUnderTest: Sendable {
         let text = String(decoding: try await send(.GET, "/metrics").body, as: UTF8.self)
         var metrics: [String: Double] = [:]
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
-            guard let space = line.lastIndex(of: " "), let number = Double(line[line.index(after: space)...]) else {
-                continue
-            }
-            metrics[String(line[..<space])] = number
+            guard let space = line.lastIndex(of: " ") else { continue }
+            metrics[String(line[..<space])] = Double(line[line.index(after: space)...])
         }
         return metrics
     }

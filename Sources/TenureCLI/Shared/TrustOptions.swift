@@ -26,17 +26,12 @@ struct TrustOptions: ParsableArguments {
     struct EnvironmentName: ExpressibleByArgument {
         let environment: AppStoreEnvironment
 
-        init(_ environment: AppStoreEnvironment) {
-            self.environment = environment
-        }
+        init(_ environment: AppStoreEnvironment) { self.environment = environment }
 
         init?(argument: String) {
-            guard
-                let environment = AppStoreEnvironment.allCases.first(where: {
-                    $0.rawValue.lowercased() == argument.lowercased()
-                })
-            else { return nil }
-            self.environment = environment
+            let named = AppStoreEnvironment.allCases.first { $0.rawValue.lowercased() == argument.lowercased() }
+            guard let named else { return nil }
+            environment = named
         }
     }
 
@@ -56,13 +51,8 @@ struct TrustOptions: ParsableArguments {
 
         init(_ text: String) {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2, let name = EnvironmentName(argument: String(parts[0])) {
-                environment = name.environment
-                path = String(parts[1])
-            } else {
-                environment = nil
-                path = text
-            }
+            environment = parts.count == 2 ? EnvironmentName(argument: String(parts[0]))?.environment : nil
+            path = environment == nil ? text : String(parts[1])
         }
 
         /// Whether the path is a folder, such as the folder of a test authority, which has a file for each environment.

@@ -55,9 +55,7 @@ package struct ContentEmbedder: Sendable {
         } catch {
             throw .invalidContent(error)
         }
-        let description = try NewFile(in: new)
-        try description.write(content.json)
-        try description.complete(as: EmbeddedContent.fileName)
+        try NewFile.write(content.json, as: EmbeddedContent.fileName, in: new)
         return content
     }
 

@@ -65,16 +65,14 @@ package struct PackFiles: Sendable {
 
 /// Reads a folder, and collects its files and all mistakes.
 private struct PackScan {
-    private let folder: String
-    private var files: [PackFiles.File] = []
-    private var mistakes: [String] = []
+    let folder: String
+    private(set) var files: [PackFiles.File] = []
+    private(set) var mistakes: [String] = []
     /// Whether the scan ended early, because there are too many files.
-    private var isStopped = false
+    private(set) var isStopped = false
 
     /// The maximum number of pairs of conflicting paths that are reported.
     private static let maximumConflicts = 20
-
-    init(folder: String) { self.folder = folder }
 
     /// The sorted files and all mistakes. Some mistakes are found only here, because they depend on all files.
     var result: (files: PackFiles, mistakes: [String]) {
