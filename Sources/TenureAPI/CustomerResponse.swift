@@ -69,15 +69,7 @@ package struct AccessTokenResponse: Sendable, Hashable, Decodable {
         self.expiresAt = expiresAt
     }
 
-    enum CodingKeys: String, CodingKey {
-        case value, expiresAt
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        value = try fields.decode(String.self, forKey: .value)
-        expiresAt = try fields.instant(.expiresAt)
-    }
+    enum CodingKeys: String, CodingKey { case value, expiresAt }
 }
 
 /// The values from which the service writes a response about a customer. Clients read the response as
@@ -194,10 +186,10 @@ package struct PurchaseResponse: Sendable, Hashable, Decodable {
         originalTransactionID = try fields.decode(String.self, forKey: .originalTransactionID)
         productID = try fields.decode(String.self, forKey: .productID)
         type = try fields.decodeIfPresent(String.self, forKey: .type)
-        purchaseDate = try fields.instantIfPresent(.purchaseDate)
-        expiresDate = try fields.instantIfPresent(.expiresDate)
-        revocationDate = try fields.instantIfPresent(.revocationDate)
-        gracePeriodExpiresDate = try fields.instantIfPresent(.gracePeriodExpiresDate)
+        purchaseDate = try fields.decodeIfPresent(Date.self, forKey: .purchaseDate)
+        expiresDate = try fields.decodeIfPresent(Date.self, forKey: .expiresDate)
+        revocationDate = try fields.decodeIfPresent(Date.self, forKey: .revocationDate)
+        gracePeriodExpiresDate = try fields.decodeIfPresent(Date.self, forKey: .gracePeriodExpiresDate)
         isUpgraded = try fields.decodeIfPresent(Bool.self, forKey: .isUpgraded) ?? false
         isFamilyShared = try fields.decodeIfPresent(Bool.self, forKey: .isFamilyShared) ?? false
         isInBillingRetryPeriod = try fields.decodeIfPresent(Bool.self, forKey: .isInBillingRetryPeriod) ?? false

@@ -36,9 +36,7 @@ package struct Problem: Error, Sendable, Hashable, Decodable {
         self.rehearsal = rehearsal
     }
 
-    enum CodingKeys: String, CodingKey {
-        case title, status, code, detail, reason, problems, trial, rehearsal
-    }
+    enum CodingKeys: String, CodingKey { case title, status, code, detail, reason, problems, trial, rehearsal }
 
     /// Reads the body of a response. `retryAfter` is nil, because only the header `Retry-After` has its value.
     package init(from decoder: any Decoder) throws {
@@ -149,9 +147,7 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
         self.detail = detail
     }
 
-    enum CodingKeys: String, CodingKey {
-        case artifact, code, detail
-    }
+    enum CodingKeys: String, CodingKey { case artifact, code, detail }
 
     /// The codes for an artifact that can't be used together with the other artifacts, and for personas. The verifier
     /// has the codes for an artifact that can't be verified by itself.

@@ -133,14 +133,9 @@ package struct ClaimedDevice: Sendable {
     /// The bytes of a UUID, or of a MAC address with or without separators; nil for any other text.
     private static func bytes(ofIdentifier text: String) -> [UInt8]? {
         if let id = UUID(digits: text) { return withUnsafeBytes(of: id.uuid) { Array($0) } }
-        let digits = text.utf8.filter { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") }
-            .map(HexDigit.value)
-        guard digits.count == 12 else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: 12, by: 2) {
-            guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
+        let characters = text.utf8.filter { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") }
+        let digits = characters.compactMap(HexDigit.value)
+        guard characters.count == 12, digits.count == 12 else { return nil }
+        return stride(from: 0, to: 12, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 }

@@ -13,10 +13,9 @@ import TenureCore
         version: "0.1.0",
         subcommands: [
             InspectCommand.self, DecideCommand.self, PolicyCommand.self, RehearseCommand.self, MintCommand.self,
-            ServeCommand.self,
-            DemoCommand.self, DatabaseCommand.self, AdminKeyCommand.self, SigningKeyCommand.self,
-            WebhookCommand.self, AppStoreServerCommand.self, LocalStoreCommand.self,
-            ScenarioCommand.self, PersonaCommand.self, ContentCommand.self, AppsCommand.self,
+            ServeCommand.self, DemoCommand.self, DatabaseCommand.self, AdminKeyCommand.self, SigningKeyCommand.self,
+            WebhookCommand.self, AppStoreServerCommand.self, LocalStoreCommand.self, ScenarioCommand.self,
+            PersonaCommand.self, ContentCommand.self, AppsCommand.self,
         ]
     )
 

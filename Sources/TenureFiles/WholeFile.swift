@@ -4,9 +4,7 @@ package import Foundation
 package struct WholeFile: Sendable {
     package let path: String
 
-    package init(path: String) {
-        self.path = path
-    }
+    package init(path: String) { self.path = path }
 
     /// The end of the names of the temporary files that `write` creates. If a process is killed while it writes, its
     /// temporary file stays.

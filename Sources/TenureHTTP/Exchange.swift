@@ -154,11 +154,7 @@ final class Exchange: Sendable {
 
     /// The seconds since the last byte was received. Nil after the exchange has ended.
     var silence: Double? {
-        state.withLock { state in
-            guard state.outcome == nil else { return nil }
-            let silence = SuspendingClock.now - state.lastByte
-            return Double(silence.components.seconds) + Double(silence.components.attoseconds) / 1e18
-        }
+        state.withLock { $0.outcome == nil ? (SuspendingClock.now - $0.lastByte) / .seconds(1) : nil }
     }
 }
 

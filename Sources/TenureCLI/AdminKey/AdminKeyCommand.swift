@@ -131,9 +131,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
     }
 
     /// Removes the key's file after the key couldn't be stored.
-    private func removeFile() {
-        if let out { try? FileManager.default.removeItem(atPath: out) }
-    }
+    private func removeFile() { if let out { try? FileManager.default.removeItem(atPath: out) } }
 }
 
 struct AdminKeyListCommand: AsyncParsableCommand {

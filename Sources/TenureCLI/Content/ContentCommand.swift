@@ -51,9 +51,7 @@ struct ContentFileOptions: ParsableArguments {
     }
 
     /// Like `read`, but prints the mistakes to standard error and ends the command with exit code 2.
-    func readOrRefuse() throws -> ContentFile {
-        try printingMistakes { try read() }
-    }
+    func readOrRefuse() throws -> ContentFile { try printingMistakes { try read() } }
 }
 
 /// Prints a pack's name, the number of its files, and their size.

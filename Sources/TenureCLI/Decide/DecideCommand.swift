@@ -192,8 +192,7 @@ struct CustomerFiles {
                         }
                         guard binding.matches(deviceVerificationID: device) else {
                             let id = device.uuidString.lowercased()
-                            throw refusal(
-                                "otherDevice", "the app transaction is bound to another device than `\(id)`")
+                            throw refusal("otherDevice", "the app transaction is bound to another device than `\(id)`")
                         }
                     }
                     // Rejects an artifact without usable facts now. Otherwise it would fail the whole decision later.

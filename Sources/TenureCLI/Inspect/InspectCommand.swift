@@ -44,23 +44,21 @@ struct InspectCommand: AsyncParsableCommand {
         let terminal = Terminal.standardOutput
         var (isAnyUnreadable, isAnyRefused, isFirst) = (false, false, true)
         for (name, bytes) in artifacts {
-            let inspection: Inspection
             do throws(Rejection) {
                 let artifact = try AppStoreArtifact(recognizing: bytes)
-                inspection = try Inspection(of: artifact, by: verifier, now: Date())
+                let inspection = try Inspection(of: artifact, by: verifier, now: Date())
+                if !inspection.verdict.isAccepted { isAnyRefused = true }
+                if json {
+                    terminal.write(json: inspection.json(file: artifacts.count > 1 ? name : nil))
+                    continue
+                }
+                if artifacts.count > 1 { terminal.write("\(isFirst ? "" : "\n")\(Terminal.escaped(name)):") }
+                isFirst = false
+                for line in inspection.lines(for: terminal) { terminal.write(line) }
             } catch {
                 Terminal.standardError.write(error: CommandError("`\(name)` can't be read: \(error.detail)"))
                 isAnyUnreadable = true
-                continue
             }
-            if !inspection.verdict.isAccepted { isAnyRefused = true }
-            if json {
-                terminal.write(json: inspection.json(file: artifacts.count > 1 ? name : nil))
-                continue
-            }
-            if artifacts.count > 1 { terminal.write("\(isFirst ? "" : "\n")\(Terminal.escaped(name)):") }
-            isFirst = false
-            for line in inspection.lines(for: terminal) { terminal.write(line) }
         }
         if isAnyUnreadable { throw ExitCode.error }
         if isAnyRefused { throw ExitCode.refused }

@@ -213,12 +213,9 @@ extension Inspection {
 extension JSONValue {
     /// The value on one line, with control characters escaped so that they can't change the terminal's output.
     fileprivate var displayText: String {
-        let clean: String
-        switch self {
-        case .string(let text): clean = Terminal.escaped(text)
         // The names of an object's members are untrusted too.
-        default: return Terminal.escaped(String(decoding: bytes, as: UTF8.self))
-        }
+        guard case .string(let text) = self else { return Terminal.escaped(String(decoding: bytes, as: UTF8.self)) }
+        let clean = Terminal.escaped(text)
         return clean.count > 160 ? clean.prefix(120) + "… (\(clean.count) characters)" : clean
     }
 }

@@ -44,9 +44,8 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
         let factor: Double
 
         init?(argument: String) {
-            guard let factor = Double(argument.hasSuffix("x") ? String(argument.dropLast()) : argument), factor >= 0,
-                factor <= 10_000_000
-            else { return nil }
+            let number = argument.hasSuffix("x") ? String(argument.dropLast()) : argument
+            guard let factor = Double(number), (0...10_000_000).contains(factor) else { return nil }
             self.factor = factor
         }
     }
@@ -138,9 +137,7 @@ final class LocalStoreFolder: Sendable {
             state, signer: AppStoreSigner(authority: try authority()), journal: journal,
             clock: { [clockPath] in try? FileClock.set(clockPath, to: $0) }, sender: HTTPNotificationSender.send)
         let key = try ServerAPIKey(seed: state.seed)
-        try write("the key", to: keyPath) {
-            try SecretFile(path: keyPath).replace(with: Array(key.pem.utf8))
-        }
+        try write("the key", to: keyPath) { try SecretFile(path: keyPath).replace(with: Array(key.pem.utf8)) }
         return (store, key)
     }
 

@@ -41,9 +41,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
 
     @OptionGroup var replacing: ReplaceOption
 
-    func validate() throws {
-        try require(count >= 0, "`--count` can't be negative; pass the number of lines")
-    }
+    func validate() throws { try require(count >= 0, "`--count` can't be negative; pass the number of lines") }
 
     func run() async throws {
         try FilePlan(reading: FilePlan.files(at: self.authority), writing: [out, truth].filter { $0 != "-" })

@@ -12,8 +12,7 @@ struct PersonaCommand: AsyncParsableCommand {
             production. Docs/personas.md explains personas.
             """,
         subcommands: [
-            PersonaCreateCommand.self, PersonaReadyMadeCommand.self, PersonaListCommand.self,
-            PersonaRevokeCommand.self,
+            PersonaCreateCommand.self, PersonaReadyMadeCommand.self, PersonaListCommand.self, PersonaRevokeCommand.self,
         ]
     )
 }

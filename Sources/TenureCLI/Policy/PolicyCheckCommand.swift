@@ -107,8 +107,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             }
         }
         let findings = Linter.findings(
-            in: draft, releases: listedReleases, isListMapped: !map.isEmpty, against: try oldPolicy(),
-            at: at ?? Date())
+            in: draft, releases: listedReleases, isListMapped: !map.isEmpty, against: try oldPolicy(), at: at ?? Date())
         return PolicyCheckReport(
             source: source, releases: releases, findings: findings + listMistakes,
             isCompared: against == nil || draft.policy != nil)

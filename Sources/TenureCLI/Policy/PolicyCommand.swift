@@ -98,9 +98,7 @@ struct PolicyOnDisk {
     let path: String
 
     /// Reads the policy's bytes. Throws if the file can't be read.
-    func bytes() throws -> [UInt8] {
-        try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
-    }
+    func bytes() throws -> [UInt8] { try InputFile(path: path).bytes(limit: PolicyFile.maximumSize) }
 
     /// The policy's bytes, if the policy can be read again; nil for standard input and pipes, and if it can't be read.
     var bytesIfRereadable: [UInt8]? {
@@ -122,15 +120,11 @@ struct PolicyOnDisk {
 
     /// Reads the policy. Throws `PolicyFileError` with every mistake in the text, or `CommandError` if the file can't
     /// be read.
-    func read() throws -> Policy {
-        try PolicyFile.read(try bytes(), named: path, releaseList: releaseList)
-    }
+    func read() throws -> Policy { try PolicyFile.read(try bytes(), named: path, releaseList: releaseList) }
 
     /// Returns the compact JSON for apps and services. Throws as `read` does, and if the JSON would be too large to
     /// read.
-    func compiled() throws -> [UInt8] {
-        try PolicyFile.compileChecked(try read(), named: path)
-    }
+    func compiled() throws -> [UInt8] { try PolicyFile.compileChecked(try read(), named: path) }
 
     /// Returns the bytes of the policy's release list. Its path is relative to the policy's folder.
     func releaseList(_ relative: String) throws -> [UInt8] {

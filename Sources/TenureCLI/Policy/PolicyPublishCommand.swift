@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureAPI
 import TenurePolicyFile
+import TenureRehearsal
 import TenureServer
 
 struct PolicyPublishCommand: AsyncParsableCommand {
@@ -66,8 +67,7 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await publishing.run(
-            service.client(), rehearsing: RehearseRequest(version: to),
-            publishingAt: "/v1/admin/policies/rollback")
+            service.client(), rehearsing: RehearseRequest(version: to), publishingAt: "/v1/admin/policies/rollback")
     }
 }
 
@@ -126,5 +126,184 @@ struct PolicyShowCommand: AsyncParsableCommand {
         try FilePlan(reading: [service.keyFile], writing: [out]).check(replacing: replacing.force)
         let answer: PolicyVersionAnswer = try await service.client().get("/v1/admin/policies/\(version)")
         try OutputFile(path: out, replaces: replacing.force).write(Array((answer.policy ?? "").utf8))
+    }
+}
+
+/// The options that `publish` and `rollback` share.
+struct PublishingOptions: ParsableArguments {
+    @Option(help: "The reason, for readers of the audit trail.") var reason: String?
+
+    @Option(help: "The author of the policy, if it isn't the person with the key.")
+    var author: String?
+
+    @Flag(help: "Customers keep rights that an earlier policy promised them and the new policy doesn't give.")
+    var keepPromises = false
+
+    @Option(
+        help: .value("number", "How many customers may lose something: at least the number that the rehearsal printed.")
+    )
+    var takeFrom: Int?
+
+    @Option(
+        help: .value(
+            "number",
+            "How many customers may gain something: at least the number that the rehearsal printed. A rollback needs none."
+        ))
+    var giveTo: Int?
+
+    @Option(help: .value("id", "The ID of the rehearsal that found the numbers for --take-from and --give-to."))
+    var rehearsal: String?
+
+    @Flag(help: "Only rehearse, and publish nothing.") var rehearse = false
+
+    @Flag(help: "Write the publication as JSON; with --rehearse, the rehearsal.") var json = false
+
+    func validate() throws {
+        try require(
+            (takeFrom == nil && giveTo == nil) == (rehearsal == nil),
+            "--take-from and --give-to need --rehearsal, and --rehearsal needs at least one of them; pass the numbers and the ID that a rehearsal printed"
+        )
+        try require(
+            takeFrom ?? 0 >= 0 && giveTo ?? 0 >= 0,
+            "--take-from and --give-to can't be negative; pass a number of customers")
+        try require(rehearse || reason != nil, "`--reason` is missing; write why you publish")
+    }
+
+    /// Rehearses a policy unless `--rehearsal` is set, prints the result, and publishes the policy unless `--rehearse`
+    /// is set.
+    ///
+    /// - Parameters:
+    ///   - proposal: the policy, or the version of an earlier policy.
+    ///   - path: the path of the request that publishes.
+    func run(
+        _ client: ServiceClient, rehearsing proposal: RehearseRequest, publishingAt path: String
+    ) async throws {
+        var ownRehearsal: RehearsalAnswer?
+        if rehearsal == nil {
+            let rehearsal: RehearsalAnswer = try await client.post("/v1/admin/policies/rehearsals", proposal)
+            if !json || rehearse { show(rehearsal) }
+            ownRehearsal = rehearsal
+        }
+        if rehearse, ownRehearsal?.customers == 0 {
+            Terminal.standardError.write("no customer was rehearsed, so these numbers prove nothing")
+            throw ExitCode.refused
+        }
+        guard !rehearse, let reason else { return }
+        let request = PublishRequest(
+            policy: proposal.policy, version: proposal.version, reason: reason, author: author,
+            keepPromises: keepPromises ? true : nil, takeFrom: takeFrom, giveTo: giveTo, rehearsal: rehearsal)
+        do {
+            let publication: PublicationAnswer = try await client.post(path, request)
+            show(publication)
+        } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "policyErrors" {
+            Terminal.standardError.write(Terminal.escaped("refused: \(refusal.problem.detail)"))
+            throw ExitCode.refused
+        } catch let refusal as ServiceClient.Refusal
+            where ["takesRights", "takesMore", "givesRights", "givesMore"].contains(refusal.problem.reason)
+        {
+            // Customers would lose or gain something.
+            // The service rehearsed again. Show the second rehearsal unless this command's own rehearsal has the same
+            // counts and the same `against`.
+            let repeated: RehearsalAnswer = try await client.get(
+                "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
+            let counts = [repeated.customers, repeated.losing, repeated.losingWithPromises, repeated.gaining]
+            let shown = ownRehearsal.flatMap {
+                [$0.customers, $0.losing, $0.losingWithPromises, $0.gaining] == counts && $0.against == repeated.against
+                    ? $0 : nil
+            }
+            if shown == nil, !json { show(repeated) }
+            Terminal.standardError.write("refused: nothing was changed")
+            for line in advice(on: shown ?? repeated, isRollback: proposal.policy == nil) {
+                Terminal.standardError.write(line)
+            }
+            throw ExitCode.refused
+        }
+    }
+
+    /// Returns lines with the options that allow the changes that a rehearsal found, such as
+    /// `--take-from 12 --rehearsal reh_x`.
+    private func advice(on answer: RehearsalAnswer, isRollback: Bool) -> [String] {
+        // A rollback needs no --give-to: gains aren't limited, because its purpose is to give back what a publication
+        // took away.
+        let giveOption = answer.gaining > 0 && !isRollback ? ["--give-to \(answer.gaining)"] : []
+        let promised = answer.losing - answer.losingWithPromises
+        var lines: [String] = []
+        if promised > 0, !keepPromises {
+            let stillLosing = answer.losingWithPromises
+            lines.append(
+                "  \(promised) lose something that was promised to them: with `--keep-promises` they keep it"
+                    + (stillLosing > 0
+                        ? "; for the other losses, also pass `--take-from \(stillLosing) --rehearsal \(answer.id)`"
+                        : ""))
+        }
+        let losing = keepPromises ? answer.losingWithPromises : answer.losing
+        var options = keepPromises ? ["--keep-promises"] : []
+        if losing > 0 { options.append("--take-from \(losing)") }
+        options += giveOption + ["--rehearsal \(answer.id)"]
+        lines.append("  to publish anyway, repeat the command with `\(options.joined(separator: " "))`")
+        return lines
+    }
+
+    // MARK: Showing
+
+    private func show(_ rehearsal: RehearsalAnswer) {
+        if json { return Terminal.standardOutput.write(encoded: rehearsal) }
+        let terminal = Terminal.standardOutput
+        terminal.write(
+            "rehearsal \(rehearsal.id): \(rehearsal.customers.grouped("customer")), against version \(rehearsal.against)"
+        )
+        terminal.write("  \(rehearsal.gaining) gain")
+        let promised = rehearsal.losing - rehearsal.losingWithPromises
+        terminal.write(
+            "  \(rehearsal.losing) lose" + (promised > 0 ? ", \(promised) of whom were promised what they lose" : ""))
+        if rehearsal.contradicting > 0 {
+            terminal.write(
+                "  \(rehearsal.contradicting) have contradicting proofs: version and date are of different eras")
+        }
+        for product in rehearsal.productsWithoutEntitlement {
+            terminal.write(
+                Terminal.escaped("  \(product.customers) bought `\(product.id)`, which no entitlement lists"))
+        }
+        for entitlement in rehearsal.entitlements where entitlement.gains + entitlement.loses > 0 {
+            terminal.write(
+                Terminal.escaped("\(entitlement.name): \(entitlement.gains) gain, \(entitlement.loses) lose"))
+            for (word, examples) in [("gains", entitlement.gainers), ("loses", entitlement.losers)] {
+                for example in examples.prefix(5) { terminal.write("  " + example.line(word)) }
+            }
+        }
+        for finding in rehearsal.findings {
+            let text = Terminal.escaped("\(finding.severity): \(finding.message) [\(finding.code)]")
+            terminal.write(finding.blocks ? terminal.styled(text, .red) : text)
+            if finding.blocks, !finding.at.isEmpty { terminal.write(Terminal.escaped("  at: \(finding.at)")) }
+        }
+    }
+
+    private func show(_ publication: PublicationAnswer) {
+        if json { return Terminal.standardOutput.write(encoded: publication) }
+        let terminal = Terminal.standardOutput
+        terminal.write("version \(publication.version) is in effect (publication \(publication.publication))")
+        if publication.losing > 0 {
+            terminal.write(
+                "  \(publication.losing.grouped("customer")) lost something; \(publication.ended.grouped("promise")) ended"
+            )
+        }
+        if publication.restored > 0 {
+            let verb = publication.restored == 1 ? "applies" : "apply"
+            terminal.write("  \(publication.restored.grouped("promise")) \(verb) again")
+        }
+    }
+}
+
+extension RehearsalAnswer.Example {
+    /// Returns a line such as
+    /// `cus_x loses [iOS, 150, 2016-01-01]: granted (eraHonored), then denied (eraNotHonored)`.
+    fileprivate func line(_ word: String) -> String {
+        let date = originalPurchaseDate.map { String($0.prefix(10)) }
+        let knownFacts = [platform, originalAppVersion, date].compactMap(\.self)
+        func words(_ answer: RehearsalAnswer.Answer) -> String {
+            "\(answer.outcome)\(answer.until.map { " until \($0)" } ?? "") (\(answer.reason))"
+        }
+        let facts = knownFacts.isEmpty ? "" : " [\(knownFacts.joined(separator: ", "))]"
+        return Terminal.escaped("\(customer) \(word)\(facts): \(words(before)), then \(words(now))")
     }
 }

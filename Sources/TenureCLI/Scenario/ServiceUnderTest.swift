@@ -51,9 +51,7 @@ struct ServiceUnderTest: Sendable {
     }
 
     /// Whether the service accepts new connections; false while it stops.
-    var isAlive: Bool {
-        get async { (try? await send(.GET, "/health/live")) != nil }
-    }
+    var isAlive: Bool { get async { (try? await send(.GET, "/health/live")) != nil } }
 
     /// Opens the app on a device: syncs, and returns the outcomes by entitlement. Without artifacts, the service knows
     /// no customer, and every entitlement is undetermined.

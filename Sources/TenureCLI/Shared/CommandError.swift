@@ -8,9 +8,7 @@ import TenurePolicyFile
 struct CommandError: Error, CustomStringConvertible {
     let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }
 
 /// Runs work that reads a policy or a file of asset packs. Prints its mistakes to standard error, one line each, and

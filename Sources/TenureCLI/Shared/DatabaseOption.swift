@@ -62,9 +62,9 @@ struct DatabaseSelection {
         }
         _ = values.read(environment: environment)
         let allValues = [values] + values.apps.map(\.values)
+        let names = values.apps.map(\.name).joined(separator: ", ")
         if let app {
             guard let selectedApp = values.apps.first(where: { $0.name == app }) else {
-                let names = values.apps.map(\.name).joined(separator: ", ")
                 throw CommandError(
                     names.isEmpty
                         ? "`--app` is for a configuration file with several apps; leave it out"
@@ -72,7 +72,6 @@ struct DatabaseSelection {
             }
             values = values.overlaid(by: selectedApp.values)
         } else if !values.apps.isEmpty, database == nil {
-            let names = values.apps.map(\.name).joined(separator: ", ")
             throw CommandError("the configuration has several apps; select one with `--app` (\(names))")
         }
         guard values.mistakes.isEmpty else { throw CommandError(values.mistakes.joined(separator: "\n")) }
@@ -121,9 +120,7 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
     private let argument: Secret<String>
     var text: String { argument.revealed }
 
-    init(argument: String) {
-        self.argument = Secret(argument)
-    }
+    init(argument: String) { self.argument = Secret(argument) }
 
     var defaultValueDescription: String { name }
 

@@ -87,9 +87,7 @@ final class Progress: Sendable {
     private let isOnTerminal = isatty(STDERR_FILENO) == 1
 
     /// - Parameter unit: what is counted, such as `customers`.
-    init(_ unit: String) {
-        self.unit = unit
-    }
+    init(_ unit: String) { self.unit = unit }
 
     func show(_ done: Int64, of total: Int64) {
         guard isOnTerminal else { return }

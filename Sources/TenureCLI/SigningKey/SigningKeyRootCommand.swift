@@ -31,9 +31,7 @@ struct SigningKeyRootCreateCommand: AsyncParsableCommand {
 
     @Argument(help: "The file of the offline root key.") var file: String
 
-    func run() async throws {
-        Terminal.standardOutput.write(try OfflineRoot(path: file).create())
-    }
+    func run() async throws { Terminal.standardOutput.write(try OfflineRoot(path: file).create()) }
 }
 
 struct SigningKeyRootSignCommand: AsyncParsableCommand {

@@ -124,7 +124,5 @@ struct SelectionOptions: ParsableArguments {
     }
 
     /// The selected messages; nil if no option selects messages.
-    var selection: MessageSelection? {
-        event.map { .event($0) } ?? since.map { .since($0) }
-    }
+    var selection: MessageSelection? { event.map { .event($0) } ?? since.map { .since($0) } }
 }

@@ -30,8 +30,7 @@ package struct ContentFile: Sendable {
         _ bytes: some Collection<UInt8>, named fileName: String, policy: Policy?
     ) throws(PolicyFileError) -> ContentFile {
         let (root, mistakes) = try PolicyFile.document(
-            bytes, named: fileName,
-            as: DocumentKind("asset packs", beginning: "`packs:`", keys: ["app", "packs"]))
+            bytes, named: fileName, as: DocumentKind("asset packs", beginning: "`packs:`", keys: ["app", "packs"]))
         var reader = ContentFileReader(fileName: fileName, policy: policy, reading: Reading(mistakes: mistakes))
         return try reader.read(Part(root: root))
     }
@@ -155,8 +154,7 @@ private struct ContentFileReader {
             return nil
         }
         guard let known, !known.contains(name) else { return name }
-        let advice =
-            known.isEmpty ? "add it to the policy" : Spelling.advice(for: name, among: Set(known).sorted())
+        let advice = known.isEmpty ? "add it to the policy" : Spelling.advice(for: name, among: Set(known).sorted())
         reading.report("the policy has no \(kind) `\(name.shortened)`; \(advice)", at: part.position)
         return nil
     }
