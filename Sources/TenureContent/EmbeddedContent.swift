@@ -65,13 +65,8 @@ package struct EmbeddedContent: Sendable, Hashable {
             }
             var total: Int64 = 0
             for file in pack.files {
-                if let mistake = AssetPath.mistake(in: file.path) {
-                    throw .invalidEmbeddedContent("the path `\(file.path.escapedForDisplay)` \(mistake)")
-                }
-                guard (0...PackManifest.maximumFileSize).contains(file.size) else {
-                    throw .invalidEmbeddedContent(
-                        "`\(file.path)` has a `size` of \(file.size); a file has 0 to \(PackManifest.maximumFileSize) bytes"
-                    )
+                if let mistake = PackManifest.mistake(inFile: file.path, size: file.size) {
+                    throw .invalidEmbeddedContent(mistake)
                 }
                 total += file.size
             }

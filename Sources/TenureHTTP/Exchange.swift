@@ -117,11 +117,7 @@ final class Exchange: Sendable {
             guard data.count <= request.bodyLimit - state.received else { return (false, nil) }
             state.received += data.count
             state.lastByte = .now
-            guard isStreamed else {
-                state.body.append(data)
-                return (true, nil)
-            }
-            state.pieces.append(data)
+            if isStreamed { state.pieces.append(data) } else { state.body.append(data) }
             defer { state.waiter = nil }
             return (true, state.waiter)
         }

@@ -119,8 +119,9 @@ struct ServiceSettings {
             "`\($0.name)` has no effect without a key; set a key with `\(Setting.keyID.name)`, or leave out `\($0.name)`"
         }
         guard values.isSet(.contentFolder) else {
+            let settings = ([.linkLifetime] + Setting.s3).filter { values.isSet($0) }
             return hostWarnings
-                + ([.linkLifetime] + Setting.s3).filter { values.isSet($0) }.map {
+                + settings.map {
                     "`\($0.name)` has no effect without asset packs; set their folder with `\(Setting.contentFolder.name)`"
                 }
         }

@@ -27,18 +27,9 @@ struct PackReader {
     /// don't cross the end of a chunk.
     private static let bufferSize = 1 << 20
 
-    /// The size that the archive will have, in bytes.
-    var archiveSize: Int64 {
-        // The size doesn't depend on the digests, which aren't known before the files are read.
-        let placeholder = ContentDigest(of: Data())
-        var last: PackManifest.File?
-        for file in pack.files {
-            last = PackManifest.File(
-                path: file.path, offset: PackManifest.offset(after: last), size: file.size, digest: placeholder,
-                chunks: [])
-        }
-        return PackManifest.archiveSize(endingWith: last)
-    }
+    /// The size that the archive will have, in bytes: for each file a header and its contents, padded to a multiple of
+    /// 512 bytes, and then two blocks of zeros.
+    var archiveSize: Int64 { pack.files.reduce(1024) { $0 + 512 + ($1.size + 511) / 512 * 512 } }
 
     /// Reads all files and returns the manifest.
     ///
