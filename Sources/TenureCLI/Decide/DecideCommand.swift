@@ -29,7 +29,7 @@ struct DecideCommand: AsyncParsableCommand {
     )
     var files: [String] = []
 
-    @Option(name: .long, parsing: .singleValue, help: .value("name", "Show only this entitlement. Repeatable."))
+    @Option(help: .value("name", "Show only this entitlement. Repeatable."))
     var entitlement: [String] = []
 
     @Flag(
@@ -52,7 +52,6 @@ struct DecideCommand: AsyncParsableCommand {
     var at: Date?
 
     @Option(
-        name: .long, parsing: .singleValue,
         help: .value(
             "tag", "The customer's language, such as `de`, for the titles in sentences; repeat it for a second choice.")
     )

@@ -88,9 +88,7 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
         do {
             for parameter in parameters {
                 let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2 else {
-                    throw ValidationError("`\(parameter)` isn't a parameter; write name=value")
-                }
+                try require(parts.count == 2, "`\(parameter)` isn't a parameter; write name=value")
                 try result.set(String(parts[0]), to: String(parts[1]))
             }
             try result.checkCompleteness()

@@ -59,7 +59,6 @@ struct MintOptions: ParsableArguments {
     var authority: String
 
     @Option(
-        name: .long, parsing: .singleValue,
         help: .value(
             "field=value",
             "Set a field, by Apple's name (in a receipt, by the name in verifyReceipt). Write dates as 2014-05-01, 2015-06-10T18:00:00Z or milliseconds since 1970. An empty value removes the field."

@@ -69,13 +69,13 @@ struct PersonaCreateCommand: AsyncParsableCommand {
                     "`\(setting)` isn't a field with a value; write one such as originalAppVersion=37")
             }
             let name = String(setting[..<sign])
-            guard result[name] == nil else { throw ValidationError("`\(name)` is set twice; keep one") }
+            try require(result[name] == nil, "`\(name)` is set twice; keep one")
             result[name] = String(setting[setting.index(after: sign)...])
         }
         if let platform = options.platform {
-            guard result["originalPlatform"] == nil else {
-                throw ValidationError("--platform and --set originalPlatform set the same field; keep one")
-            }
+            try require(
+                result["originalPlatform"] == nil,
+                "--platform and --set originalPlatform set the same field; keep one")
             result["originalPlatform"] = platform
         }
         return result

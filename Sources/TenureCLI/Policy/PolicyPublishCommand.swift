@@ -175,9 +175,7 @@ struct PublishingOptions: ParsableArguments {
     /// - Parameters:
     ///   - proposal: the policy, or the version of an earlier policy.
     ///   - path: the path of the request that publishes.
-    func run(
-        _ client: ServiceClient, rehearsing proposal: RehearseRequest, publishingAt path: String
-    ) async throws {
+    func run(_ client: ServiceClient, rehearsing proposal: RehearseRequest, publishingAt path: String) async throws {
         var ownRehearsal: RehearsalAnswer?
         if rehearsal == nil {
             let rehearsal: RehearsalAnswer = try await client.post("/v1/admin/policies/rehearsals", proposal)
@@ -213,9 +211,8 @@ struct PublishingOptions: ParsableArguments {
             }
             if shown == nil, !json { show(repeated) }
             Terminal.standardError.write("refused: nothing was changed")
-            for line in advice(on: shown ?? repeated, isRollback: proposal.policy == nil) {
-                Terminal.standardError.write(line)
-            }
+            let advice = advice(on: shown ?? repeated, isRollback: proposal.policy == nil)
+            for line in advice { Terminal.standardError.write(line) }
             throw ExitCode.refused
         }
     }
@@ -247,49 +244,52 @@ struct PublishingOptions: ParsableArguments {
     // MARK: Showing
 
     private func show(_ rehearsal: RehearsalAnswer) {
-        if json { return Terminal.standardOutput.write(encoded: rehearsal) }
         let terminal = Terminal.standardOutput
-        terminal.write(
-            "rehearsal \(rehearsal.id): \(rehearsal.customers.grouped("customer")), against version \(rehearsal.against)"
-        )
-        terminal.write("  \(rehearsal.gaining) gain")
-        let promised = rehearsal.losing - rehearsal.losingWithPromises
-        terminal.write(
-            "  \(rehearsal.losing) lose" + (promised > 0 ? ", \(promised) of whom were promised what they lose" : ""))
-        if rehearsal.contradicting > 0 {
-            terminal.write(
-                "  \(rehearsal.contradicting) have contradicting proofs: version and date are of different eras")
+        if json { terminal.write(encoded: rehearsal) } else { rehearsal.write(to: terminal) }
+    }
+
+    private func show(_ publication: PublicationAnswer) {
+        let terminal = Terminal.standardOutput
+        if json { terminal.write(encoded: publication) } else { publication.write(to: terminal) }
+    }
+}
+
+extension RehearsalAnswer {
+    fileprivate func write(to terminal: Terminal) {
+        terminal.write("rehearsal \(id): \(customers.grouped("customer")), against version \(against)")
+        terminal.write("  \(gaining) gain")
+        let promised = losing - losingWithPromises
+        terminal.write("  \(losing) lose" + (promised > 0 ? ", \(promised) of whom were promised what they lose" : ""))
+        if contradicting > 0 {
+            terminal.write("  \(contradicting) have contradicting proofs: version and date are of different eras")
         }
-        for product in rehearsal.productsWithoutEntitlement {
-            terminal.write(
-                Terminal.escaped("  \(product.customers) bought `\(product.id)`, which no entitlement lists"))
+        for product in productsWithoutEntitlement {
+            let text = "  \(product.customers) bought `\(product.id)`, which no entitlement lists"
+            terminal.write(Terminal.escaped(text))
         }
-        for entitlement in rehearsal.entitlements where entitlement.gains + entitlement.loses > 0 {
-            terminal.write(
-                Terminal.escaped("\(entitlement.name): \(entitlement.gains) gain, \(entitlement.loses) lose"))
+        for entitlement in entitlements where entitlement.gains + entitlement.loses > 0 {
+            let text = "\(entitlement.name): \(entitlement.gains) gain, \(entitlement.loses) lose"
+            terminal.write(Terminal.escaped(text))
             for (word, examples) in [("gains", entitlement.gainers), ("loses", entitlement.losers)] {
                 for example in examples.prefix(5) { terminal.write("  " + example.line(word)) }
             }
         }
-        for finding in rehearsal.findings {
+        for finding in findings {
             let text = Terminal.escaped("\(finding.severity): \(finding.message) [\(finding.code)]")
             terminal.write(finding.blocks ? terminal.styled(text, .red) : text)
             if finding.blocks, !finding.at.isEmpty { terminal.write(Terminal.escaped("  at: \(finding.at)")) }
         }
     }
+}
 
-    private func show(_ publication: PublicationAnswer) {
-        if json { return Terminal.standardOutput.write(encoded: publication) }
-        let terminal = Terminal.standardOutput
-        terminal.write("version \(publication.version) is in effect (publication \(publication.publication))")
-        if publication.losing > 0 {
-            terminal.write(
-                "  \(publication.losing.grouped("customer")) lost something; \(publication.ended.grouped("promise")) ended"
-            )
+extension PublicationAnswer {
+    fileprivate func write(to terminal: Terminal) {
+        terminal.write("version \(version) is in effect (publication \(publication))")
+        if losing > 0 {
+            terminal.write("  \(losing.grouped("customer")) lost something; \(ended.grouped("promise")) ended")
         }
-        if publication.restored > 0 {
-            let verb = publication.restored == 1 ? "applies" : "apply"
-            terminal.write("  \(publication.restored.grouped("promise")) \(verb) again")
+        if restored > 0 {
+            terminal.write("  \(restored.grouped("promise")) \(restored == 1 ? "applies" : "apply") again")
         }
     }
 }

@@ -68,9 +68,7 @@ struct RehearseCommand: AsyncParsableCommand {
 
     @Flag(help: "Write JSON with the same content as the text.") var json = false
 
-    @Option(
-        name: .long, parsing: .singleValue,
-        help: .value("condition", "Fail if this condition is true, such as 'lost>0' or 'denied>0.5%'. Repeatable."))
+    @Option(help: .value("condition", "Fail if this condition is true, such as 'lost>0' or 'denied>0.5%'. Repeatable."))
     var failIf: [String] = []
 
     @Flag(help: "Show customers' IDs in the report. Without it, customers are numbered.")

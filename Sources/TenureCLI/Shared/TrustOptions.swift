@@ -8,7 +8,6 @@ import TenureFileAttributes
 /// rejected unless the user passed `--environment xcode`.
 struct TrustOptions: ParsableArguments {
     @Option(
-        name: .long, parsing: .singleValue,
         help: .value(
             "file",
             "Certificates to trust in addition to Apple's roots: a PEM or DER file, or the folder of a test authority. `sandbox=FILE` trusts a file in one environment only. For xcode, use the certificate with which your Xcode signs."
@@ -16,7 +15,6 @@ struct TrustOptions: ParsableArguments {
     var trust: [String] = []
 
     @Option(
-        name: .long, parsing: .singleValue,
         help:
             "An environment to accept: production, sandbox or xcode. The default is production and sandbox; for a rehearsal, production only."
     )
