@@ -223,7 +223,6 @@ struct CustomerFiles {
     func evidence(purchasesAreComplete: Bool) throws -> Evidence {
         try Evidence(in: environment, from: artifacts, purchasesAreComplete: purchasesAreComplete)
     }
-
 }
 
 extension VerifiedNotification {

@@ -153,7 +153,6 @@ struct RehearseCommand: AsyncParsableCommand {
         let draft = PolicyFile.draft(bytes, named: policy, releaseList: file.releaseList)
         return Linter.findings(in: draft, against: old, at: at ?? Date())
     }
-
 }
 
 /// A percentage such as `7.5` or `7.5%`.
