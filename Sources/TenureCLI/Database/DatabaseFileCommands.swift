@@ -23,17 +23,15 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
 
     func run() async throws {
         let selection = try options.selection()
-        let database = selection.database
-        guard !database.isPostgres else {
-            throw CommandError(
-                """
+        let path = try selection.sqlitePath(
+            orThrow: """
                 this command copies only SQLite databases; use \
                 `pg_dump --format=custom --file=\(file) "$DATABASE_URL"`, and restore the backup with `pg_restore`
                 """)
-        }
         // The backup itself checks that the file isn't the database under another name.
-        try FilePlan(reading: database.files.dropFirst() + selection.files, writing: [file]).check(replacing: true)
-        let backup = try SQLiteBackup(of: database.text, to: file).run(replacing: force)
+        try FilePlan(reading: selection.database.files.dropFirst() + selection.files, writing: [file])
+            .check(replacing: true)
+        let backup = try SQLiteBackup(of: path, to: file).run(replacing: force)
         Terminal.standardOutput.write(
             "copied \(counted(backup.customers, "customer")) and \(counted(backup.artifacts, "artifact")) to \(file) (\(backup.size) bytes)"
         )
@@ -64,21 +62,18 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         let selection = try options.selection()
-        let database = selection.database
-        guard !database.isPostgres else {
-            throw CommandError(
-                """
+        let path = try selection.sqlitePath(
+            orThrow: """
                 this command restores only SQLite databases; restore a backup by `pg_dump` with `pg_restore`, or move a \
                 copy of an SQLite backup into an empty database with `tenure database migrate --to`
                 """)
-        }
-        try FilePlan(reading: selection.files, writing: [database.text]).check(replacing: true)
-        let restored = try SQLiteRestore(of: file, to: database.text, for: selection.bundleID).run()
+        try FilePlan(reading: selection.files, writing: [path]).check(replacing: true)
+        let restored = try SQLiteRestore(of: file, to: path, for: selection.bundleID).run()
         let contents = restored.contents
         let replaced = restored.replacedPath.map { "; the previous database is now `\($0)`" } ?? ""
         Terminal.standardOutput.write(
             """
-            restored \(counted(contents.customers, "customer")) and \(counted(contents.artifacts, "artifact")) to \(database.text)\(replaced)
+            restored \(counted(contents.customers, "customer")) and \(counted(contents.artifacts, "artifact")) to \(path)\(replaced)
             """)
     }
 }
@@ -104,16 +99,12 @@ struct DatabaseVacuumCommand: AsyncParsableCommand {
 
     func run() async throws {
         let selection = try options.selection()
-        let database = selection.database
-        guard !database.isPostgres else {
-            throw CommandError(
-                """
+        let path = try selection.sqlitePath(
+            orThrow: """
                 PostgreSQL removes rows by itself (autovacuum); to give space back to the disk, run `VACUUM FULL` with \
                 `psql`, as the owner of the tables
                 """)
-        }
-        let sizes = try SQLiteVacuum(of: database.text, for: selection.bundleID).run()
-        Terminal.standardOutput.write(
-            "\(database.text) has \(ByteCount(sizes.after)) now, and had \(ByteCount(sizes.before))")
+        let sizes = try SQLiteVacuum(of: path, for: selection.bundleID).run()
+        Terminal.standardOutput.write("\(path) has \(ByteCount(sizes.after)) now, and had \(ByteCount(sizes.before))")
     }
 }

@@ -87,9 +87,10 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
         var result = AppStoreOperation(kind)
         do {
             for parameter in parameters {
-                let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                try require(parts.count == 2, "`\(parameter)` isn't a parameter; write name=value")
-                try result.set(String(parts[0]), to: String(parts[1]))
+                guard let (name, value) = parameter.nameAndValue else {
+                    throw ValidationError("`\(parameter)` isn't a parameter; write name=value")
+                }
+                try result.set(name, to: value)
             }
             try result.checkCompleteness()
         } catch let mistake as OperationMistake {

@@ -87,7 +87,7 @@ struct MintOptions: ParsableArguments {
             defect == nil || self.set.isEmpty && payload == nil,
             "`--defect` can't be combined with `--set` or `--payload`; remove one of them")
         for text in self.set {
-            try require(text.contains("="), "`\(text)` isn't a field with a value; write field=value")
+            try require(text.nameAndValue != nil, "`\(text)` isn't a field with a value; write field=value")
         }
         try checkDeviceID(deviceID)
     }
@@ -100,12 +100,7 @@ struct MintOptions: ParsableArguments {
     }
 
     /// The fields of `--set`, in their order.
-    var settings: [(field: String, value: String)] {
-        self.set.map { text in
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
-        }
-    }
+    var settings: [(name: String, value: String)] { self.set.compactMap(\.nameAndValue) }
 
     /// Reads the test authority that signs the artifact.
     func testAuthority() throws -> TestAuthority { try TestAuthority(readFrom: URL(fileURLWithPath: authority)) }
@@ -261,37 +256,30 @@ struct MintReceiptCommand: AsyncParsableCommand {
 enum DefectMinting {
     /// Creates a JWS with the defect of this name.
     static func jws(_ name: String, of kind: JWSKind, by minter: JWSMinter) throws -> [UInt8] {
-        if let defect = JWSDefect(rawValue: name), defect.kinds.contains(kind) {
-            return try minter.mint(kind, with: defect)
-        }
-        if let defect = try chainDefect(name) { return try minter.mint(kind, with: defect).jws }
-        throw unknown(name, known: JWSDefect.allCases.filter { $0.kinds.contains(kind) }.map(\.rawValue))
+        let defects = JWSDefect.allCases.filter { $0.kinds.contains(kind) }
+        if let defect = defects.first(where: { $0.rawValue == name }) { return try minter.mint(kind, with: defect) }
+        return try minter.mint(kind, with: chainDefect(name, otherNames: defects.map(\.rawValue))).jws
     }
 
     /// Creates a receipt with the defect of this name.
     static func receipt(_ name: String, by minter: ReceiptMinter) throws -> [UInt8] {
         if let defect = ReceiptDefect(rawValue: name) { return try minter.mint(with: defect) }
-        if let defect = try chainDefect(name) { return try minter.mint(with: defect).receipt }
-        throw unknown(name, known: ReceiptDefect.allCases.map(\.rawValue))
+        return try minter.mint(with: chainDefect(name, otherNames: ReceiptDefect.allCases.map(\.rawValue))).receipt
     }
 
     private static let chainDefects = ChainDefect.allCases.filter { $0 != .rootExpiredAtSigning }
 
-    /// Returns the defect of a certificate chain with this name; nil if the name isn't such a defect.
-    private static func chainDefect(_ name: String) throws -> ChainDefect? {
+    /// Returns the defect of a certificate chain with this name. Unknown names throw an error.
+    ///
+    /// - Parameter otherNames: the defects that this kind of artifact can have itself, for the error.
+    private static func chainDefect(_ name: String, otherNames: [String]) throws -> ChainDefect {
         guard name != ChainDefect.rootExpiredAtSigning.rawValue else {
             throw CommandError(
                 "`\(name)` can't be minted: a verifier that trusts the authority ignores the root in the artifact and accepts it; choose `intermediateExpiredAtSigning` or `leafExpiredAtSigning`"
             )
         }
-        return chainDefects.first { $0.rawValue == name }
-    }
-
-    /// Returns the error for an unknown name.
-    ///
-    /// - Parameter known: the defects that this kind of artifact can have itself.
-    private static func unknown(_ name: String, known: [String]) -> CommandError {
-        let names = (known + chainDefects.map(\.rawValue)).sorted().joined(separator: ", ")
-        return CommandError("`\(name)` isn't a defect of this kind of artifact; choose one of \(names)")
+        if let defect = chainDefects.first(where: { $0.rawValue == name }) { return defect }
+        let names = (otherNames + chainDefects.map(\.rawValue)).sorted().joined(separator: ", ")
+        throw CommandError("`\(name)` isn't a defect of this kind of artifact; choose one of \(names)")
     }
 }

@@ -64,13 +64,12 @@ struct PersonaCreateCommand: AsyncParsableCommand {
     private func parsed() throws -> [String: String] {
         var result: [String: String] = [:]
         for setting in settings {
-            guard let sign = setting.firstIndex(of: "="), sign != setting.startIndex else {
+            guard let (name, value) = setting.nameAndValue, !name.isEmpty else {
                 throw ValidationError(
                     "`\(setting)` isn't a field with a value; write one such as originalAppVersion=37")
             }
-            let name = String(setting[..<sign])
             try require(result[name] == nil, "`\(name)` is set twice; keep one")
-            result[name] = String(setting[setting.index(after: sign)...])
+            result[name] = value
         }
         if let platform = options.platform {
             try require(

@@ -7,6 +7,13 @@ extension ArgumentHelp {
     static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
 }
 
+extension String {
+    /// The name and the value in an argument such as `name=value`. Nil without `=`.
+    var nameAndValue: (name: String, value: String)? {
+        firstIndex(of: "=").map { (String(self[..<$0]), String(self[index(after: $0)...])) }
+    }
+}
+
 extension Date {
     /// Reads an instant on the command line: RFC 3339, or a day, which means 00:00 UTC. Throws an error with an example.
     /// ArgumentParser's message about the option ends with the error's description.

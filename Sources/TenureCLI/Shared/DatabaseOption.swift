@@ -107,6 +107,12 @@ struct DatabaseSelection {
         return try (isGiven ? options : TrustOptions(self.options)).configuration()
     }
 
+    /// Returns the path of the SQLite database. Throws an error with this message if it is a PostgreSQL database.
+    func sqlitePath(orThrow message: String) throws -> String {
+        guard !database.isPostgres else { throw CommandError(message) }
+        return database.text
+    }
+
     /// Opens the database for a command, and closes it afterward, even after an error.
     func withStore<Result>(_ body: (Store) async throws -> Result) async throws -> Result {
         let primary = options.configuration.keysFolder.map { PrimaryFile(in: $0) }

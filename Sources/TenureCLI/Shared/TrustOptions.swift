@@ -48,9 +48,9 @@ struct TrustOptions: ParsableArguments {
         let path: String
 
         init(_ text: String) {
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            environment = parts.count == 2 ? EnvironmentName(argument: String(parts[0]))?.environment : nil
-            path = environment == nil ? text : String(parts[1])
+            let (name, value) = text.nameAndValue ?? ("", text)
+            environment = EnvironmentName(argument: name)?.environment
+            path = environment == nil ? text : value
         }
 
         /// Whether the path is a folder, such as the folder of a test authority, which has a file for each environment.
