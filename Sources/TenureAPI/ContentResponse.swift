@@ -19,16 +19,7 @@ package struct ContentResponse: Sendable, Hashable, Decodable {
             self.expiresAt = expiresAt
         }
 
-        enum CodingKeys: String, CodingKey {
-            case manifest, archive, expiresAt
-        }
-
-        package init(from decoder: any Decoder) throws {
-            let fields = try decoder.container(keyedBy: CodingKeys.self)
-            manifest = try fields.decode(String.self, forKey: .manifest)
-            archive = try fields.decode(String.self, forKey: .archive)
-            expiresAt = try fields.instant(.expiresAt)
-        }
+        enum CodingKeys: String, CodingKey { case manifest, archive, expiresAt }
     }
 
     /// The signed content catalog, which lists all packs and versions, as a compact JWS. Apps verify it with their

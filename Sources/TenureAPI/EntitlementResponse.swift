@@ -17,9 +17,7 @@ package struct EntitlementResponse: Sendable, Hashable, Decodable {
 
     /// `entitlement` is written only where the entitlement's name isn't already a JSON key: in webhook messages and in
     /// the output of `tenure decide`.
-    enum CodingKeys: String, CodingKey {
-        case entitlement, outcome, until, reasons, sentence, nextSteps
-    }
+    enum CodingKeys: String, CodingKey { case entitlement, outcome, until, reasons, sentence, nextSteps }
 
     /// Reads the decision of this or a later service.
     package init(from decoder: any Decoder) throws {
@@ -27,7 +25,7 @@ package struct EntitlementResponse: Sendable, Hashable, Decodable {
         let outcome = try fields.decode(String.self, forKey: .outcome)
         // A later service may have further outcomes. Don't treat them as granted.
         self.outcome = Decision.Outcome(rawValue: outcome) ?? .undetermined
-        until = try fields.instantIfPresent(.until)
+        until = try fields.decodeIfPresent(Date.self, forKey: .until)
         reasons = try fields.decode([ReasonResponse].self, forKey: .reasons)
         sentence = try fields.decode(String.self, forKey: .sentence)
         nextSteps =
@@ -139,13 +137,21 @@ struct WrittenReasons {
     init() { positions.reserveCapacity(8) }
 
     /// The range of the bytes of an equal reason; nil if no equal reason was written.
-    func position(of reason: Reason) -> Range<Int>? {
-        positions.first { $0.reason.isSame(as: reason) }?.bytes
-    }
+    func position(of reason: Reason) -> Range<Int>? { positions.first { $0.reason.isSame(as: reason) }?.bytes }
 
     /// Remembers where a reason was written.
     mutating func add(_ reason: Reason, at position: Range<Int>) {
         // The search is linear, so the list stays short.
         if positions.count < 16 { positions.append((reason, position)) }
     }
+}
+
+/// A coding key with any name, for objects with field names that aren't known in advance.
+package struct AnyCodingKey: CodingKey {
+    package let stringValue: String
+    package var intValue: Int? { nil }
+
+    package init?(intValue: Int) { nil }
+
+    package init(stringValue: String) { self.stringValue = stringValue }
 }

@@ -36,9 +36,7 @@ package struct Problem: Error, Sendable, Hashable, Decodable {
         self.rehearsal = rehearsal
     }
 
-    enum CodingKeys: String, CodingKey {
-        case title, status, code, detail, reason, problems, trial, rehearsal
-    }
+    enum CodingKeys: String, CodingKey { case title, status, code, detail, reason, problems, trial, rehearsal }
 
     /// Reads the body of a response. `retryAfter` is nil, because only the header `Retry-After` has its value.
     package init(from decoder: any Decoder) throws {
@@ -70,6 +68,118 @@ extension JSONWriter {
             value(trial)
         }
         field(Key.rehearsal, ifPresent: problem.rehearsal)
+        endObject()
+    }
+}
+
+extension Problem {
+    /// The stable code of a problem, which programs may compare, with its HTTP status and title.
+    package enum Code: String, Sendable, Hashable, CaseIterable {
+        case malformedRequest
+        case notAuthenticated
+        case notBound
+        case trialOver
+        case forbidden
+        case invalidLink
+        case notEntitled
+        case notFound
+        case methodNotAllowed
+        case conflict
+        case preconditionFailed
+        case tooLarge
+        case unsupportedMediaType
+        case rangeNotSatisfiable
+        case nothingVerified
+        case tooManyRequests
+        case tooManyUnknownSigners
+        case busy
+        case misconfigured
+        case internalError
+
+        /// The HTTP status of the response.
+        package var status: Int { row.status }
+        /// The kind of problem in a few words, the same for each response with the code.
+        package var title: String { row.title }
+
+        /// The table of statuses and titles.
+        private var row: (status: Int, title: String) {
+            switch self {
+            case .malformedRequest: (400, "The request is invalid")
+            case .notAuthenticated: (401, "A valid access token or key is missing")
+            case .notBound: (403, "The proof isn't bound to a device")
+            case .trialOver: (403, "The trial is over")
+            case .forbidden: (403, "The admin key doesn't permit this request")
+            case .invalidLink: (403, "The link is invalid or expired")
+            case .notEntitled: (403, "The customer isn't entitled to this content")
+            case .notFound: (404, "The requested resource doesn't exist")
+            case .methodNotAllowed: (405, "This path doesn't support this method")
+            case .conflict: (409, "Stored data doesn't allow this request")
+            case .preconditionFailed: (412, "The file's entity tag doesn't match If-Match")
+            case .tooLarge: (413, "The request is too large")
+            case .unsupportedMediaType: (415, "The request must be JSON")
+            case .rangeNotSatisfiable: (416, "The file doesn't have this range")
+            case .nothingVerified: (422, "Nothing in the request could be verified")
+            case .tooManyRequests: (429, "Too many requests")
+            case .tooManyUnknownSigners: (503, "Too many unknown signers")
+            case .busy: (503, "The service is busy")
+            case .misconfigured: (503, "The service isn't configured for this request")
+            case .internalError: (500, "The service failed")
+            }
+        }
+    }
+}
+
+/// The reason why one artifact of a sync was rejected. An artifact is an app transaction, a receipt, a transaction or
+/// renewal info that the App Store signed. A persona token is reported in the same way.
+package struct ArtifactProblem: Sendable, Hashable, Decodable {
+    /// The position of the artifact in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]`
+    /// or `persona`.
+    package let artifact: String
+    /// A stable code: a code of `Relation`, or the code with which the verifier of signatures rejected the artifact.
+    package let code: String
+    /// A message for people, which contains no part of the artifact.
+    package let detail: String
+
+    /// Creates the problem of one artifact of a request.
+    package init(artifact: String, code: String, detail: String) {
+        self.artifact = artifact
+        self.code = code
+        self.detail = detail
+    }
+
+    enum CodingKeys: String, CodingKey { case artifact, code, detail }
+
+    /// The codes for an artifact that can't be used together with the other artifacts, and for personas. The verifier
+    /// has the codes for an artifact that can't be verified by itself.
+    package enum Relation: String, Sendable, Hashable, CaseIterable {
+        /// The artifact is from another environment than the app transaction of the sync, or only one of the two was
+        /// signed by Apple, and the other by a test authority. Without an app transaction, the artifact is compared
+        /// with the receipt, or else with the first transaction.
+        case wrongEnvironment
+        /// No signed field proves that the artifact belongs to the same customer as the others.
+        case unrelated
+        /// The artifact is renewal info, and neither a linked transaction of the request nor a stored purchase of the
+        /// customer belongs to the same subscription.
+        case noTransaction
+        /// The request has a persona (a test customer that replaces the real one) and artifacts from Production, where
+        /// personas aren't allowed.
+        case personaRefused
+        /// The request has the token of a persona that this service didn't create for this app.
+        case personaUnknown
+        /// The persona in the request has expired.
+        case personaExpired
+        /// The persona in the request was revoked.
+        case personaRevoked
+    }
+}
+
+extension JSONWriter {
+    /// Writes the problem of an artifact, as a response contains it.
+    package mutating func value(_ problem: ArtifactProblem) {
+        beginObject()
+        field(ArtifactProblem.CodingKeys.artifact, problem.artifact)
+        field(ArtifactProblem.CodingKeys.code, problem.code)
+        field(ArtifactProblem.CodingKeys.detail, problem.detail)
         endObject()
     }
 }

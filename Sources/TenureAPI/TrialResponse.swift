@@ -1,4 +1,5 @@
 package import Foundation
+import TenureCore
 import TenureJSON
 
 /// What is left of a customer's trial of an entitlement: the response to `POST /v1/trials/{entitlement}/sessions`.
@@ -26,19 +27,7 @@ package struct TrialResponse: Sendable, Hashable, Decodable {
         self.ends = ends
     }
 
-    enum CodingKeys: String, CodingKey {
-        case entitlement, isOwner, sessions, sessionsLeft, ends
-    }
-
-    /// Reads the response. Its dates are written as in RFC 3339.
-    package init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        entitlement = try fields.decode(String.self, forKey: .entitlement)
-        isOwner = try fields.decode(Bool.self, forKey: .isOwner)
-        sessions = try fields.decodeIfPresent(Int.self, forKey: .sessions)
-        sessionsLeft = try fields.decodeIfPresent(Int.self, forKey: .sessionsLeft)
-        ends = try fields.instantIfPresent(.ends)
-    }
+    enum CodingKeys: String, CodingKey { case entitlement, isOwner, sessions, sessionsLeft, ends }
 }
 
 /// The body of the request to begin a session of a trial.
@@ -46,9 +35,7 @@ package struct TrialRequest: Sendable, Hashable, Codable {
     /// The session's ID, at most 64 characters. The app creates an ID for each session. A repeated ID is counted once.
     package var id: String
 
-    package init(id: String) {
-        self.id = id
-    }
+    package init(id: String) { self.id = id }
 }
 
 extension JSONWriter {
@@ -62,5 +49,26 @@ extension JSONWriter {
         field(Key.sessionsLeft, ifPresent: trial.sessionsLeft)
         if let ends = trial.ends { field(Key.ends, ends) }
         endObject()
+    }
+}
+
+/// Reads dates from JSON. Tenure's API writes them as in RFC 3339, such as `2026-11-20T12:00:00Z`. The initializers that
+/// the compiler makes for `Decodable` in this module call these functions for dates, too.
+extension KeyedDecodingContainer {
+    /// Reads a date. Throws if the field is missing or has another format.
+    func decode(_ type: Date.Type, forKey key: Key) throws -> Date {
+        let text = try decode(String.self, forKey: key)
+        guard let date = Date(rfc3339: text) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: self,
+                debugDescription: "`\(text)` isn't an RFC 3339 instant, such as 2026-11-20T12:00:00Z")
+        }
+        return date
+    }
+
+    /// Reads a date; nil if the field is missing or null.
+    func decodeIfPresent(_ type: Date.Type, forKey key: Key) throws -> Date? {
+        guard contains(key), try !decodeNil(forKey: key) else { return nil }
+        return try decode(type, forKey: key)
     }
 }

@@ -35,14 +35,11 @@ package enum AssetPath {
         guard bytes.count <= prefixSize + 1 + nameSize else { return nil }
         // The prefix is as short as possible. Neither part contains the slash between them.
         let first = bytes.count - nameSize - 1
-        guard
-            let slash = bytes.indices.first(where: { $0 >= first && $0 <= prefixSize && bytes[$0] == UInt8(ascii: "/") }
-            ),
-            slash > 0, slash + 1 < bytes.count
+        let last = min(prefixSize, bytes.count - 1)
+        guard let slash = bytes[first...last].firstIndex(of: UInt8(ascii: "/")), slash > 0, slash + 1 < bytes.count
         else { return nil }
-        return (
-            String(decoding: bytes[..<slash], as: UTF8.self), String(decoding: bytes[(slash + 1)...], as: UTF8.self)
-        )
+        let (prefix, name) = (bytes[..<slash], bytes[(slash + 1)...])
+        return (String(decoding: prefix, as: UTF8.self), String(decoding: name, as: UTF8.self))
     }
 
     /// The sizes of the fields `name` and `prefix` in bytes.

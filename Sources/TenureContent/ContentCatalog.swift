@@ -1,7 +1,7 @@
 import Foundation
 import TenureAPI
 package import TenureCore
-import TenureJSON
+package import TenureJSON
 
 /// The asset packs of an app: what unlocks each pack, and the pack's newest version for each version of the app.
 ///
@@ -174,9 +174,7 @@ extension ContentCatalog {
     /// Creates the catalog from decoded JSON. Throws `invalidCatalog` if a field is invalid.
     init(_ text: Text) throws(ContentError) {
         var packs: [Pack] = []
-        for (name, pack) in text.packs {
-            packs.append(try Pack(pack, named: name))
-        }
+        for (name, pack) in text.packs { packs.append(try Pack(pack, named: name)) }
         try self.init(bundleID: text.bundleID, packs: packs)
     }
 
@@ -217,7 +215,7 @@ extension ContentCatalog.Unlock {
     }
 
     /// Writes the field `entitlement` or the field `product`.
-    func write(to json: inout JSONWriter) {
+    package func write(to json: inout JSONWriter) {
         switch self {
         case .entitlement(let name): json.field("entitlement", name)
         case .product(let id): json.field("product", id)

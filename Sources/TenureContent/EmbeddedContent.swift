@@ -65,13 +65,8 @@ package struct EmbeddedContent: Sendable, Hashable {
             }
             var total: Int64 = 0
             for file in pack.files {
-                if let mistake = AssetPath.mistake(in: file.path) {
-                    throw .invalidEmbeddedContent("the path `\(file.path.escapedForDisplay)` \(mistake)")
-                }
-                guard (0...PackManifest.maximumFileSize).contains(file.size) else {
-                    throw .invalidEmbeddedContent(
-                        "`\(file.path)` has a `size` of \(file.size); a file has 0 to \(PackManifest.maximumFileSize) bytes"
-                    )
+                if let mistake = PackManifest.mistake(inFile: file.path, size: file.size) {
+                    throw .invalidEmbeddedContent(mistake)
                 }
                 total += file.size
             }
@@ -123,21 +118,18 @@ extension EmbeddedContent {
         }
         var packs: [Pack] = []
         for pack in text.packs {
+            func invalid(_ reason: String) -> ContentError {
+                .invalidEmbeddedContent("`\(pack.name.escapedForDisplay)` \(reason)")
+            }
             guard let unlock = ContentCatalog.Unlock(entitlement: pack.entitlement, product: pack.product) else {
-                throw .invalidEmbeddedContent(
-                    "`\(pack.name.escapedForDisplay)` must have either `entitlement` or `product`")
+                throw invalid("must have either `entitlement` or `product`")
             }
             let minimum = pack.minimumAppVersion.map { AppVersion($0) }
             // The outer optional is nil if the field is missing. The inner optional is nil if the field isn't a
             // version.
-            if case .some(nil) = minimum {
-                throw .invalidEmbeddedContent(
-                    "`\(pack.name.escapedForDisplay)` has a `minimumAppVersion` that isn't a dotted number")
-            }
+            if case .some(nil) = minimum { throw invalid("has a `minimumAppVersion` that isn't a dotted number") }
             guard pack.storage == nil || pack.storage == ContentCatalog.Text.purgeable else {
-                throw .invalidEmbeddedContent(
-                    "`\(pack.name.escapedForDisplay)` has an unknown value of `storage`; write `purgeable` or remove it"
-                )
+                throw invalid("has an unknown value of `storage`; write `purgeable` or remove it")
             }
             packs.append(
                 Pack(

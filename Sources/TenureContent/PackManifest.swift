@@ -80,14 +80,7 @@ package struct PackManifest: Sendable, Hashable {
         var end: Int64 = 0
         var total: Int64 = 0
         for file in files {
-            if let mistake = AssetPath.mistake(in: file.path) {
-                throw .invalidManifest("the path `\(file.path.escapedForDisplay)` \(mistake)")
-            }
-            guard (0...Self.maximumFileSize).contains(file.size) else {
-                throw .invalidManifest(
-                    "`\(file.path)` has a `size` of \(file.size); a file has 0 to \(Self.maximumFileSize) bytes"
-                )
-            }
+            if let mistake = Self.mistake(inFile: file.path, size: file.size) { throw .invalidManifest(mistake) }
             total += file.size
             guard total <= Self.maximumPackSize else { throw .invalidManifest("its files have more than 64 GB") }
             guard file.offset == end + Self.blockSize else {
@@ -108,6 +101,13 @@ package struct PackManifest: Sendable, Hashable {
         self.files = files
         self.archive = archive
         self.archiveSize = archiveSize
+    }
+
+    /// Returns what is wrong with the path or the size of a file. Nil if both are valid.
+    static func mistake(inFile path: String, size: Int64) -> String? {
+        if let mistake = AssetPath.mistake(in: path) { return "the path `\(path.escapedForDisplay)` \(mistake)" }
+        guard !(0...maximumFileSize).contains(size) else { return nil }
+        return "`\(path)` has a `size` of \(size); a file has 0 to \(maximumFileSize) bytes"
     }
 
     /// The size of a ustar block in bytes. A header takes one block, and contents are padded to whole blocks.

@@ -38,9 +38,7 @@ package enum PublishingError: Error, Sendable, Hashable {
     }
 
     /// Creates the error for a system call that failed to read the file at this path. `errno` tells why.
-    static func reading(_ path: String) -> PublishingError {
-        .unreadable(path: path, reason: reason(errno))
-    }
+    static func reading(_ path: String) -> PublishingError { .unreadable(path: path, reason: reason(errno)) }
 
     /// Returns the system's description of an `errno` code, such as `permission denied`.
     static func reason(_ code: Int32) -> String { String(cString: strerror(code)).lowercased() }

@@ -4,9 +4,7 @@ package import Foundation
 package struct WholeFile: Sendable {
     package let path: String
 
-    package init(path: String) {
-        self.path = path
-    }
+    package init(path: String) { self.path = path }
 
     /// The end of the names of the temporary files that `write` creates. If a process is killed while it writes, its
     /// temporary file stays.
@@ -36,8 +34,7 @@ package struct WholeFile: Sendable {
         let length = Int(lseek(descriptor, 0, SEEK_END))
         // A pipe, a socket and a terminal have no size.
         guard length >= 0 else {
-            throw FileFailure(
-                operation: "read", path: path, reason: "it is a pipe or a device; use a regular file")
+            throw FileFailure(operation: "read", path: path, reason: "it is a pipe or a device; use a regular file")
         }
         lseek(descriptor, 0, SEEK_SET)
         // Read one byte more than the size, to detect the end. Files in `/proc` may report the size 0 although they have
@@ -45,18 +42,8 @@ package struct WholeFile: Sendable {
         let size = max(0, min(length > 0 ? length : maximumSize, maximumSize)) + 1
         var isRead = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
-            while filled < size {
-                let free = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
-                let count = systemRead(descriptor, free.baseAddress, free.count)
-                if count > 0 {
-                    filled += count
-                } else if count == 0 {
-                    break
-                } else if errno != EINTR {
-                    isRead = false
-                    break
-                }
-            }
+            let count = readBytes(from: descriptor, into: UnsafeMutableRawBufferPointer(buffer))
+            (isRead, filled) = (count != nil, count ?? 0)
         }
         guard isRead else { throw FileFailure(operation: "read", path: path) }
         return bytes
@@ -83,16 +70,7 @@ package struct WholeFile: Sendable {
             close(descriptor)
             throw failure
         }
-        let isWritten = contents.withUnsafeBytes { bytes in
-            var unwritten = bytes[...]
-            while !unwritten.isEmpty {
-                let start = UnsafeRawBufferPointer(rebasing: unwritten).baseAddress
-                let count = systemWrite(descriptor, start, unwritten.count)
-                guard count >= 0 || errno == EINTR else { return false }
-                unwritten = unwritten.dropFirst(max(0, count))
-            }
-            return fsync(descriptor) == 0
-        }
+        let isWritten = contents.withUnsafeBytes { writeBytes($0, to: descriptor) } && fsync(descriptor) == 0
         let failure = isWritten ? nil : FileFailure(operation: "write", path: path)
         close(descriptor)
         if let failure { throw failure }
@@ -135,11 +113,28 @@ package struct FileFailure: Error, Sendable, CustomStringConvertible {
     package var description: String { "can't \(operation) `\(path)` (\(reason))" }
 }
 
-// The methods of `WholeFile` hide the system's functions of the same names.
-private func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    read(descriptor, buffer, count)
+/// Reads bytes until the buffer is full or the file ends. Returns their number. Nil if the file can't be read; `errno`
+/// has the reason.
+package func readBytes(from descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    var filled = 0
+    while filled < buffer.count {
+        let free = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+        let count = read(descriptor, free.baseAddress, free.count)
+        if count == 0 { break }
+        guard count > 0 || errno == EINTR else { return nil }
+        filled += max(0, count)
+    }
+    return filled
 }
 
-private func systemWrite(_ descriptor: CInt, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, buffer, count)
+/// Writes bytes to a file, a pipe or a terminal. Returns false if not all of them could be written; `errno` has the
+/// reason.
+package func writeBytes(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        guard count > 0 || count < 0 && errno == EINTR else { return false }
+        rest = rest.dropFirst(max(0, count))
+    }
+    return true
 }

@@ -42,3 +42,94 @@ extension Transport {
         return response
     }
 }
+
+/// An HTTP request and the limits for its response.
+package struct TransportRequest: Sendable, Hashable {
+    /// An `http` or `https` URL.
+    package var url: URL
+    var method = "GET"
+    package var headers: [String: String] = [:]
+    package var body: Data?
+    /// The seconds within which the whole response must be received. For `Transport.receive`, the seconds without a
+    /// received byte after which the request fails.
+    var timeout: Double
+    /// The maximum number of bytes of the response's body, after decompression.
+    var bodyLimit: Int
+    /// Whether the request may use cellular networks and personal hotspots. This setting has no effect on Linux.
+    package var allowsExpensiveNetwork = true
+    /// Whether the request may use networks in Low Data Mode.
+    package var allowsConstrainedNetwork = true
+
+    /// Creates a GET request.
+    package init(_ url: URL, timeout: Double, bodyLimit: Int) {
+        self.url = url
+        self.timeout = timeout
+        self.bodyLimit = bodyLimit
+    }
+
+    /// Requests a range of the file at the URL. Also requests no compression: otherwise the range would be a range of
+    /// compressed bytes.
+    package mutating func setRange(_ range: Range<Int64>) {
+        headers["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
+        headers["Accept-Encoding"] = "identity"
+    }
+
+    /// Changes the request to a `POST` of JSON.
+    package mutating func post(json: Data) {
+        method = "POST"
+        headers["Content-Type"] = "application/json"
+        body = json
+    }
+}
+
+/// An HTTP response. `Transport.receive` returns a response without its body.
+package struct TransportResponse: Sendable, Hashable {
+    package var status: Int
+    /// The header fields, by lowercase name.
+    private let headers: [String: String]
+    package var body: Data
+
+    /// Creates a response. The case of header names doesn't matter.
+    package init(status: Int, headers: [String: String] = [:], body: Data) {
+        self.status = status
+        self.headers = Dictionary(headers.map { ($0.lowercased(), $1) }) { first, _ in first }
+        self.body = body
+    }
+
+    /// Returns the value of a header field; nil if the response doesn't have the field. The case of the name is
+    /// ignored.
+    package func header(_ name: String) -> String? { headers[name.lowercased()] }
+}
+
+/// Why a request has no response.
+package enum TransportFailure: Error, Sendable, Hashable {
+    /// The server can't be reached, or the connection was lost.
+    case connection(URLError)
+    /// The whole response wasn't received in time.
+    case timedOut(seconds: Double)
+    /// The body of the response has more bytes than the `bodyLimit` of the request.
+    case bodyTooLarge(limit: Int)
+    /// The task that sent the request was canceled.
+    case canceled
+
+    /// The corresponding error of Foundation.
+    package var urlError: URLError {
+        switch self {
+        case .connection(let error): error
+        case .timedOut: URLError(.timedOut)
+        case .bodyTooLarge: URLError(.dataLengthExceedsMaximum)
+        case .canceled: URLError(.cancelled)
+        }
+    }
+}
+
+extension TransportFailure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .connection(let error): error.localizedDescription
+        case .timedOut(let seconds): "no response within \(seconds) seconds"
+        case .bodyTooLarge(let limit): "the response has more than \(limit) bytes"
+        case .canceled: "the request was canceled"
+        }
+    }
+}

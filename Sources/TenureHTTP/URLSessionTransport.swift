@@ -50,12 +50,9 @@ package final class URLSessionTransport: Transport {
         let outcome = await withTaskGroup(of: Exchange.Outcome.self) { group in
             group.addTask { await self.outcome(of: Exchange(request)) }
             group.addTask {
-                do {
-                    try await Task.sleep(nanoseconds: UInt64(min(max(0, request.timeout), Self.longestTimeout) * 1e9))
-                    return .failure(.timedOut(seconds: request.timeout))
-                } catch {
-                    return .failure(.canceled)
-                }
+                let nanoseconds = UInt64(min(max(0, request.timeout), Self.longestTimeout) * 1e9)
+                let isOver = (try? await Task.sleep(nanoseconds: nanoseconds)) != nil
+                return .failure(isOver ? .timedOut(seconds: request.timeout) : .canceled)
             }
             defer { group.cancelAll() }
             return await group.next() ?? .failure(.canceled)

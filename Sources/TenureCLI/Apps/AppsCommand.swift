@@ -5,8 +5,7 @@ import TenureServer
 
 struct AppsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "apps",
-        abstract: "List the apps of a running service, or reload its configuration.",
+        commandName: "apps", abstract: "List the apps of a running service, or reload its configuration.",
         discussion: """
             For a service with several apps. The commands need the admin key at the top level of the configuration, \
             not the key of an app. Docs/service.md explains several apps.
@@ -31,20 +30,17 @@ extension AppsAnswer {
 
 struct AppsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list",
-        abstract: "List the apps of a running service, and why some don't run.",
+        commandName: "list", abstract: "List the apps of a running service, and why some don't run.",
         discussion: """
             Exit codes: 0 listed, 1 refused, or no service responds, 64 wrong usage.
 
             Example:
               tenure apps list --key-file admin.key
-            """
-    )
+            """)
 
     @OptionGroup var service: ServiceOptions
 
-    @Flag(help: "Write JSON: the service's response to `GET /v1/admin/apps`.")
-    var json = false
+    @Flag(help: "Write JSON: the service's response to `GET /v1/admin/apps`.") var json = false
 
     func run() async throws {
         let client = try service.client()
@@ -70,8 +66,7 @@ struct AppsReloadCommand: AsyncParsableCommand {
 
             Example:
               tenure apps reload --key-file admin.key
-            """
-    )
+            """)
 
     @OptionGroup var service: ServiceOptions
 
@@ -88,9 +83,7 @@ struct AppsReloadCommand: AsyncParsableCommand {
             for warning in answer.warnings ?? [] {
                 Terminal.standardError.write("warning: \(Terminal.escaped(warning))")
             }
-            let changes = [
-                ("added", answer.added), ("removed", answer.removed), ("reloaded", answer.reloaded),
-            ]
+            let changes = [("added", answer.added), ("removed", answer.removed), ("reloaded", answer.reloaded)]
             for (verb, names) in changes {
                 guard let names, !names.isEmpty else { continue }
                 Terminal.standardOutput.write("\(verb): \(Terminal.escaped(names.joined(separator: ", ")))")

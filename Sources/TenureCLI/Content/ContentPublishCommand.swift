@@ -1,7 +1,11 @@
 import ArgumentParser
+import Crypto
 import Foundation
+import TenureAPI
 import TenureContent
 import TenureContentPublishing
+import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 struct ContentPublishCommand: AsyncParsableCommand {
@@ -23,17 +27,14 @@ struct ContentPublishCommand: AsyncParsableCommand {
               tenure policy signing-key policy-key.pem
               tenure content publish content.yaml --policy policy.yaml \\
                   --key policy-key.pem --to published
-            """
-    )
+            """)
 
     @OptionGroup var content: ContentFileOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "The private key that signs the catalog, from `tenure policy signing-key`.", valueName: "file"))
+    @Option(help: .value("file", "The private key that signs the catalog, from `tenure policy signing-key`."))
     var key: String
 
-    @Option(help: ArgumentHelp("The published folder. Created if it doesn't exist.", valueName: "folder"))
+    @Option(help: .value("folder", "The published folder. Created if it doesn't exist."))
     var to: String
 
     @Option(help: "A whole number, higher than that of every earlier catalog. Default: the time in seconds since 1970.")
@@ -42,9 +43,10 @@ struct ContentPublishCommand: AsyncParsableCommand {
     @Option(
         // URL-safe Base64 may begin with `-`.
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "While you change keys: another key that may have signed the existing catalog, as its file or public key. Repeatable.",
-            valueName: "key"))
+        help: .value(
+            "key",
+            "While you change keys: another key that may have signed the existing catalog, as its file or public key. Repeatable."
+        ))
     var previousKey: [PublicKeyArgument] = []
 
     @Flag(
@@ -91,5 +93,121 @@ struct ContentPublishCommand: AsyncParsableCommand {
         }
         for name in publication.droppedPacks { terminal.write("\(name): removed from the catalog") }
         terminal.write("published `\(to)` with the counter \(publication.catalog.counter)")
+    }
+}
+
+/// A public key on the command line: the key itself as text, a file with this text, or the file of the private key.
+struct PublicKeyArgument: ExpressibleByArgument {
+    private let text: String
+
+    init?(argument: String) { text = argument }
+
+    /// Returns the public key. Throws if the text is neither a key nor a file with a key.
+    func key() throws -> PinnedKey {
+        if let key = PinnedKey(text) { return key }
+        guard FileManager.default.fileExists(atPath: text) else {
+            throw CommandError(
+                "`\(text)` is neither a file nor a public key; pass the 86 characters that `tenure policy signing-key` prints"
+            )
+        }
+        let contents = try InputFile(path: text).bytes(limit: 64 << 10, acceptsPipe: false)
+        if let key = PinnedKey(String(decoding: contents, as: UTF8.self)) { return key }
+        return PinnedKey(try PolicySigningKey.read(text, makingIfMissing: false).publicKey)
+    }
+}
+
+struct ContentListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Show the packs of a published folder: versions, sizes and digests.",
+        discussion: """
+            With --key, the command also verifies the catalog's signature, as apps do.
+
+            Exit codes: 0 shown, 2 the signature isn't made by the key, 1 a file can't be read, 64 wrong usage.
+
+            Example:
+              tenure content list published --key policy-key.pem
+            """)
+
+    @Argument(help: "The published folder.") var folder: String
+
+    @Option(
+        // URL-safe Base64 may begin with `-`.
+        parsing: .unconditionalSingleValue,
+        help: .value("key", "The key that must have signed the catalog: its file, or its public key. Repeatable."))
+    var key: [PublicKeyArgument] = []
+
+    @Flag(help: "Write JSON: `bundleID`, `counter`, `issuedAt`, `verified` and `packs`.")
+    var json = false
+
+    func run() async throws {
+        guard let text = try ContentFolder(path: folder).catalogText() else {
+            throw PublishingError.notPublished(folder: folder)
+        }
+        let keys = try key.map { try $0.key() }
+        do throws(ContentError) {
+            if !keys.isEmpty { _ = try SignedCatalog.verify(text, keys: keys, bundleID: nil) }
+        } catch .wrongSignature {
+            Terminal.standardError.write(
+                "error: none of these keys signed `\(folder)/\(SignedCatalog.fileName)`; pass the key that signs its catalog with --key"
+            )
+            throw ExitCode.refused
+        }
+        let contents = try SignedCatalog.unverified(text)
+        if json {
+            Terminal.standardOutput.write(json: Self.json(contents, isVerified: !keys.isEmpty))
+        } else {
+            Self.show(contents, isVerified: !keys.isEmpty)
+        }
+    }
+
+    private static func show(_ contents: SignedCatalog, isVerified: Bool) {
+        let terminal = Terminal.standardOutput
+        let signature = isVerified ? "signature verified" : "signature not checked; pass --key to check it"
+        terminal.write(
+            "\(Terminal.escaped(contents.catalog.bundleID)), counter \(contents.counter), issued \(contents.issuedAt.rfc3339), \(signature)"
+        )
+        for pack in contents.catalog.packs {
+            let unlock =
+                switch pack.unlock {
+                case .entitlement(let name): "entitlement \(name)"
+                case .product(let id): "product \(id)"
+                }
+            terminal.write(
+                "\(terminal.styled(pack.name, .bold)): \(Terminal.escaped(unlock))\(pack.isPurgeable ? ", purgeable" : "")"
+            )
+            for version in pack.versions {
+                terminal.write(
+                    "  \(version.minimumAppVersion.map { "apps from \($0)" } ?? "all apps"): \(ByteCount(version.installedSize))"
+                )
+                terminal.write("    manifest \(version.manifest)  \(ByteCount(Int64(version.manifestSize)))")
+                terminal.write("    archive  \(version.archive)  \(ByteCount(version.archiveSize))")
+            }
+        }
+    }
+
+    private static func json(_ contents: SignedCatalog, isVerified: Bool) -> [UInt8] {
+        JSONWriter.object { json in
+            json.field("bundleID", contents.catalog.bundleID)
+            json.field("counter", contents.counter)
+            json.field("issuedAt", contents.issuedAt)
+            json.field("verified", isVerified)
+            json.field("packs", contents.catalog.packs) { json, pack in
+                json.object { json in
+                    json.field("name", pack.name)
+                    pack.unlock.write(to: &json)
+                    json.field("purgeable", pack.isPurgeable)
+                    json.field("versions", pack.versions) { json, version in
+                        json.object { json in
+                            json.field("minimumAppVersion", orNull: version.minimumAppVersion?.description)
+                            json.field("manifest", version.manifest.description)
+                            json.field("manifestSize", version.manifestSize)
+                            json.field("archive", version.archive.description)
+                            json.field("archiveSize", version.archiveSize)
+                            json.field("installedSize", version.installedSize)
+                        }
+                    }
+                }
+            }
+        }
     }
 }

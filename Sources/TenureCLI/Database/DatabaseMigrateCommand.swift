@@ -7,8 +7,7 @@ import TenureStore
 
 struct DatabaseMigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "migrate",
-        abstract: "Move the content to another database: from SQLite to PostgreSQL, or back.",
+        commandName: "migrate", abstract: "Move the content to another database: from SQLite to PostgreSQL, or back.",
         discussion: """
             Everything is copied in one transaction of the target, which must have no Tenure database yet. Rows and \
             the database keep their IDs, so access tokens and entitlement tokens stay valid. At the end, the counts \
@@ -18,27 +17,19 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
             Example:
               tenure database migrate --database var/tenure.sqlite \\
                   --to postgres://tenure@db.example.com/tenure
-            """
-    )
+            """)
 
     @OptionGroup var options: DatabaseOption
 
-    @Option(
-        help: ArgumentHelp("The target: a new SQLite file, or the URL of an empty database.", valueName: "path or URL"))
+    @Option(help: .value("path or URL", "The target: a new SQLite file, or the URL of an empty database."))
     var to: DatabaseArgument?
 
-    @Option(
-        help: ArgumentHelp(
-            "In place of --to: the configuration file of the service that will use the target.", valueName: "file"))
+    @Option(help: .value("file", "In place of --to: the configuration file of the service that will use the target."))
     var toConfig: String?
 
     func validate() throws {
-        guard (to == nil) != (toConfig == nil) else {
-            throw ValidationError(
-                to == nil
-                    ? "the target is missing; pass either `--to` or `--to-config`"
-                    : "`--to` and `--to-config` exclude each other; pass one of them")
-        }
+        try require(to != nil || toConfig != nil, "the target is missing; pass either `--to` or `--to-config`")
+        try require(to == nil || toConfig == nil, "`--to` and `--to-config` exclude each other; pass one of them")
     }
 
     func run() async throws {
@@ -70,6 +61,37 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
                     (`signing-key.json`, `access-token.secret`)
                     """)
             }
+        }
+    }
+}
+
+struct DatabaseReopenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reopen", abstract: "Let services write again to a database that was moved.",
+        discussion: """
+            `tenure database migrate` marks its source as moved, and services don't write to it anymore. Undo that if the \
+            move was interrupted, or if you give up the target. What services wrote to the target isn't moved back.
+
+            Example:
+              tenure database reopen --database var/tenure.sqlite
+            """)
+
+    @OptionGroup var options: DatabaseOption
+
+    func run() async throws {
+        let selection = try options.selection()
+        let database = selection.database
+        try await selection.withStore { store in
+            let target = try await store.database.writeAlone { session throws(StoreError) in
+                let header = try DatabaseHeader.read(in: session)
+                try DatabaseHeader.markMoved(to: nil, in: session)
+                return header.movedTo
+            }
+            guard let target else {
+                throw CommandError("`\(database.name)` wasn't moved; services can write to it")
+            }
+            Terminal.standardOutput.write(
+                "services can write to \(database.name) again; don't start a service on \(target)")
         }
     }
 }

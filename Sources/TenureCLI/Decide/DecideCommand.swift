@@ -7,8 +7,7 @@ import TenureJSON
 
 struct DecideCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "decide",
-        abstract: "Decide what a customer may use, from their signed App Store artifacts.",
+        commandName: "decide", abstract: "Decide what a customer may use, from their signed App Store artifacts.",
         discussion: """
             The files must contain all of the customer's purchases; with --incomplete, purchases may be missing. Rejected \
             files are ignored, and the command prints their names. Bundle ID and Apple ID are read from the policy.
@@ -20,11 +19,9 @@ struct DecideCommand: AsyncParsableCommand {
               tenure decide --policy policy.yaml --entitlement everything \\
                   --json app-transaction.jws transaction.jws
               tenure decide --policy policy.yaml --at 2027-01-01 receipt
-            """
-    )
+            """)
 
-    @Option(help: ArgumentHelp("The policy, in YAML or JSON.", valueName: "file"))
-    var policy: String
+    @Option(help: .value("file", "The policy, in YAML or JSON.")) var policy: String
 
     @Argument(
         help:
@@ -32,9 +29,7 @@ struct DecideCommand: AsyncParsableCommand {
     )
     var files: [String] = []
 
-    @Option(
-        name: .long, parsing: .singleValue,
-        help: ArgumentHelp("Show only this entitlement. Repeatable.", valueName: "name"))
+    @Option(help: .value("name", "Show only this entitlement. Repeatable."))
     var entitlement: [String] = []
 
     @Flag(
@@ -47,32 +42,24 @@ struct DecideCommand: AsyncParsableCommand {
     @OptionGroup var trust: TrustOptions
 
     @Option(
-        help: ArgumentHelp(
-            "The device's `AppStore.deviceVerificationID`. App transactions that aren't bound to this device are then rejected.",
-            valueName: "uuid"))
+        help: .value(
+            "uuid",
+            "The device's `AppStore.deviceVerificationID`. App transactions that aren't bound to this device are then rejected."
+        ))
     var deviceID: String?
 
-    @Option(
-        help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"),
-        transform: Instant.init(parsing:))
-    var at: Instant?
+    @Option(help: .value("date", "Decide as of this instant. A day means 00:00 UTC."), transform: Date.init(argument:))
+    var at: Date?
 
     @Option(
-        name: .long, parsing: .singleValue,
-        help: ArgumentHelp(
-            "The customer's language, such as `de`, for the titles in sentences; repeat it for a second choice.",
-            valueName: "tag"))
+        help: .value(
+            "tag", "The customer's language, such as `de`, for the titles in sentences; repeat it for a second choice.")
+    )
     var language: [String] = []
 
-    @Flag(help: "Write JSON: `environment`, `decisions`, `rejected`.")
-    var json = false
+    @Flag(help: "Write JSON: `environment`, `decisions`, `rejected`.") var json = false
 
-    func validate() throws {
-        if let deviceID, UUID(digits: deviceID) == nil {
-            throw ValidationError(
-                "`\(deviceID)` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
-        }
-    }
+    func validate() throws { try checkDeviceID(deviceID) }
 
     func run() async throws {
         let policy = try PolicyOnDisk(path: self.policy).read()
@@ -83,7 +70,7 @@ struct DecideCommand: AsyncParsableCommand {
         let verifier = AppStoreVerifier(
             app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),
             trust: try trust.configuration())
-        let instant = at?.date ?? Date()
+        let instant = at ?? Date()
         // If --at is in the future, accept artifacts that are signed until then.
         let customer = try CustomerFiles(
             files, verifier: verifier, device: deviceID.flatMap(UUID.init(digits:)), now: max(instant, Date()))
@@ -95,11 +82,7 @@ struct DecideCommand: AsyncParsableCommand {
         let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
         let decisions = decide(evidence, under: policy, at: instant)
             .filter { entitlement.isEmpty || entitlement.contains($0.entitlement) }
-        if json {
-            writeJSON(decisions, of: customer)
-        } else {
-            writeText(decisions, of: customer)
-        }
+        if json { writeJSON(decisions, of: customer) } else { writeText(decisions, of: customer) }
         throw ExitCode(of: decisions)
     }
 
@@ -159,4 +142,92 @@ extension Reason {
         }
         return facts.isEmpty ? code : "\(code): \(facts.joined(separator: ", "))"
     }
+}
+
+/// The verified and the rejected artifacts in the files of one customer.
+struct CustomerFiles {
+    /// A file, or a line of a file, with an artifact that was rejected.
+    struct RejectedFile: Error {
+        /// The path of the file; for a file with several artifacts, also the line.
+        let name: String
+        /// A stable name for the reason, such as `unsigned`.
+        let code: String
+        /// The reason as a sentence.
+        let detail: String
+        /// What to do about the file, as the end of a message; nil if nothing helps.
+        var advice: String?
+    }
+
+    private(set) var artifacts: [VerifiedArtifact] = []
+    private(set) var rejected: [RejectedFile] = []
+    /// The environment of all verified files. Production if no file was verified.
+    let environment: AppStoreEnvironment
+
+    /// Reads and verifies the files. Throws if a file can't be read, or if the files mix environments.
+    ///
+    /// - Parameter device: the `AppStore.deviceVerificationID` of the device that app transactions must be for. Nil
+    ///   accepts app transactions for any device.
+    init(_ paths: [String], verifier: AppStoreVerifier, device: UUID?, now: Date) throws {
+        for path in paths {
+            for (name, bytes) in try InputFile(path: path).artifacts() {
+                func refusal(_ code: String, _ detail: String) -> RejectedFile {
+                    RejectedFile(name: name, code: code, detail: detail)
+                }
+                do {
+                    let artifact = try AppStoreArtifact(recognizing: bytes)
+                    // Files may come from the App Store Server API, so accept app transactions without a device.
+                    guard let verified = try verifier.verify(artifact, from: .appStoreServer, now: now) else {
+                        throw refusal("unsigned", "a response of verifyReceipt has no signature, so it proves nothing")
+                    }
+                    if case .notification(let notification) = verified, notification.isWithoutCustomer {
+                        throw refusal(
+                            "noCustomer", "this notification (\(notification.typeName)) isn't about a customer")
+                    }
+                    if let device, case .appTransaction(let app) = verified {
+                        guard let binding = try app.payload.deviceBinding() else {
+                            throw refusal(
+                                "otherDevice",
+                                "the app transaction isn't bound to a device, so it can't be compared with --device-id")
+                        }
+                        guard binding.matches(deviceVerificationID: device) else {
+                            let id = device.uuidString.lowercased()
+                            throw refusal("otherDevice", "the app transaction is bound to another device than `\(id)`")
+                        }
+                    }
+                    // Rejects an artifact without usable facts now. Otherwise it would fail the whole decision later.
+                    _ = try Evidence(in: verified.environment, from: [verified], purchasesAreComplete: false)
+                    artifacts.append(verified)
+                } catch let rejection as Rejection {
+                    rejected.append(
+                        RejectedFile(
+                            name: name, code: rejection.code.rawValue, detail: rejection.detail,
+                            advice: rejection.advice))
+                } catch let file as RejectedFile {
+                    rejected.append(file)
+                }
+            }
+        }
+        let environments = Set(artifacts.map(\.environment))
+        guard environments.count <= 1 else {
+            let names = environments.map(\.rawValue).sorted()
+            throw CommandError(
+                "the files are from \(names.joined(separator: " and ")), which can't be combined; select one, such as with `--environment \(names[0].lowercased())`"
+            )
+        }
+        environment = environments.first ?? .production
+    }
+
+    /// Returns what the verified artifacts prove about the customer.
+    ///
+    /// - Parameter purchasesAreComplete: whether the files contain all of the customer's purchases.
+    func evidence(purchasesAreComplete: Bool) throws -> Evidence {
+        try Evidence(in: environment, from: artifacts, purchasesAreComplete: purchasesAreComplete)
+    }
+}
+
+extension VerifiedNotification {
+    /// Whether the notification has no artifact of a customer, such as a test notification.
+    fileprivate var isWithoutCustomer: Bool { transaction == nil && renewalInfo == nil && appTransaction == nil }
+
+    fileprivate var typeName: String { notification.payload.notificationType?.rawValue ?? "without a type" }
 }

@@ -5,8 +5,7 @@ import TenureJSON
 
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect",
-        abstract: "Show the content of a signed App Store artifact, and whether it is genuine.",
+        commandName: "inspect", abstract: "Show the content of a signed App Store artifact, and whether it is genuine.",
         discussion: """
             Recognizes the kind of artifact: a JWS (app transaction, transaction, renewal info, notification), an \
             app receipt in DER, BER or Base64, or the JSON of verifyReceipt. A file may have one JWS per line: then each \
@@ -19,21 +18,17 @@ struct InspectCommand: AsyncParsableCommand {
               tenure inspect --json transaction.jws
               pbpaste | tenure inspect --bundle-id com.example.calculator -
               tenure inspect --environment xcode --trust StoreKitTest.cer transaction.jws
-            """
-    )
+            """)
 
-    @Argument(help: "The file with the artifact; - or nothing for standard input.")
-    var file = "-"
+    @Argument(help: "The file with the artifact; - or nothing for standard input.") var file = "-"
 
     @OptionGroup var trust: TrustOptions
 
-    @Option(help: ArgumentHelp("The app's bundle ID. Artifacts of other apps are rejected.", valueName: "id"))
+    @Option(help: .value("id", "The app's bundle ID. Artifacts of other apps are rejected."))
     var bundleID: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The app's Apple ID, which app transactions and notifications of production must have.",
-            valueName: "number"))
+        help: .value("number", "The app's Apple ID, which app transactions and notifications of production must have."))
     var appAppleID: Int64?
 
     @Flag(
@@ -49,23 +44,21 @@ struct InspectCommand: AsyncParsableCommand {
         let terminal = Terminal.standardOutput
         var (isAnyUnreadable, isAnyRefused, isFirst) = (false, false, true)
         for (name, bytes) in artifacts {
-            let inspection: Inspection
             do throws(Rejection) {
                 let artifact = try AppStoreArtifact(recognizing: bytes)
-                inspection = try Inspection(of: artifact, by: verifier, now: Date())
+                let inspection = try Inspection(of: artifact, by: verifier, now: Date())
+                if !inspection.verdict.isAccepted { isAnyRefused = true }
+                if json {
+                    terminal.write(json: inspection.json(file: artifacts.count > 1 ? name : nil))
+                    continue
+                }
+                if artifacts.count > 1 { terminal.write("\(isFirst ? "" : "\n")\(Terminal.escaped(name)):") }
+                isFirst = false
+                for line in inspection.lines(for: terminal) { terminal.write(line) }
             } catch {
                 Terminal.standardError.write(error: CommandError("`\(name)` can't be read: \(error.detail)"))
                 isAnyUnreadable = true
-                continue
             }
-            if !inspection.verdict.isAccepted { isAnyRefused = true }
-            if json {
-                terminal.write(json: inspection.json(file: artifacts.count > 1 ? name : nil))
-                continue
-            }
-            if artifacts.count > 1 { terminal.write("\(isFirst ? "" : "\n")\(Terminal.escaped(name)):") }
-            isFirst = false
-            for line in inspection.lines(for: terminal) { terminal.write(line) }
         }
         if isAnyUnreadable { throw ExitCode.error }
         if isAnyRefused { throw ExitCode.refused }

@@ -7,8 +7,7 @@ import TenureMint
 
 struct MintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mint",
-        abstract: "Create App Store artifacts that your test authority signs.",
+        commandName: "mint", abstract: "Create App Store artifacts that your test authority signs.",
         discussion: """
             A verifier accepts them only with the authority's folder in --trust.
 
@@ -27,33 +26,27 @@ struct MintCommand: AsyncParsableCommand {
 
 struct MintAuthorityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "authority",
-        abstract: "Create a test authority: roots, certificates and private keys.",
+        commandName: "authority", abstract: "Create a test authority: roots, certificates and private keys.",
         discussion: """
             The keys are random, and stay in the folder.
 
             Example:
               tenure mint authority ./authority
-            """
-    )
+            """)
 
-    @Argument(help: "The folder to write; it is created if missing.")
-    var directory: String
+    @Argument(help: "The folder to write; it is created if missing.") var directory: String
 
     @Flag(help: "Replace an existing authority. Artifacts that it signed become invalid.")
     var force = false
 
     func run() async throws {
         let folder = URL(fileURLWithPath: directory)
-        let roots = folder.appendingPathComponent("roots.pem").path
-        guard force || !FileManager.default.fileExists(atPath: roots) else {
+        guard force || !FileManager.default.fileExists(atPath: folder.path + "/roots.pem") else {
             throw CommandError("`\(directory)` already has an authority; choose another folder, or add --force")
         }
         do {
             try TestAuthority().save(to: folder)
-        } catch let error as MintingError {
-            throw error
-        } catch {
+        } catch let error where !(error is MintingError) {
             throw CommandError("`\(directory)` can't be written; check the folder and its permissions")
         }
         Terminal.standardOutput.write("to trust it, pass `--trust \(directory)`")
@@ -62,20 +55,20 @@ struct MintAuthorityCommand: AsyncParsableCommand {
 
 /// The options of all commands that mint (create and sign) one artifact.
 struct MintOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder of the test authority that signs.", valueName: "dir"))
+    @Option(help: .value("dir", "The folder of the test authority that signs."))
     var authority: String
 
     @Option(
-        name: .long, parsing: .singleValue,
-        help: ArgumentHelp(
-            "Set a field, by Apple's name (in a receipt, by the name in verifyReceipt). Write dates as 2014-05-01, 2015-06-10T18:00:00Z or milliseconds since 1970. An empty value removes the field.",
-            valueName: "field=value"))
+        help: .value(
+            "field=value",
+            "Set a field, by Apple's name (in a receipt, by the name in verifyReceipt). Write dates as 2014-05-01, 2015-06-10T18:00:00Z or milliseconds since 1970. An empty value removes the field."
+        ))
     var set: [String] = []
 
-    @Option(help: ArgumentHelp("A JSON object to sign instead of the usual fields.", valueName: "file"))
+    @Option(help: .value("file", "A JSON object to sign instead of the usual fields."))
     var payload: String?
 
-    @Option(help: ArgumentHelp("The file to write; without this option, standard output.", valueName: "file"))
+    @Option(help: .value("file", "The file to write; without this option, standard output."))
     var out: String?
 
     @OptionGroup var replacing: ReplaceOption
@@ -83,26 +76,20 @@ struct MintOptions: ParsableArguments {
     @Option(help: "The environment in the artifact: production, sandbox or xcode.")
     var environment: TrustOptions.EnvironmentName?
 
-    @Option(
-        help: ArgumentHelp("The device that it is signed for (`AppStore.deviceVerificationID`).", valueName: "uuid"))
+    @Option(help: .value("uuid", "The device that it is signed for (`AppStore.deviceVerificationID`)."))
     var deviceID: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Give the artifact one defect. An unknown name prints the list of valid ones.",
-            valueName: "name"))
+    @Option(help: .value("name", "Give the artifact one defect. An unknown name prints the list of valid ones."))
     var defect: String?
 
     func validate() throws {
-        if defect != nil, !self.set.isEmpty || payload != nil {
-            throw ValidationError("`--defect` can't be combined with `--set` or `--payload`; remove one of them")
+        try require(
+            defect == nil || self.set.isEmpty && payload == nil,
+            "`--defect` can't be combined with `--set` or `--payload`; remove one of them")
+        for text in self.set {
+            try require(text.nameAndValue != nil, "`\(text)` isn't a field with a value; write field=value")
         }
-        for text in self.set where !text.contains("=") {
-            throw ValidationError("`\(text)` isn't a field with a value; write field=value")
-        }
-        if let deviceID, UUID(digits: deviceID) == nil {
-            throw ValidationError("`\(deviceID)` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
-        }
+        try checkDeviceID(deviceID)
     }
 
     /// The app, the environment and the device in the artifact.
@@ -113,17 +100,10 @@ struct MintOptions: ParsableArguments {
     }
 
     /// The fields of `--set`, in their order.
-    var settings: [(field: String, value: String)] {
-        self.set.map { text in
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
-        }
-    }
+    var settings: [(name: String, value: String)] { self.set.compactMap(\.nameAndValue) }
 
     /// Reads the test authority that signs the artifact.
-    func testAuthority() throws -> TestAuthority {
-        try TestAuthority(readFrom: URL(fileURLWithPath: authority))
-    }
+    func testAuthority() throws -> TestAuthority { try TestAuthority(readFrom: URL(fileURLWithPath: authority)) }
 
     /// Returns the JSON object in the file of `--payload`; nil without this option.
     func payloadObject() throws -> JSONObject? {
@@ -154,9 +134,7 @@ struct MintOptions: ParsableArguments {
     func mint(_ kind: JWSKind) async throws {
         try checkFiles()
         let minter = JWSMinter(authority: try testAuthority(), app: app, signedAt: Date())
-        if let defect {
-            return try write(DefectMinting.jws(defect, of: kind, by: minter))
-        }
+        if let defect { return try write(DefectMinting.jws(defect, of: kind, by: minter)) }
         var fields = try payloadObject() ?? minter.payload(of: kind)
         for (field, value) in settings { fields = try kind.setting(field, to: value, in: fields) }
         try write(minter.mint(payload: fields))
@@ -172,8 +150,7 @@ struct MintAppTransactionCommand: AsyncParsableCommand {
               tenure mint app-transaction --authority ./authority \\
                   --set originalApplicationVersion=37 \\
                   --set originalPurchaseDate=2014-05-01 --out early.jws
-            """
-    )
+            """)
 
     @OptionGroup var options: MintOptions
 
@@ -182,14 +159,12 @@ struct MintAppTransactionCommand: AsyncParsableCommand {
 
 struct MintTransactionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "transaction",
-        abstract: "Sign a transaction: one purchase in the app.",
+        commandName: "transaction", abstract: "Sign a transaction: one purchase in the app.",
         discussion: """
             Example:
               tenure mint transaction --authority ./authority \\
                   --set productId=com.example.calculator.everything
-            """
-    )
+            """)
 
     @OptionGroup var options: MintOptions
 
@@ -198,14 +173,12 @@ struct MintTransactionCommand: AsyncParsableCommand {
 
 struct MintRenewalInfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "renewal-info",
-        abstract: "Sign renewal info: the next events of a subscription.",
+        commandName: "renewal-info", abstract: "Sign renewal info: the next events of a subscription.",
         discussion: """
             Example:
               tenure mint renewal-info --authority ./authority \\
                   --set gracePeriodExpiresDate=2027-01-05
-            """
-    )
+            """)
 
     @OptionGroup var options: MintOptions
 
@@ -214,14 +187,12 @@ struct MintRenewalInfoCommand: AsyncParsableCommand {
 
 struct MintNotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notification",
-        abstract: "Sign an App Store Server Notification, and the artifacts in it.",
+        commandName: "notification", abstract: "Sign an App Store Server Notification, and the artifacts in it.",
         discussion: """
             Example:
               tenure mint notification --authority ./authority \\
                   --set notificationType=DID_RENEW
-            """
-    )
+            """)
 
     @OptionGroup var options: MintOptions
 
@@ -230,16 +201,14 @@ struct MintNotificationCommand: AsyncParsableCommand {
 
 struct MintReceiptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "receipt",
-        abstract: "Sign an app receipt.",
+        commandName: "receipt", abstract: "Sign an app receipt.",
         discussion: """
             Example:
               tenure mint receipt --authority ./authority \\
                   --set original_application_version=37 \\
                   --set in_app.0.product_id=com.example.calculator.everything \\
                   --out receipt
-            """
-    )
+            """)
 
     /// The encoding of the receipt.
     enum Form: String, ExpressibleByArgument, CaseIterable {
@@ -252,21 +221,16 @@ struct MintReceiptCommand: AsyncParsableCommand {
     var form: Form?
 
     func validate() throws {
-        if options.defect != nil, form == .ber {
-            throw ValidationError("`--defect` corrupts the usual receipt; leave out `--form ber`")
-        }
+        try require(
+            options.defect == nil || form != .ber, "`--defect` corrupts the usual receipt; leave out `--form ber`")
     }
 
     func run() async throws {
         try options.checkFiles()
         let minter = ReceiptMinter(authority: try options.testAuthority(), app: options.app, signedAt: Date())
-        let receipt =
-            if let defect = options.defect { try DefectMinting.receipt(defect, by: minter) } else {
-                try validReceipt(by: minter)
-            }
+        let receipt = try options.defect.map { try DefectMinting.receipt($0, by: minter) } ?? validReceipt(by: minter)
         let isText = form == .base64 || (options.out == nil && form == nil)
-        try options.write(
-            isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
+        try options.write(isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
     }
 
     /// Creates a receipt without a defect, with the fields of the options.
@@ -278,11 +242,44 @@ struct MintReceiptCommand: AsyncParsableCommand {
         }
         for (field, value) in options.settings { try draft.set(field, to: value) }
         var style = minter.style
-        switch form {
-        case .der: style.form = .der
-        case .ber: style.form = .ber
-        case .base64, nil: break
-        }
+        if form == .der { style.form = .der }
+        if form == .ber { style.form = .ber }
         return try minter.mint(draft, style: style)
+    }
+}
+
+/// Creates signed artifacts with the defect that `tenure mint --defect` names: a defect of the artifact itself, or of
+/// its certificate chain. Unknown names throw an error that lists the valid names.
+///
+/// `rootExpiredAtSigning` isn't offered: a verifier that trusts the authority's own root accepts the artifact, because
+/// it ignores the root in the artifact.
+enum DefectMinting {
+    /// Creates a JWS with the defect of this name.
+    static func jws(_ name: String, of kind: JWSKind, by minter: JWSMinter) throws -> [UInt8] {
+        let defects = JWSDefect.allCases.filter { $0.kinds.contains(kind) }
+        if let defect = defects.first(where: { $0.rawValue == name }) { return try minter.mint(kind, with: defect) }
+        return try minter.mint(kind, with: chainDefect(name, otherNames: defects.map(\.rawValue))).jws
+    }
+
+    /// Creates a receipt with the defect of this name.
+    static func receipt(_ name: String, by minter: ReceiptMinter) throws -> [UInt8] {
+        if let defect = ReceiptDefect(rawValue: name) { return try minter.mint(with: defect) }
+        return try minter.mint(with: chainDefect(name, otherNames: ReceiptDefect.allCases.map(\.rawValue))).receipt
+    }
+
+    private static let chainDefects = ChainDefect.allCases.filter { $0 != .rootExpiredAtSigning }
+
+    /// Returns the defect of a certificate chain with this name. Unknown names throw an error.
+    ///
+    /// - Parameter otherNames: the defects that this kind of artifact can have itself, for the error.
+    private static func chainDefect(_ name: String, otherNames: [String]) throws -> ChainDefect {
+        guard name != ChainDefect.rootExpiredAtSigning.rawValue else {
+            throw CommandError(
+                "`\(name)` can't be minted: a verifier that trusts the authority ignores the root in the artifact and accepts it; choose `intermediateExpiredAtSigning` or `leafExpiredAtSigning`"
+            )
+        }
+        if let defect = chainDefects.first(where: { $0.rawValue == name }) { return defect }
+        let names = (otherNames + chainDefects.map(\.rawValue)).sorted().joined(separator: ", ")
+        throw CommandError("`\(name)` isn't a defect of this kind of artifact; choose one of \(names)")
     }
 }

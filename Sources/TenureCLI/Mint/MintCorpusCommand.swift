@@ -24,29 +24,24 @@ struct MintCorpusCommand: AsyncParsableCommand {
               tenure rehearse --policy Examples/rehearsal/policy.yaml \\
                   --against Examples/rehearsal/previous.yaml --evidence corpus.ndjson \\
                   --at 2015-09-01 --trust ./authority
-            """
-    )
+            """)
 
-    @Option(help: ArgumentHelp("The folder of the test authority that signs.", valueName: "dir"))
+    @Option(help: .value("dir", "The folder of the test authority that signs."))
     var authority: String
 
-    @Option(help: "The number of lines.")
-    var count: Int
+    @Option(help: "The number of lines.") var count: Int
 
-    @Option(help: "The same seed gives the same lines.")
-    var seed: UInt64 = 1
+    @Option(help: "The same seed gives the same lines.") var seed: UInt64 = 1
 
-    @Option(help: ArgumentHelp("The file to write the lines to; - for standard output.", valueName: "file"))
+    @Option(help: .value("file", "The file to write the lines to; - for standard output."))
     var out: String
 
-    @Option(help: ArgumentHelp("The file to write the expected results of a rehearsal to, as JSON.", valueName: "file"))
+    @Option(help: .value("file", "The file to write the expected results of a rehearsal to, as JSON."))
     var truth: String?
 
     @OptionGroup var replacing: ReplaceOption
 
-    func validate() throws {
-        guard count >= 0 else { throw ValidationError("`--count` can't be negative; pass the number of lines") }
-    }
+    func validate() throws { try require(count >= 0, "`--count` can't be negative; pass the number of lines") }
 
     func run() async throws {
         try FilePlan(reading: FilePlan.files(at: self.authority), writing: [out, truth].filter { $0 != "-" })

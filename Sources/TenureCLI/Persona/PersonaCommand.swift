@@ -5,16 +5,14 @@ import TenureServer
 
 struct PersonaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "persona",
-        abstract: "Create, list and revoke test customers for sandbox builds.",
+        commandName: "persona", abstract: "Create, list and revoke test customers for sandbox builds.",
         discussion: """
             A persona is an invented customer with a token. A sandbox build sends the token when it syncs. The service then \
             responds as if the build's user were that customer. The token has no effect if the app sends artifacts from \
             production. Docs/personas.md explains personas.
             """,
         subcommands: [
-            PersonaCreateCommand.self, PersonaReadyMadeCommand.self, PersonaListCommand.self,
-            PersonaRevokeCommand.self,
+            PersonaCreateCommand.self, PersonaReadyMadeCommand.self, PersonaListCommand.self, PersonaRevokeCommand.self,
         ]
     )
 }
@@ -27,17 +25,15 @@ struct PersonaOptions: ParsableArguments {
     @Option(
         help:
             "When the personas expire (2026-12-31, 2026-12-31T18:00:00Z). A day means 00:00 UTC. Default: after 30 days.",
-        transform: Instant.init(parsing:))
-    var expires: Instant?
+        transform: Date.init(argument:))
+    var expires: Date?
 
-    @Flag(help: "Revoke valid personas of the same name, and replace them.")
-    var replace = false
+    @Flag(help: "Revoke valid personas of the same name, and replace them.") var replace = false
 }
 
 struct PersonaCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "create",
-        abstract: "Create a persona and print its token.",
+        commandName: "create", abstract: "Create a persona and print its token.",
         discussion: """
             --set gives a field of the customer's app transaction: originalPlatform, originalAppVersion, \
             originalPurchaseDate, preorderDate, revocationDate or expirationDate. Other fields are missing.
@@ -48,22 +44,19 @@ struct PersonaCreateCommand: AsyncParsableCommand {
               tenure persona create --name early-buyer --platform iOS \\
                   --set originalAppVersion=37 --set originalPurchaseDate=2014-05-01 \\
                   --key-file policy.key
-            """
-    )
+            """)
 
-    @Option(help: "The persona's name in lists, reasons and entitlement tokens.")
-    var name: String
+    @Option(help: "The persona's name in lists, reasons and entitlement tokens.") var name: String
 
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("A field of the customer's app transaction. Repeatable.", valueName: "name=value"))
+        help: .value("name=value", "A field of the customer's app transaction. Repeatable."))
     var settings: [String] = []
 
     @OptionGroup var options: PersonaOptions
     @OptionGroup var service: ServiceOptions
 
-    @Flag(help: "Write JSON: the persona, with `token`.")
-    var json = false
+    @Flag(help: "Write JSON: the persona, with `token`.") var json = false
 
     func validate() throws { _ = try parsed() }
 
@@ -71,18 +64,17 @@ struct PersonaCreateCommand: AsyncParsableCommand {
     private func parsed() throws -> [String: String] {
         var result: [String: String] = [:]
         for setting in settings {
-            guard let sign = setting.firstIndex(of: "="), sign != setting.startIndex else {
+            guard let (name, value) = setting.nameAndValue, !name.isEmpty else {
                 throw ValidationError(
                     "`\(setting)` isn't a field with a value; write one such as originalAppVersion=37")
             }
-            let name = String(setting[..<sign])
-            guard result[name] == nil else { throw ValidationError("`\(name)` is set twice; keep one") }
-            result[name] = String(setting[setting.index(after: sign)...])
+            try require(result[name] == nil, "`\(name)` is set twice; keep one")
+            result[name] = value
         }
         if let platform = options.platform {
-            guard result["originalPlatform"] == nil else {
-                throw ValidationError("--platform and --set originalPlatform set the same field; keep one")
-            }
+            try require(
+                result["originalPlatform"] == nil,
+                "--platform and --set originalPlatform set the same field; keep one")
             result["originalPlatform"] = platform
         }
         return result
@@ -92,7 +84,7 @@ struct PersonaCreateCommand: AsyncParsableCommand {
         let settings = try parsed()
         let answer: PersonasAnswer = try await service.client().post(
             "/v1/admin/personas",
-            PersonaRequest(name: name, set: settings, expires: options.expires?.date, replace: options.replace))
+            PersonaRequest(name: name, set: settings, expires: options.expires, replace: options.replace))
         guard let persona = answer.personas.first, let token = persona.token else {
             throw CommandError("the service created no persona; check its log")
         }
@@ -116,8 +108,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
 
             Example:
               tenure persona ready-made --replace --key-file policy.key
-            """
-    )
+            """)
 
     @OptionGroup var options: PersonaOptions
     @OptionGroup var service: ServiceOptions
@@ -128,8 +119,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
     func run() async throws {
         let answer: PersonasAnswer = try await service.client().post(
             "/v1/admin/personas/ready-made",
-            ReadyMadePersonasRequest(
-                platform: options.platform, expires: options.expires?.date, replace: options.replace))
+            ReadyMadePersonasRequest(platform: options.platform, expires: options.expires, replace: options.replace))
         if json { return Terminal.standardOutput.write(encoded: answer) }
         for persona in answer.personas {
             Terminal.standardOutput.write(persona.line)
@@ -149,8 +139,7 @@ struct PersonaListCommand: AsyncParsableCommand {
         discussion: """
             Example:
               tenure persona list --key-file policy.key
-            """
-    )
+            """)
 
     @OptionGroup var service: ServiceOptions
 
@@ -166,18 +155,15 @@ struct PersonaListCommand: AsyncParsableCommand {
 
 struct PersonaRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke",
-        abstract: "Revoke a persona. The service ignores its token from the next request on.",
+        commandName: "revoke", abstract: "Revoke a persona. The service ignores its token from the next request on.",
         discussion: """
             Exit codes: 0 revoked, 1 no valid persona has that name, or no service responds, 64 wrong usage.
 
             Example:
               tenure persona revoke early-buyer --key-file policy.key
-            """
-    )
+            """)
 
-    @Argument(help: "The name of the persona.")
-    var name: String
+    @Argument(help: "The name of the persona.") var name: String
 
     @OptionGroup var service: ServiceOptions
 

@@ -6,8 +6,7 @@ import TenurePolicyLint
 
 struct PolicyCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Report the mistakes and the unintended effects of a policy file.",
+        commandName: "check", abstract: "Report the mistakes and the unintended effects of a policy file.",
         discussion: """
             Errors are invalid files, customers who lose what they paid for, and customers who get it without paying. \
             Warnings may lead to such errors; notes are hints. Docs/policy-check.md lists every rule by its code.
@@ -27,29 +26,29 @@ struct PolicyCheckCommand: AsyncParsableCommand {
                   --map 'Build Number=build' --map Date=releasedAt
               tenure policy check policy.yaml --against main/policy.yaml --strict \\
                   --format sarif > policy.sarif
-            """
-    )
+            """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case text, json, sarif
     }
 
-    @Argument(help: "The policy, in YAML or JSON; - for standard input.")
-    var file: String
+    @Argument(help: "The policy, in YAML or JSON; - for standard input.") var file: String
 
     @Option(
-        help: ArgumentHelp(
-            "A CSV file with all real releases, to check instead of the policy's own release list. It affects only the check.",
-            valueName: "file.csv"))
+        help: .value(
+            "file.csv",
+            "A CSV file with all real releases, to check instead of the policy's own release list. It affects only the check."
+        ))
     var releases: String?
 
     @Option(
-        help: ArgumentHelp(
-            "For a list from another system: which field a column of --releases has (platform, version, build, releasedAt or model). Repeatable. With this option, other columns are ignored, App Store Connect's platforms (MAC_OS) are accepted, and `model` may be a price: 0 means free.",
-            valueName: "column=field"))
+        help: .value(
+            "column=field",
+            "For a list from another system: which field a column of --releases has (platform, version, build, releasedAt or model). Repeatable. With this option, other columns are ignored, App Store Connect's platforms (MAC_OS) are accepted, and `model` may be a price: 0 means free."
+        ))
     var map: [String] = []
 
-    @Option(help: ArgumentHelp("The earlier policy, to find what existing customers would lose.", valueName: "file"))
+    @Option(help: .value("file", "The earlier policy, to find what existing customers would lose."))
     var against: String?
 
     @Option(
@@ -57,8 +56,8 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             Check as of this time instead of now (RFC 3339, or a day, which means 00:00 UTC). With --against, customers \
             who came later are ignored, and so are rights that had ended.
             """,
-        transform: Instant.init(parsing:))
-    var at: Instant?
+        transform: Date.init(argument:))
+    var at: Date?
 
     @Option(
         help: "The output format: \(Format.allCases.map(\.rawValue).joined(separator: ", ")). SARIF is for code hosts.")
@@ -71,19 +70,16 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             """)
     var json = false
 
-    @Flag(help: "Exit with 2 also if there are warnings.")
-    var strict = false
+    @Flag(help: "Exit with 2 also if there are warnings.") var strict = false
 
     func validate() throws {
         if json, let format, format != .json {
             throw ValidationError("--json and --format \(format.rawValue) contradict each other; keep one")
         }
-        if releases == nil, !map.isEmpty {
-            throw ValidationError("--map describes the columns of --releases; pass that file too")
-        }
-        if [file, releases, against].count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("standard input can be read only once; pass the other files by name")
-        }
+        try require(releases != nil || map.isEmpty, "--map describes the columns of --releases; pass that file too")
+        try require(
+            [file, releases, against].count { $0 == "-" } <= 1,
+            "standard input can be read only once; pass the other files by name")
         _ = try mapping()
     }
 
@@ -111,8 +107,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             }
         }
         let findings = Linter.findings(
-            in: draft, releases: listedReleases, isListMapped: !map.isEmpty, against: try oldPolicy(),
-            at: at?.date ?? Date())
+            in: draft, releases: listedReleases, isListMapped: !map.isEmpty, against: try oldPolicy(), at: at ?? Date())
         return PolicyCheckReport(
             source: source, releases: releases, findings: findings + listMistakes,
             isCompared: against == nil || draft.policy != nil)

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import TenureAPI
 import TenureJSON
@@ -42,11 +43,7 @@ struct PolicyCheckReport {
             terminal.write(
                 "\(terminal.styled(location, .bold)): \(severity): \(Terminal.escaped(finding.message)) \(terminal.styled("[\(finding.code)]", .faint))"
             )
-            if finding.showsExcerpt {
-                for line in excerpts.lines(of: path(of: position.file), at: position) {
-                    terminal.write(terminal.styled(line, .faint))
-                }
-            }
+            if finding.showsExcerpt { excerpts.show(path(of: position.file), at: position, on: terminal) }
             if let reason = finding.acknowledgment {
                 terminal.write("  acknowledged: \(Terminal.escaped(reason))")
                 continue
@@ -56,22 +53,17 @@ struct PolicyCheckReport {
                 terminal.write(terminal.styled("  at: \(Terminal.escaped(finding.place))", .faint))
             }
         }
-        if !isCompared {
-            terminal.write("not compared with the earlier policy: correct the mistakes first")
-        }
+        if !isCompared { terminal.write("not compared with the earlier policy: correct the mistakes first") }
         terminal.write("\(InputFile(path: source.path).name): \(summary)")
     }
 
     /// `no mistakes`, or the number of findings of each severity.
     private var summary: String {
-        let counts = LintFinding.Severity.allCases.map { severity in (severity, count(of: severity)) }
-            .filter { $0.1 > 0 }
-            .map { counted($0.1, $0.0.rawValue) }
-        let hasErrors = count(of: .error) > 0
+        let counts = LintFinding.Severity.allCases.filter { count(of: $0) > 0 }
+            .map { counted(count(of: $0), $0.rawValue) }
         let acknowledged = findings.count(where: \.isAcknowledged)
-        return
-            ((hasErrors ? [] : ["no mistakes"]) + counts + (acknowledged > 0 ? ["\(acknowledged) acknowledged"] : []))
-            .joined(separator: ", ")
+        let words = (count(of: .error) > 0 ? [] : ["no mistakes"]) + counts
+        return (words + (acknowledged > 0 ? ["\(acknowledged) acknowledged"] : [])).joined(separator: ", ")
     }
 
     // MARK: JSON
@@ -115,5 +107,88 @@ extension LintFinding.Severity {
         case .warning: .yellow
         case .note: .faint
         }
+    }
+}
+
+/// Writes findings in SARIF 2.1.0 (OASIS, 2020), which code hosts read.
+extension PolicyCheckReport {
+    var sarif: [UInt8] {
+        JSONWriter.object(.readable) {
+            $0.field("$schema", "https://json.schemastore.org/sarif-2.1.0.json")
+            $0.field("version", "2.1.0")
+            $0.field("runs", [self]) { writer, report in report.writeRun(to: &writer) }
+        }
+    }
+
+    private func writeRun(to writer: inout JSONWriter) {
+        writer.object {
+            $0.object("tool") {
+                $0.object("driver") {
+                    $0.field("name", "tenure policy check")
+                    $0.field("semanticVersion", Tenure.configuration.version)
+                    $0.field("rules", LintRule.all) { writer, rule in Self.write(rule, to: &writer) }
+                }
+            }
+            // Columns are counted in Unicode scalars.
+            $0.field("columnKind", "unicodeCodePoints")
+            $0.field("results", findings) { writer, finding in write(finding, to: &writer) }
+        }
+    }
+
+    private static func write(_ rule: LintRule, to writer: inout JSONWriter) {
+        func text(_ key: String, _ text: String, _ writer: inout JSONWriter) {
+            writer.object(key) { $0.field("text", text) }
+        }
+        writer.object {
+            $0.field("id", rule.code)
+            text("shortDescription", rule.title, &$0)
+            text("fullDescription", rule.rationale, &$0)
+            text("help", "\(rule.rationale) \(rule.fix)", &$0)
+            $0.object("defaultConfiguration") { $0.field("level", rule.severity.rawValue) }
+        }
+    }
+
+    private func write(_ finding: LintFinding, to writer: inout JSONWriter) {
+        writer.object {
+            $0.field("ruleId", finding.code)
+            if let index = LintRule.all.firstIndex(where: { $0.code == finding.code }) {
+                $0.field("ruleIndex", index)
+            }
+            // SARIF's levels have the same names as Tenure's.
+            $0.field("level", finding.severity.rawValue)
+            $0.object("message") {
+                $0.field("text", finding.message + (finding.fix.map { ". Fix: \($0)" } ?? ""))
+            }
+            // If any result has suppressions, SARIF requires the property on each result.
+            $0.field("suppressions", [finding.acknowledgment].compactMap { $0 }) { writer, reason in
+                writer.object {
+                    $0.field("kind", "inSource")
+                    $0.field("status", "accepted")
+                    $0.field("justification", reason)
+                }
+            }
+            $0.field("locations", [finding.position]) { writer, position in
+                writer.object {
+                    $0.object("physicalLocation") {
+                        $0.object("artifactLocation") { $0.field("uri", Self.uri(path(of: position.file))) }
+                        $0.object("region") {
+                            $0.field("startLine", position.line)
+                            $0.field("startColumn", position.column)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns a path as a URI. A relative path becomes a relative reference, which code hosts resolve from the root of
+    /// the repository. An absolute path becomes `file:///…` (RFC 8089).
+    static func uri(_ path: String) -> String {
+        var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))
+        allowed.insert(charactersIn: "-._~/")
+        var relative = path[...]
+        while relative.hasPrefix("./") { relative = relative.dropFirst(2) }
+        let encoded = String(relative).addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
+        return path.hasPrefix("/") ? "file://" + encoded : encoded
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureAPI
 import TenurePolicyFile
+import TenureRehearsal
 import TenureServer
 
 struct PolicyPublishCommand: AsyncParsableCommand {
@@ -27,8 +28,7 @@ struct PolicyPublishCommand: AsyncParsableCommand {
                   --key-file policy.key
               tenure policy publish policy.yaml --reason "boundary was wrong" \\
                   --take-from 12 --rehearsal reh_x --key-file policy.key
-            """
-    )
+            """)
 
     @Argument(
         help: "The policy, in YAML or JSON; - for standard input. A release list that it names is published with it.")
@@ -47,8 +47,7 @@ struct PolicyPublishCommand: AsyncParsableCommand {
 
 struct PolicyRollbackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rollback",
-        abstract: "Publish an older version of the policy again.",
+        commandName: "rollback", abstract: "Publish an older version of the policy again.",
         discussion: """
             Works like `publish`: the version is rehearsed, and refused if a customer would lose something. Promises \
             (rights that a published policy gave to customers) that a later publication ended take effect again. Without \
@@ -59,36 +58,30 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
             Example:
               tenure policy rollback --reason "boundary was right after all" \\
                   --key-file policy.key
-            """
-    )
+            """)
 
-    @Option(help: ArgumentHelp("The version to publish.", valueName: "version"))
-    var to: Int64?
+    @Option(help: .value("version", "The version to publish.")) var to: Int64?
 
     @OptionGroup var publishing: PublishingOptions
     @OptionGroup var service: ServiceOptions
 
     func run() async throws {
         try await publishing.run(
-            service.client(), rehearsing: RehearseRequest(version: to),
-            publishingAt: "/v1/admin/policies/rollback")
+            service.client(), rehearsing: RehearseRequest(version: to), publishingAt: "/v1/admin/policies/rollback")
     }
 }
 
 struct PolicyVersionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "versions",
-        abstract: "List the versions of a service's policy, and when each was published.",
+        commandName: "versions", abstract: "List the versions of a service's policy, and when each was published.",
         discussion: """
             Example:
               tenure policy versions --key-file policy.key
-            """
-    )
+            """)
 
     @OptionGroup var service: ServiceOptions
 
-    @Flag(help: "Write JSON: `versions` and `publications`.")
-    var json = false
+    @Flag(help: "Write JSON: `versions` and `publications`.") var json = false
 
     func run() async throws {
         let answer: PoliciesAnswer = try await service.client().get("/v1/admin/policies")
@@ -113,23 +106,19 @@ struct PolicyVersionsCommand: AsyncParsableCommand {
 
 struct PolicyShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Write a version of a service's policy as compact JSON.",
+        commandName: "show", abstract: "Write a version of a service's policy as compact JSON.",
         discussion: """
             Exit codes: 0 written, 1 no such version, or no service responds, 64 wrong usage.
 
             Example:
               tenure policy show 3 --out policy-3.json --key-file policy.key
-            """
-    )
+            """)
 
-    @Argument(help: "The version.")
-    var version: Int64
+    @Argument(help: "The version.") var version: Int64
 
     @OptionGroup var service: ServiceOptions
 
-    @Option(help: ArgumentHelp("The file to write. Default: standard output.", valueName: "file"))
-    var out: String?
+    @Option(help: .value("file", "The file to write. Default: standard output.")) var out: String?
 
     @OptionGroup var replacing: ReplaceOption
 
@@ -137,5 +126,184 @@ struct PolicyShowCommand: AsyncParsableCommand {
         try FilePlan(reading: [service.keyFile], writing: [out]).check(replacing: replacing.force)
         let answer: PolicyVersionAnswer = try await service.client().get("/v1/admin/policies/\(version)")
         try OutputFile(path: out, replaces: replacing.force).write(Array((answer.policy ?? "").utf8))
+    }
+}
+
+/// The options that `publish` and `rollback` share.
+struct PublishingOptions: ParsableArguments {
+    @Option(help: "The reason, for readers of the audit trail.") var reason: String?
+
+    @Option(help: "The author of the policy, if it isn't the person with the key.")
+    var author: String?
+
+    @Flag(help: "Customers keep rights that an earlier policy promised them and the new policy doesn't give.")
+    var keepPromises = false
+
+    @Option(
+        help: .value("number", "How many customers may lose something: at least the number that the rehearsal printed.")
+    )
+    var takeFrom: Int?
+
+    @Option(
+        help: .value(
+            "number",
+            "How many customers may gain something: at least the number that the rehearsal printed. A rollback needs none."
+        ))
+    var giveTo: Int?
+
+    @Option(help: .value("id", "The ID of the rehearsal that found the numbers for --take-from and --give-to."))
+    var rehearsal: String?
+
+    @Flag(help: "Only rehearse, and publish nothing.") var rehearse = false
+
+    @Flag(help: "Write the publication as JSON; with --rehearse, the rehearsal.") var json = false
+
+    func validate() throws {
+        try require(
+            (takeFrom == nil && giveTo == nil) == (rehearsal == nil),
+            "--take-from and --give-to need --rehearsal, and --rehearsal needs at least one of them; pass the numbers and the ID that a rehearsal printed"
+        )
+        try require(
+            takeFrom ?? 0 >= 0 && giveTo ?? 0 >= 0,
+            "--take-from and --give-to can't be negative; pass a number of customers")
+        try require(rehearse || reason != nil, "`--reason` is missing; write why you publish")
+    }
+
+    /// Rehearses a policy unless `--rehearsal` is set, prints the result, and publishes the policy unless `--rehearse`
+    /// is set.
+    ///
+    /// - Parameters:
+    ///   - proposal: the policy, or the version of an earlier policy.
+    ///   - path: the path of the request that publishes.
+    func run(_ client: ServiceClient, rehearsing proposal: RehearseRequest, publishingAt path: String) async throws {
+        var ownRehearsal: RehearsalAnswer?
+        if rehearsal == nil {
+            let rehearsal: RehearsalAnswer = try await client.post("/v1/admin/policies/rehearsals", proposal)
+            if !json || rehearse { show(rehearsal) }
+            ownRehearsal = rehearsal
+        }
+        if rehearse, ownRehearsal?.customers == 0 {
+            Terminal.standardError.write("no customer was rehearsed, so these numbers prove nothing")
+            throw ExitCode.refused
+        }
+        guard !rehearse, let reason else { return }
+        let request = PublishRequest(
+            policy: proposal.policy, version: proposal.version, reason: reason, author: author,
+            keepPromises: keepPromises ? true : nil, takeFrom: takeFrom, giveTo: giveTo, rehearsal: rehearsal)
+        do {
+            let publication: PublicationAnswer = try await client.post(path, request)
+            show(publication)
+        } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "policyErrors" {
+            Terminal.standardError.write(Terminal.escaped("refused: \(refusal.problem.detail)"))
+            throw ExitCode.refused
+        } catch let refusal as ServiceClient.Refusal
+            where ["takesRights", "takesMore", "givesRights", "givesMore"].contains(refusal.problem.reason)
+        {
+            // Customers would lose or gain something.
+            // The service rehearsed again. Show the second rehearsal unless this command's own rehearsal has the same
+            // counts and the same `against`.
+            let repeated: RehearsalAnswer = try await client.get(
+                "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
+            let counts = [repeated.customers, repeated.losing, repeated.losingWithPromises, repeated.gaining]
+            let shown = ownRehearsal.flatMap {
+                [$0.customers, $0.losing, $0.losingWithPromises, $0.gaining] == counts && $0.against == repeated.against
+                    ? $0 : nil
+            }
+            if shown == nil, !json { show(repeated) }
+            Terminal.standardError.write("refused: nothing was changed")
+            let advice = advice(on: shown ?? repeated, isRollback: proposal.policy == nil)
+            for line in advice { Terminal.standardError.write(line) }
+            throw ExitCode.refused
+        }
+    }
+
+    /// Returns lines with the options that allow the changes that a rehearsal found, such as
+    /// `--take-from 12 --rehearsal reh_x`.
+    private func advice(on answer: RehearsalAnswer, isRollback: Bool) -> [String] {
+        // A rollback needs no --give-to: gains aren't limited, because its purpose is to give back what a publication
+        // took away.
+        let giveOption = answer.gaining > 0 && !isRollback ? ["--give-to \(answer.gaining)"] : []
+        let promised = answer.losing - answer.losingWithPromises
+        var lines: [String] = []
+        if promised > 0, !keepPromises {
+            let stillLosing = answer.losingWithPromises
+            lines.append(
+                "  \(promised) lose something that was promised to them: with `--keep-promises` they keep it"
+                    + (stillLosing > 0
+                        ? "; for the other losses, also pass `--take-from \(stillLosing) --rehearsal \(answer.id)`"
+                        : ""))
+        }
+        let losing = keepPromises ? answer.losingWithPromises : answer.losing
+        var options = keepPromises ? ["--keep-promises"] : []
+        if losing > 0 { options.append("--take-from \(losing)") }
+        options += giveOption + ["--rehearsal \(answer.id)"]
+        lines.append("  to publish anyway, repeat the command with `\(options.joined(separator: " "))`")
+        return lines
+    }
+
+    // MARK: Showing
+
+    private func show(_ rehearsal: RehearsalAnswer) {
+        let terminal = Terminal.standardOutput
+        if json { terminal.write(encoded: rehearsal) } else { rehearsal.write(to: terminal) }
+    }
+
+    private func show(_ publication: PublicationAnswer) {
+        let terminal = Terminal.standardOutput
+        if json { terminal.write(encoded: publication) } else { publication.write(to: terminal) }
+    }
+}
+
+extension RehearsalAnswer {
+    fileprivate func write(to terminal: Terminal) {
+        terminal.write("rehearsal \(id): \(customers.grouped("customer")), against version \(against)")
+        terminal.write("  \(gaining) gain")
+        let promised = losing - losingWithPromises
+        terminal.write("  \(losing) lose" + (promised > 0 ? ", \(promised) of whom were promised what they lose" : ""))
+        if contradicting > 0 {
+            terminal.write("  \(contradicting) have contradicting proofs: version and date are of different eras")
+        }
+        for product in productsWithoutEntitlement {
+            let text = "  \(product.customers) bought `\(product.id)`, which no entitlement lists"
+            terminal.write(Terminal.escaped(text))
+        }
+        for entitlement in entitlements where entitlement.gains + entitlement.loses > 0 {
+            let text = "\(entitlement.name): \(entitlement.gains) gain, \(entitlement.loses) lose"
+            terminal.write(Terminal.escaped(text))
+            for (word, examples) in [("gains", entitlement.gainers), ("loses", entitlement.losers)] {
+                for example in examples.prefix(5) { terminal.write("  " + example.line(word)) }
+            }
+        }
+        for finding in findings {
+            let text = Terminal.escaped("\(finding.severity): \(finding.message) [\(finding.code)]")
+            terminal.write(finding.blocks ? terminal.styled(text, .red) : text)
+            if finding.blocks, !finding.at.isEmpty { terminal.write(Terminal.escaped("  at: \(finding.at)")) }
+        }
+    }
+}
+
+extension PublicationAnswer {
+    fileprivate func write(to terminal: Terminal) {
+        terminal.write("version \(version) is in effect (publication \(publication))")
+        if losing > 0 {
+            terminal.write("  \(losing.grouped("customer")) lost something; \(ended.grouped("promise")) ended")
+        }
+        if restored > 0 {
+            terminal.write("  \(restored.grouped("promise")) \(restored == 1 ? "applies" : "apply") again")
+        }
+    }
+}
+
+extension RehearsalAnswer.Example {
+    /// Returns a line such as
+    /// `cus_x loses [iOS, 150, 2016-01-01]: granted (eraHonored), then denied (eraNotHonored)`.
+    fileprivate func line(_ word: String) -> String {
+        let date = originalPurchaseDate.map { String($0.prefix(10)) }
+        let knownFacts = [platform, originalAppVersion, date].compactMap(\.self)
+        func words(_ answer: RehearsalAnswer.Answer) -> String {
+            "\(answer.outcome)\(answer.until.map { " until \($0)" } ?? "") (\(answer.reason))"
+        }
+        let facts = knownFacts.isEmpty ? "" : " [\(knownFacts.joined(separator: ", "))]"
+        return Terminal.escaped("\(customer) \(word)\(facts): \(words(before)), then \(words(now))")
     }
 }

@@ -3,11 +3,11 @@ import Crypto
 import Foundation
 import TenureCore
 import TenurePolicyFile
+import TenureServer
 
 struct PolicySignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sign",
-        abstract: "Sign a policy, so that apps accept it from any web server.",
+        commandName: "sign", abstract: "Sign a policy, so that apps accept it from any web server.",
         discussion: """
             Apps pin the public key, which `tenure policy signing-key` prints. They accept the policy with the highest \
             counter, and never an older one. Without --counter, the counter is the time in seconds since 1970. With \
@@ -17,13 +17,11 @@ struct PolicySignCommand: AsyncParsableCommand {
 
             Example:
               tenure policy sign policy.yaml --key policy-key.pem --out tenure-policy.jws
-            """
-    )
+            """)
 
-    @Argument(help: "The policy, in YAML or JSON; - for standard input.")
-    var file: String
+    @Argument(help: "The policy, in YAML or JSON; - for standard input.") var file: String
 
-    @Option(help: ArgumentHelp("The private key, from `tenure policy signing-key`.", valueName: "file"))
+    @Option(help: .value("file", "The private key, from `tenure policy signing-key`."))
     var key: String
 
     @Option(
@@ -31,8 +29,7 @@ struct PolicySignCommand: AsyncParsableCommand {
             "A whole number, higher than that of every earlier signed policy. Default: the time in seconds since 1970.")
     var counter: Int64?
 
-    @Option(help: ArgumentHelp("The file to write. Default: standard output.", valueName: "file"))
-    var out: String?
+    @Option(help: .value("file", "The file to write. Default: standard output.")) var out: String?
 
     @OptionGroup var replacing: ReplaceOption
 
@@ -68,6 +65,45 @@ struct PolicySignCommand: AsyncParsableCommand {
             throw CommandError(
                 "`\(out)` isn't an earlier policy of this app, signed with this key (\(error)), so it isn't replaced; remove it, or write to another file"
             )
+        }
+    }
+}
+
+struct PolicySigningKeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "signing-key",
+        abstract: "Create the key that signs policies, and print its public key for the app.",
+        discussion: """
+            If the file exists, the command only prints its public key and never replaces it. Keep the file, and a copy, \
+            with the keys that sign your app. Only you may read it (mode 600).
+
+            Exit codes: 0 printed, 1 the file can't be read or written, or others can read it, 64 wrong usage.
+
+            Example:
+              tenure policy signing-key policy-key.pem
+            """)
+
+    @Argument(help: "The key's PEM file.") var file: String
+
+    func run() async throws {
+        let key = try PolicySigningKey.read(file, makingIfMissing: true)
+        Terminal.standardOutput.write(PinnedKey(key.publicKey).text)
+    }
+}
+
+/// Reads the private key that signs policies and catalogs of asset packs.
+enum PolicySigningKey {
+    /// - Parameter makingIfMissing: whether to create the file with a new key if it doesn't exist.
+    static func read(_ path: String, makingIfMissing: Bool) throws -> P256.Signing.PrivateKey {
+        let file = SecretFile(path: path)
+        let contents =
+            makingIfMissing
+            ? try file.contents { Array(P256.Signing.PrivateKey().pemRepresentation.utf8) }
+            : try file.existingContents()
+        do {
+            return try P256.Signing.PrivateKey(pemRepresentation: String(decoding: contents, as: UTF8.self))
+        } catch {
+            throw CommandError("`\(path)` contains no P-256 key in PEM; make one with `tenure policy signing-key`")
         }
     }
 }

@@ -13,6 +13,11 @@ struct SourceExcerpts {
     /// The maximum number of characters to show of a line.
     private static let width = 120
 
+    /// Prints the line and the caret, if they can be shown.
+    mutating func show(_ path: String, at position: SourcePosition, on terminal: Terminal) {
+        for line in lines(of: path, at: position) { terminal.write(terminal.styled(line, .faint)) }
+    }
+
     /// Returns the line and the caret. Empty if the file can't be read again, such as standard input, or may have
     /// credentials.
     mutating func lines(of path: String, at position: SourcePosition) -> [String] {
@@ -28,8 +33,7 @@ struct SourceExcerpts {
         // Show only the part around the position, because compact JSON is one long line.
         let start = scalars.count <= Self.width ? 0 : max(0, min(column - Self.width / 2, scalars.count - Self.width))
         let end = min(scalars.count, start + Self.width)
-        var shown = String.UnicodeScalarView()
-        shown.append(contentsOf: scalars[start..<end])
+        let shown = String.UnicodeScalarView(scalars[start..<end])
         let number = String(position.line)
         let margin = String(repeating: " ", count: number.count)
         let text = (start > 0 ? "…" : "") + String(shown) + (end < scalars.count ? "…" : "")

@@ -41,7 +41,8 @@ final class BadLineFile {
     /// Lists a bad line. If the list is full, only counts the line.
     func add(_ line: BadLine) throws {
         guard omittedLines == 0, written.lines < Self.maximumLines else { return omittedLines += 1 }
-        if file == nil { try createFile() }
+        // Only the owner may read the file, because it has customers' artifacts.
+        if file == nil { file = try StreamedFile(path: path, replacing: replaces, permissions: 0o600) }
         let fields = JSONWriter.object {
             $0.field("line", line.line)
             $0.field("code", line.fault.code.name)
@@ -80,11 +81,6 @@ final class BadLineFile {
 
     private static func line(_ fields: [UInt8]) -> [UInt8] {
         Array(String(decoding: fields, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")]
-    }
-
-    private func createFile() throws {
-        // Only the owner may read the file, because it has customers' artifacts.
-        file = try StreamedFile(path: path, replacing: replaces, permissions: 0o600)
     }
 
     private func flush() throws {

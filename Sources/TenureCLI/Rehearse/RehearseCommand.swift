@@ -40,33 +40,22 @@ struct RehearseCommand: AsyncParsableCommand {
               tenure rehearse --policy new.yaml --evidence collected.ndjson.gz
               tenure rehearse --policy new.yaml --against old.yaml \\
                   --database var/tenure.sqlite --report report.html --fail-if 'lost>0'
-            """
-    )
+            """)
 
-    @Option(help: ArgumentHelp("The policy to rehearse, in YAML or JSON.", valueName: "file"))
-    var policy: String
+    @Option(help: .value("file", "The policy to rehearse, in YAML or JSON.")) var policy: String
 
-    @Option(
-        help: ArgumentHelp("The policy to compare with, to show who gains and who loses.", valueName: "file"))
+    @Option(help: .value("file", "The policy to compare with, to show who gains and who loses."))
     var against: String?
 
     @Option(
-        help: ArgumentHelp(
-            "A file of lines with signed App Store artifacts, plain or gzip-compressed; - for standard input.",
-            valueName: "file"))
+        help: .value(
+            "file", "A file of lines with signed App Store artifacts, plain or gzip-compressed; - for standard input."))
     var evidence: String?
 
     @OptionGroup var databaseOption: DatabaseOption
 
-    /// The database with the customers; nil if the customers come from a file.
-    var database: DatabaseArgument? {
-        get throws { evidence == nil ? try databaseOption.selection().database : nil }
-    }
-
-    @Option(
-        help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"),
-        transform: Instant.init(parsing:))
-    var at: Instant?
+    @Option(help: .value("date", "Decide as of this instant. A day means 00:00 UTC."), transform: Date.init(argument:))
+    var at: Date?
 
     @Flag(
         help: """
@@ -75,30 +64,24 @@ struct RehearseCommand: AsyncParsableCommand {
             """)
     var incomplete = false
 
-    @Option(help: ArgumentHelp("The file for the report, one page of HTML.", valueName: "file"))
-    var report: String?
+    @Option(help: .value("file", "The file for the report, one page of HTML.")) var report: String?
 
-    @Flag(help: "Write JSON with the same content as the text.")
-    var json = false
+    @Flag(help: "Write JSON with the same content as the text.") var json = false
 
-    @Option(
-        name: .long, parsing: .singleValue,
-        help: ArgumentHelp(
-            "Fail if this condition is true, such as 'lost>0' or 'denied>0.5%'. Repeatable.", valueName: "condition"))
+    @Option(help: .value("condition", "Fail if this condition is true, such as 'lost>0' or 'denied>0.5%'. Repeatable."))
     var failIf: [String] = []
 
     @Flag(help: "Show customers' IDs in the report. Without it, customers are numbered.")
     var identify = false
 
     @Option(
-        help: ArgumentHelp(
-            "The file for lines with a rejected artifact. Default: a new file beside the evidence, with `.rejected.ndjson` appended to its name.",
-            valueName: "file"))
+        help: .value(
+            "file",
+            "The file for lines with a rejected artifact. Default: a new file beside the evidence, with `.rejected.ndjson` appended to its name."
+        ))
     var rejected: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The percentage of lines that may have a rejected artifact, from 0 to 100.", valueName: "percent"))
+    @Option(help: .value("percent", "The percentage of lines that may have a rejected artifact, from 0 to 100."))
     var allowRejected = Percentage(value: RehearsalReport.defaultAllowedRejected)
 
     @OptionGroup var replacing: ReplaceOption
@@ -107,36 +90,30 @@ struct RehearseCommand: AsyncParsableCommand {
 
     func validate() throws {
         let selectsDatabase = databaseOption.database != nil || databaseOption.config != nil
-        guard (evidence == nil) == selectsDatabase else {
-            throw ValidationError(
-                selectsDatabase
-                    ? "`--evidence` can't be combined with `--database` or `--config`; keep one source of customers"
-                    : "no customers are selected; pass `--evidence FILE`, `--database` or `--config`")
-        }
-        if selectsDatabase, incomplete || rejected != nil {
-            throw ValidationError("`--incomplete` and `--rejected` apply only to `--evidence`; remove them")
-        }
+        try require(
+            evidence == nil || !selectsDatabase,
+            "`--evidence` can't be combined with `--database` or `--config`; keep one source of customers")
+        try require(
+            evidence != nil || selectsDatabase,
+            "no customers are selected; pass `--evidence FILE`, `--database` or `--config`")
+        try require(
+            !selectsDatabase || !incomplete && rejected == nil,
+            "`--incomplete` and `--rejected` apply only to `--evidence`; remove them")
     }
 
     func run() async throws {
-        let status = try await rehearse()
-        if status != .success { throw status }
-    }
-
-    /// Rehearses, prints the report, and returns the exit code.
-    private func rehearse() async throws -> ExitCode {
         let files = try filePlan()
         try files.check(replacing: replacing.force)
         let new = try PolicyOnDisk(path: policy).read()
         let old = try against.map { try PolicyOnDisk(path: $0).read() }
-        let comparison = Comparison(of: new, against: old, at: at?.date ?? Date())
+        let comparison = Comparison(of: new, against: old, at: at ?? Date())
         let conditions = try failIf.map { text in try FailCondition(text, of: comparison) }
         let interruption = Interruption()
         let progress = RehearsalProgress(unit: evidence == nil ? "customers" : "lines")
         defer { progress.end() }
 
-        let source = RehearsalSource(command: self, comparison: comparison, files: files)
-        let population = try await source.population(interruption: interruption, progress: progress)
+        let population = try await population(
+            for: comparison, files: files, interruption: interruption, progress: progress)
         progress.end()
         let result = RehearsalReport(
             policyName: policy, oldPolicyName: against, comparison: comparison, input: population.input,
@@ -144,10 +121,14 @@ struct RehearseCommand: AsyncParsableCommand {
             showsIDs: identify, conditions: conditions, allowedRejected: allowRejected.value,
             findings: try findings(against: old))
         if let report { try OutputFile(path: report, replaces: replacing.force).write(HTMLReport.bytes(of: result)) }
-        try show(result)
-        if interruption.isRequested { return ExitCode(130) }
-        if population.problem != nil { return .error }
-        return result.failures.isEmpty ? .success : .refused
+        if json {
+            Terminal.standardOutput.write(json: result.json())
+        } else {
+            TextReport(result).write(to: .standardOutput)
+        }
+        if interruption.isRequested { throw ExitCode(130) }
+        if population.problem != nil { throw ExitCode.error }
+        if !result.failures.isEmpty { throw ExitCode.refused }
     }
 
     /// Returns the files that the command reads and writes.
@@ -170,16 +151,7 @@ struct RehearseCommand: AsyncParsableCommand {
         let file = PolicyOnDisk(path: policy)
         guard let bytes = file.bytesIfRereadable else { return [] }
         let draft = PolicyFile.draft(bytes, named: policy, releaseList: file.releaseList)
-        return Linter.findings(in: draft, against: old, at: at?.date ?? Date())
-    }
-
-    /// Prints the report as text or JSON.
-    private func show(_ result: RehearsalReport) throws {
-        if json {
-            Terminal.standardOutput.write(json: result.json())
-        } else {
-            TextReport(result).write(to: .standardOutput)
-        }
+        return Linter.findings(in: draft, against: old, at: at ?? Date())
     }
 }
 
@@ -209,5 +181,97 @@ extension TextReport {
             case .faint(let text): terminal.write(terminal.styled(Terminal.escaped(text), .faint))
             }
         }
+    }
+}
+
+/// Handles Ctrl-C. The first Ctrl-C requests a report of the results so far. The second ends the command immediately.
+final class Interruption: @unchecked Sendable {
+    // `source` never changes, and its methods may be called from any thread; Dispatch doesn't declare it sendable.
+    private let requested = Locked(false)
+    private let source: any DispatchSourceSignal
+
+    init() {
+        source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+        signal(SIGINT, SIG_IGN)
+        source.setEventHandler { [weak self] in self?.request() }
+        source.resume()
+    }
+
+    deinit {
+        source.cancel()
+        signal(SIGINT, SIG_DFL)
+    }
+
+    var isRequested: Bool { requested.withLock { $0 } }
+
+    private func request() {
+        requested.withLock { $0 = true }
+        signal(SIGINT, SIG_DFL)
+        Terminal.standardError.write(
+            "\nstopping: the report will contain the results so far; press Ctrl-C again to stop without a report")
+    }
+}
+
+/// Reads the customers that the command selected, from a file of evidence or from a service's database.
+extension RehearseCommand {
+    /// The results for the selected customers, and what was read.
+    struct Population {
+        let input: RehearsalReport.Input
+        let tally: Tally
+        /// Whether the rehearsal was stopped, or the input couldn't be read to its end.
+        let isPartial: Bool
+        /// Why the input couldn't be read to its end; nil if it could.
+        let problem: RehearsalError?
+    }
+
+    /// Decides for all selected customers, and returns the counts. Also writes the file of rejected lines.
+    ///
+    /// - Parameters:
+    ///   - comparison: the new policy, the old policy if there is one, and the date of all decisions.
+    ///   - files: the files that the command reads and writes. The default name for the file of rejected lines avoids
+    ///     them.
+    func population(
+        for comparison: Comparison, files: FilePlan, interruption: Interruption, progress: RehearsalProgress
+    ) async throws -> Population {
+        let trust = trustOfRehearsal
+        if evidence == nil {
+            let database = try databaseOption.selection().database
+            return try await withDatabase(database) { store in
+                let outcome = try await DatabaseRehearsal(
+                    comparison, environments: trust.environments, includesTestAuthorities: !trust.trust.isEmpty
+                ).run(over: store, isStopped: { interruption.isRequested }, progress: progress.show)
+                return Population(
+                    input: .database(name: database.name, skipped: outcome.skippedCustomers), tally: outcome.tally,
+                    isPartial: outcome.isPartial, problem: nil)
+            }
+        }
+        let name = evidence ?? "-"
+        let source = try EvidenceSource(path: name)
+        let app = comparison.new.app
+        // If --at is in the future, accept artifacts that are signed until then.
+        let rehearsal = EvidenceRehearsal(
+            comparison, app: AppIdentity(bundleID: app.bundleID, appAppleID: app.appleID),
+            trust: try trust.configuration(), now: max(comparison.instant, Date()), purchasesAreComplete: !incomplete)
+        let freeName = { files.freeName((name == "-" ? "rehearsal" : name) + ".rejected", "ndjson") }
+        let badLines = BadLineFile(path: rejected ?? freeName(), replaces: replacing.force && rejected != nil)
+        let outcome = try await rehearsal.run(
+            over: source, isStopped: { interruption.isRequested }, progress: progress.show, report: badLines.add)
+        try badLines.close(orAs: rejected == nil ? freeName : nil)
+        if let rejected, !badLines.isUsed {
+            // Removes the bad lines of an earlier rehearsal.
+            try OutputFile(path: rejected, replaces: replacing.force).write([])
+        }
+        return Population(
+            input: .evidence(
+                name: name == "-" ? "standard input" : name, counts: outcome.counts,
+                badLines: badLines.isUsed ? badLines.path : nil, anonymousIDs: outcome.anonymousIDs),
+            tally: outcome.tally, isPartial: outcome.isPartial, problem: outcome.problem)
+    }
+
+    /// Accepts production only, unless `--environment` is set: only production has real customers.
+    private var trustOfRehearsal: TrustOptions {
+        var trust = trust
+        if trust.environment.isEmpty { trust.environment = [TrustOptions.EnvironmentName(.production)] }
+        return trust
     }
 }

@@ -17,8 +17,7 @@ struct ScenarioCommand: AsyncParsableCommand {
 
 struct ScenarioRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run",
-        abstract: "Run scenarios with a policy, and check their expectations.",
+        commandName: "run", abstract: "Run scenarios with a policy, and check their expectations.",
         discussion: """
             A local App Store performs the scenario's operations and signs everything. The command also runs a service, \
             like `tenure serve`. The service connects to the local App Store instead of Apple's App Store, and uses the \
@@ -38,20 +37,17 @@ struct ScenarioRunCommand: AsyncParsableCommand {
                   --policy policy.yaml Examples/scenarios/calculator-disaster.yaml
               tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario \\
                   --local-store-port 8090 story.yaml
-            """
-    )
+            """)
 
-    @Argument(help: "The scenarios; - for standard input.")
-    var files: [String]
+    @Argument(help: "The scenarios; - for standard input.") var files: [String]
 
-    @Option(help: ArgumentHelp("The policy. Default: the policy that the scenario names.", valueName: "file"))
+    @Option(help: .value("file", "The policy. Default: the policy that the scenario names."))
     var policy: String?
 
-    @Option(
-        help: ArgumentHelp("The URL of a running service. By default, the command runs one.", valueName: "url"))
+    @Option(help: .value("url", "The URL of a running service. By default, the command runs one."))
     var service: String?
 
-    @Option(help: ArgumentHelp("The folder that `tenure scenario settings` wrote for that service.", valueName: "dir"))
+    @Option(help: .value("dir", "The folder that `tenure scenario settings` wrote for that service."))
     var folder: String?
 
     @Option(
@@ -62,34 +58,24 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             """, valueName: "port"))
     var localStorePort: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "The folder of the test authority that signs. Default: a new authority.", valueName: "dir"))
+    @Option(help: .value("dir", "The folder of the test authority that signs. Default: a new authority."))
     var authority: String?
 
-    @Flag(name: .shortAndLong, help: "Print the expectations that are met too.")
-    var verbose = false
+    @Flag(name: .shortAndLong, help: "Print the expectations that are met too.") var verbose = false
 
     func validate() throws {
-        if service != nil, policy != nil {
-            throw ValidationError("a running service has its own policy; leave out `--policy`")
-        }
-        if service != nil, (authority == nil) == (folder == nil) {
-            throw ValidationError(
-                "`--service` needs the test authority that the service trusts; pass either `--folder` or `--authority`"
-            )
-        }
-        if service == nil, folder != nil {
-            throw ValidationError(
-                "`--folder` is the folder of a running service; pass the service's URL with `--service`")
-        }
-        if service == nil, localStorePort != nil {
-            throw ValidationError(
-                "`--local-store-port` is for a running service; pass the service's URL with `--service`")
-        }
-        if let localStorePort, !(0...65_535).contains(localStorePort) {
-            throw ValidationError("`--local-store-port` must be a port from 0 to 65535; found \(localStorePort)")
-        }
+        try require(service == nil || policy == nil, "a running service has its own policy; leave out `--policy`")
+        try require(
+            service == nil || (authority == nil) != (folder == nil),
+            "`--service` needs the test authority that the service trusts; pass either `--folder` or `--authority`")
+        try require(
+            service != nil || folder == nil,
+            "`--folder` is the folder of a running service; pass the service's URL with `--service`")
+        try require(
+            service != nil || localStorePort == nil,
+            "`--local-store-port` is for a running service; pass the service's URL with `--service`")
+        let port = localStorePort ?? 0
+        try require((0...65_535).contains(port), "`--local-store-port` must be a port from 0 to 65535; found \(port)")
     }
 
     func run() async throws {
@@ -150,11 +136,11 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     /// Prints the outcomes that differ. With `--verbose`, prints all outcomes.
     private func report(_ outcomes: [ScenarioRun.Outcome], of scenario: Scenario) {
         let terminal = Terminal.standardOutput
-        let differences = outcomes.filter { $0.difference != nil }
+        let differences = outcomes.count { $0.difference != nil }
         let verdict =
-            differences.isEmpty
+            differences == 0
             ? terminal.styled("as expected", .green)
-            : terminal.styled(differences.count == 1 ? "1 differs" : "\(differences.count) differ", .red)
+            : terminal.styled(differences == 1 ? "1 differs" : "\(differences) differ", .red)
         terminal.write(
             "\(terminal.styled(Terminal.escaped(scenario.name), .bold)): \(outcomes.count) checked, \(verdict)")
         for outcome in outcomes where verbose || outcome.difference != nil {
@@ -163,5 +149,99 @@ struct ScenarioRunCommand: AsyncParsableCommand {
                 outcome.difference ?? "\(expected.customer), \(expected.entitlement): \(expected.outcome.rawValue)"
             terminal.write("  \(expected.position): \(outcome.date.rfc3339), \(Terminal.escaped(words))")
         }
+    }
+}
+
+struct ScenarioSettingsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings",
+        abstract: "Write the settings and files for a service that uses the local App Store of `tenure scenario run`.",
+        discussion: """
+            The folder gets a test authority, the key with which the service signs its requests to the local App Store, \
+            an admin key, and the clock. Existing files are kept. The command prints options for the command line of \
+            `tenure serve`.
+
+            Exit codes: 0 written, 1 error, 64 wrong usage.
+
+            Example:
+              tenure serve --policy policy.yaml $(tenure scenario settings \\
+                  --folder var/scenario --local-store-port 8090)
+              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario \\
+                  --local-store-port 8090 story.yaml
+            """)
+
+    @Option(help: .value("dir", "The folder to write.")) var folder = "var/scenario"
+
+    @Option(
+        help: .value(
+            "port", "The port of the local App Store that `tenure scenario run` starts. Pass the same port there."))
+    var localStorePort = 8090
+
+    func validate() throws {
+        try require(
+            (1...65_535).contains(localStorePort),
+            "`--local-store-port` must be a port from 1 to 65535; found \(localStorePort)")
+    }
+
+    func run() async throws {
+        let folder = try ScenarioFolder(at: folder, seed: ScenarioRunCommand.seed, now: Date())
+        for (option, value) in folder.settings(localStorePort: localStorePort) {
+            Terminal.standardOutput.write("\(option) \(value)")
+        }
+    }
+}
+
+/// The files that a service needs to use a scenario's local App Store: the test authority, the API key, the local
+/// clock, and the admin key of the service.
+struct ScenarioFolder {
+    let path: String
+    /// The key with which the service signs its tokens for the local App Store.
+    let key: ServerAPIKey
+
+    /// The path of the file with the local App Store's time.
+    var clock: String { path + "/clock" }
+    var adminKeyFile: String { path + "/admin-key" }
+    private var authorityPath: String { path + "/authority" }
+    private var privateKeyFile: String { path + "/SubscriptionKey.p8" }
+
+    /// Creates missing files, keeps existing ones, and sets the clock.
+    ///
+    /// - Parameter authority: the authority to use if the folder has none. Nil to create one.
+    init(at path: String, seed: String, now: Date, authority: TestAuthority? = nil) throws {
+        self.path = path
+        let files = FileManager.default
+        try makeFolder(path, attributes: [.posixPermissions: 0o700], or: "choose another one")
+        let folder = URL(fileURLWithPath: path + "/authority")
+        if let authority, !files.fileExists(atPath: folder.path + "/roots.pem") { try authority.save(to: folder) }
+        _ = try TestAuthority(readOrCreatedIn: folder)
+        key = try ServerAPIKey(seed: seed)
+        try SecretFile(path: privateKeyFile).replace(with: Array(key.pem.utf8))
+        _ = try SecretFile(path: adminKeyFile).contents { Array(KeySecret().text.utf8) }
+        try FileClock.set(clock, to: now)
+    }
+
+    /// Creates a temporary folder, which the caller removes after the scenario.
+    static func temporary(_ state: AppStoreState, authority: TestAuthority) throws -> ScenarioFolder {
+        let path = NSTemporaryDirectory() + "tenure-rehearsal-\(UUID().uuidString)"
+        do {
+            return try ScenarioFolder(at: path, seed: state.seed, now: state.now, authority: authority)
+        } catch {
+            try? FileManager.default.removeItem(atPath: path)
+            throw error
+        }
+    }
+
+    /// Deletes the folder.
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Returns the options with which `tenure serve` uses these files and the local App Store on the port. The policy,
+    /// the service's port and the database are missing.
+    func settings(localStorePort: Int) -> [(option: String, value: String)] {
+        let store = "http://127.0.0.1:\(localStorePort)"
+        let values: [(Setting, String)] = [
+            (.trust, authorityPath), (.clock, clock), (.adminKeyFile, adminKeyFile), (.issuerID, key.issuerID),
+            (.keyID, key.keyID), (.privateKeyFile, privateKeyFile), (.productionHost, store), (.sandboxHost, store),
+        ]
+        return values.map { ($0.flag, $1) }
     }
 }

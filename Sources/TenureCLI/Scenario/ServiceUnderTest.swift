@@ -51,9 +51,7 @@ struct ServiceUnderTest: Sendable {
     }
 
     /// Whether the service accepts new connections; false while it stops.
-    var isAlive: Bool {
-        get async { (try? await send(.GET, "/health/live")) != nil }
-    }
+    var isAlive: Bool { get async { (try? await send(.GET, "/health/live")) != nil } }
 
     /// Opens the app on a device: syncs, and returns the outcomes by entitlement. Without artifacts, the service knows
     /// no customer, and every entitlement is undetermined.
@@ -120,10 +118,8 @@ struct ServiceUnderTest: Sendable {
         let text = String(decoding: try await send(.GET, "/metrics").body, as: UTF8.self)
         var metrics: [String: Double] = [:]
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
-            guard let space = line.lastIndex(of: " "), let number = Double(line[line.index(after: space)...]) else {
-                continue
-            }
-            metrics[String(line[..<space])] = number
+            guard let space = line.lastIndex(of: " ") else { continue }
+            metrics[String(line[..<space])] = Double(line[line.index(after: space)...])
         }
         return metrics
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import TenureAppStore
 import TenureCore
 import TenurePolicyFile
 import TenurePolicyLint
@@ -30,12 +31,10 @@ struct ServeCommand: AsyncParsableCommand {
 
             SETTINGS:
             \(Setting.help())
-            """
-    )
+            """)
 
     // `Setting.all` parses these arguments and describes them in the help.
-    @Argument(parsing: .captureForPassthrough, help: .hidden)
-    var settings: [String] = []
+    @Argument(parsing: .captureForPassthrough, help: .hidden) var settings: [String] = []
 
     func run() async throws {
         guard settings.allSatisfy({ $0 != "--help" && $0 != "-h" }) else { throw CleanExit.helpRequest(Self.self) }
@@ -45,19 +44,19 @@ struct ServeCommand: AsyncParsableCommand {
         let configuration = try settings.validConfiguration()
         let logger = settings.logger
         for warning in settings.warnings { logger.warning("\(warning.hidingCredentials)") }
-        let address = ServiceAddress(configuration)
         if let apps = settings.apps {
             for app in apps.apps {
                 Self.logFindings(about: app.configuration.policy, prefix: "app \(app.name): ", to: logger)
             }
-            return try await Self.serve(apps, at: address, logger: logger) {
+            return try await Self.serve(apps, logger: logger) {
                 try ServiceSettings(arguments: arguments, environment: environment, isReload: true)
             }
         }
         Self.logFindings(about: configuration.policy, to: logger)
         let store = try await Self.openPostgresStore(of: configuration, isOneOfSeveral: false, logger: logger)
         try await TenureServer.serve(configuration: configuration, store: store, logger: logger) { port in
-            Terminal.standardOutput.write("serving \(configuration.policy.app.bundleID) on \(address.url(port))")
+            let bundleID = configuration.policy.app.bundleID
+            Terminal.standardOutput.write("serving \(bundleID) on \(configuration.url(port: port))")
         }
     }
 
@@ -86,8 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
         let primary = configuration.keysFolder.map { PrimaryFile(in: $0, writer: logger) }
         do {
             return try await database.open(
-                configuration.openingOfDatabaseServer(isOneOfSeveral: isOneOfSeveral),
-                primary: primary)
+                configuration.openingOfDatabaseServer(isOneOfSeveral: isOneOfSeveral), primary: primary)
         } catch {
             throw configuration.explainingMissingDatabase(error)
         }
@@ -97,8 +95,7 @@ struct ServeCommand: AsyncParsableCommand {
     ///
     /// - Parameter rereading: reads the settings again, for a reload.
     private static func serve(
-        _ apps: AppsConfiguration, at address: ServiceAddress, logger: Logger,
-        rereading: @escaping @Sendable () throws -> ServiceSettings
+        _ apps: AppsConfiguration, logger: Logger, rereading: @escaping @Sendable () throws -> ServiceSettings
     ) async throws {
         let names = apps.apps.map(\.name).joined(separator: ", ")
         let reread: AppsReader = {
@@ -115,7 +112,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await TenureServer.serve(
             addingStoreOpeners(to: apps, logger: logger), reread: reread, logger: logger
         ) { port in
-            Terminal.standardOutput.write("serving \(names) on \(address.url(port))")
+            Terminal.standardOutput.write("serving \(names) on \(apps.common.url(port: port))")
         }
     }
 
@@ -138,11 +135,8 @@ struct ServeCommand: AsyncParsableCommand {
     private func check(_ settings: ServiceSettings) async throws {
         var mistakes = settings.mistakes + settings.warnings
         if mistakes.isEmpty {
-            let configurations =
-                settings.apps?.apps.map(\.configuration) ?? [settings.configuration].compactMap(\.self)
-            let limits = await Self.checkConnectionLimits(of: configurations)
-            mistakes += limits.mistakes
-            for warning in limits.warnings { Terminal.standardError.write("warning: \(warning.hidingCredentials)") }
+            let configurations = settings.apps?.apps.map(\.configuration) ?? [settings.configuration].compactMap(\.self)
+            mistakes += await Self.mistakesInConnectionLimits(of: configurations)
         }
         guard mistakes.isEmpty, let configuration = settings.configuration else {
             for mistake in mistakes { Terminal.standardError.write("error: \(mistake.hidingCredentials)") }
@@ -156,13 +150,12 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Compares the connections that the service may open with the connections that its database servers allow.
-    private static func checkConnectionLimits(
-        of configurations: [ServiceConfiguration]
-    ) async -> (mistakes: [String], warnings: [String]) {
+    /// Compares the connections that the service may open with the connections that its database servers allow. Warns
+    /// about servers that can't be reached.
+    private static func mistakesInConnectionLimits(of configurations: [ServiceConfiguration]) async -> [String] {
         let addresses = configurations.map(\.databasePath).filter(PostgresAddress.isPostgres)
             .compactMap { try? PostgresAddress($0) }
-        var (mistakes, warnings): ([String], [String]) = ([], [])
+        var mistakes: [String] = []
         for report in await PostgresBudget.reports(for: addresses) {
             switch report.allowedConnections {
             case .success(let allowed) where allowed < report.neededConnections:
@@ -170,14 +163,16 @@ struct ServeCommand: AsyncParsableCommand {
                     "the service may open \(report.neededConnections) connections to `\(report.server)`, which allows \(allowed); "
                         + "lower `connections` in the database's URL, or raise PostgreSQL's `max_connections`")
             case .success: break
-            case .failure(let error): warnings.append("the database server can't be checked: \(error)")
+            case .failure(let error):
+                let warning = "the database server can't be checked: \(error)"
+                Terminal.standardError.write("warning: \(warning.hidingCredentials)")
             }
         }
-        return (mistakes, warnings)
+        return mistakes
     }
 
     private func show(_ configuration: ServiceConfiguration) {
-        for line in ServiceSummary(configuration).lines { Terminal.standardOutput.write(line) }
+        for line in configuration.summary { Terminal.standardOutput.write(line) }
         for finding in Self.unacknowledgedFindings(in: configuration.policy) {
             Terminal.standardOutput.write(
                 "  policy \(finding.severity.rawValue): \(Terminal.escaped(finding.message)) [\(finding.code)]")
@@ -199,5 +194,57 @@ extension ServiceSettings {
         }
         logger.logLevel = logLevel
         return logger
+    }
+}
+
+extension ServiceConfiguration {
+    /// Returns the URL of the service on a port.
+    fileprivate func url(port: Int) -> String {
+        "\(certificateFiles == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+
+    /// A description of a service with this configuration, for `tenure serve --check`. Contains no secret.
+    fileprivate var summary: [String] {
+        func rate(_ rate: Rate) -> String {
+            rate.perSecond > 0 ? "\(Int(rate.perSecond)) a second, \(Int(rate.burst)) at once" : "no limit"
+        }
+        func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: ", ") }
+        let isServer = databasePath.contains("://")
+        let isNew = !isServer && !FileManager.default.fileExists(atPath: databasePath)
+        let database = isServer ? "a database server (connection not tested)" : databasePath
+        let environments = AppStoreEnvironment.allCases.filter { anchors[$0] != nil }
+        let plaintext = proxies.isEmpty ? "none, loopback only" : "by the proxy"
+        return [
+            "would serve \(policy.app.bundleID) on \(port == 0 ? "any free port of \(host)" : url(port: port))",
+            "  policy: \(counted(policy.eras.count, "era")), \(counted(policy.entitlements.count, "entitlement"))",
+            "  database: \(database)\(isNew ? " (would be created)" : "")",
+            "  signing key: "
+                + (hasSigningKey
+                    ? "found" : "would be created; a database with customers needs the one that their apps trust"),
+            "  environments: \(environments.map(\.rawValue).joined(separator: ", "))",
+            "  trusted in addition to Apple: \(list(testAuthorities))",
+            "  webhooks: \(list(webhooks.map(\.name)))",
+            "  content: "
+                + (content.map { content in
+                    "\(content.folder), links for \(Int(content.linkLifetime)) s"
+                        + (content.s3.map { " to the bucket \($0.bucket)" } ?? "")
+                } ?? "none"),
+            "  TLS: " + (certificateFiles.map { "certificate \($0.certificate), key \($0.key)" } ?? plaintext),
+            "  proxies: \(list(proxies.map(\.description)))",
+            "  admin key: \(adminKey == nil ? "none" : "set")",
+            "  metrics: \(metrics.rawValue)",
+            "  requests from one address: \(rate(rateLimits.perAddress))",
+            "  requests with one token: \(rate(rateLimits.perToken))",
+            """
+              timeouts: head \(timeouts.head) s, response \(timeouts.response) s, idle \(timeouts.idle) s, \
+            shutdown \(timeouts.shutdown) s
+            """,
+            "  clock: \(clock.map { "\($0.path), \($0.now.formatted(.iso8601))" } ?? "the system's")",
+            "  connections: at most \(limits.connections), \(limits.connectionsPerAddress) from one address",
+            """
+              bodies: at most \(limits.bodySize) bytes, at least \(limits.bodyRate) bytes per second over \
+            \(timeouts.body) seconds
+            """,
+        ]
     }
 }

@@ -5,46 +5,35 @@ import Yams
 
 /// The configuration file of `tenure serve`.
 struct ServiceFile {
-    private let path: String
-    /// The folder of the file, to which paths in the file are relative.
-    private let folder: String
+    let path: String
     /// Whether other users can read the file. Set by `read`.
-    private var isOpenToOthers = false
+    private(set) var isOpenToOthers = false
 
-    init(path: String) {
-        self.path = path
-        folder = (path as NSString).deletingLastPathComponent
-    }
+    /// The folder of the file, to which paths in the file are relative.
+    private var folder: String { (path as NSString).deletingLastPathComponent }
 
     /// Adds the file's settings to `values`, and its mistakes, one line each with its position in the file.
     mutating func read(into values: inout SettingValues) {
         let node: Node?
         do {
             guard let contents = try SecretFile(path: path).contentsIfAny(upTo: 1 << 20) else {
-                throw CommandError(
+                return values.addMistake(
                     path.isEmpty
                         ? "the path of the configuration file is empty; unset $TENURE_CONFIG, or write a path"
                         : "there is no file `\(path)`; check the path")
             }
             isOpenToOthers = contents.isOpenToOthers
             node = try Yams.compose(yaml: String(decoding: contents.bytes, as: UTF8.self))
-        } catch let error as CommandError {
-            values.addMistake(error.description)
-            return
         } catch ServiceError.keyFile(_, let detail) {
-            values.addMistake("`\(path)` can't be read: \(detail)")
-            return
+            return values.addMistake("`\(path)` can't be read: \(detail)")
         } catch let error as YamlError {
             // The parser's own message quotes the line, which may contain a password.
-            values.addMistake("`\(path)` isn't valid YAML: \(Self.problem(in: error))")
-            return
+            return values.addMistake("`\(path)` isn't valid YAML: \(Self.problem(in: error))")
         } catch {
-            values.addMistake("`\(path)` isn't valid YAML; check its syntax")
-            return
+            return values.addMistake("`\(path)` isn't valid YAML; check its syntax")
         }
         guard let mapping = node?.mapping else {
-            values.addMistake("`\(path)` has no settings; write a setting on each line, such as `port: 8081`")
-            return
+            return values.addMistake("`\(path)` has no settings; write a setting on each line, such as `port: 8081`")
         }
         read(mapping, under: "", as: Setting.configurable, into: &values)
         readApps(mapping, into: &values)
@@ -59,10 +48,7 @@ struct ServiceFile {
         for (key, node) in mapping {
             let name = prefix + (key.string ?? "")
             if name == Setting.webhooks.name {
-                let reading = WebhookReading(node, position: position, resolvedPath: resolvedPath)
-                values.webhooks = reading.webhooks
-                values.secretFilesOfWebhooks = reading.secretFiles
-                reading.mistakes.forEach { values.addMistake($0) }
+                readWebhooks(node, into: &values)
             } else if name == Setting.apps.name, settings.contains(where: { $0.name == name }) {
                 // `readApps` reads the apps after the other settings.
                 continue
@@ -90,8 +76,8 @@ struct ServiceFile {
         guard let node = mapping["apps"] else { return }
         guard let apps = node.mapping, !apps.isEmpty else {
             let problem = node.mapping == nil ? "isn't a mapping" : "is empty"
-            values.addMistake("\(position(node)): `apps` \(problem); write each app's name, with its settings below it")
-            return
+            return values.addMistake(
+                "\(position(node)): `apps` \(problem); write each app's name, with its settings below it")
         }
         for name in ["policy", "database", "keys", "webhooks"] {
             if let node = mapping[Node(name)] {
@@ -130,13 +116,12 @@ struct ServiceFile {
         }
         guard let words else {
             let wanted = if case .list = setting.kind { "a value or a list of values" } else { "a single value" }
-            values.addMistake("\(position(node)): `\(setting.name)` isn't \(wanted); see `tenure serve --help`")
-            return
+            return values.addMistake("\(position(node)): `\(setting.name)` isn't \(wanted); see `tenure serve --help`")
         }
         // `port:` without a value.
         if node.null != nil, words == [""] {
-            values.addMistake("\(position(node)): `\(setting.name)` has no value; write one, or remove the setting")
-            return
+            return values.addMistake(
+                "\(position(node)): `\(setting.name)` has no value; write one, or remove the setting")
         }
         if isOpenToOthers, words.contains(where: PostgresAddress.holdsPassword) {
             values.addMistake(
@@ -158,8 +143,66 @@ struct ServiceFile {
     }
 
     /// Resolves a path in the file, which is relative to the file's folder.
-    func resolvedPath(_ path: String) -> String { Setting.Kind.path.resolved(path, in: folder) }
+    private func resolvedPath(_ path: String) -> String { Setting.Kind.path.resolved(path, in: folder) }
 
     /// Returns a node's file, line and column, such as `tenure.yaml:3:7`.
-    func position(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
+    private func position(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
+}
+
+extension ServiceFile {
+    private static let webhookKeys = ["name", "url", "secretFile", "events", "eachCustomer", "allowPrivate"]
+
+    /// Reads `webhooks`.
+    private func readWebhooks(_ node: Node, into values: inout SettingValues) {
+        guard let sequence = node.sequence else {
+            return values.addMistake("\(position(node)): `webhooks` isn't a list; write `- name: …` below it")
+        }
+        for node in sequence {
+            guard let mapping = node.mapping else {
+                values.addMistake("\(position(node)): a webhook isn't a mapping; write `name`, `url` and `secretFile`")
+                continue
+            }
+            let earlierMistakes = values.mistakes.count
+            for (key, _) in mapping where !Self.webhookKeys.contains(key.string ?? "") {
+                let keys = Self.webhookKeys.joined(separator: ", ")
+                values.addMistake("\(position(key)): a webhook has no `\(key.string ?? "")`; its keys are \(keys)")
+            }
+            // Returns a string that the webhook must have. If it is missing, reports a mistake and returns an empty
+            // string.
+            func required(_ key: String) -> String {
+                if let text = mapping[Node(key)]?.string, !text.isEmpty { return text }
+                let position = position(mapping[Node(key)] ?? node)
+                values.addMistake("\(position): `\(key)` of a webhook is missing or isn't a string; write it")
+                return ""
+            }
+            var webhook = Webhook(name: required("name"), url: required("url"), secrets: [])
+            let secretFile = resolvedPath(required("secretFile"))
+            values.secretFilesOfWebhooks.append(secretFile)
+            if let events = mapping["events"] {
+                let names = events.sequence?.compactMap(\.string) ?? []
+                if let sequence = events.sequence, names.count == sequence.count {
+                    webhook.events = names
+                } else {
+                    values.addMistake(
+                        "\(position(events)): `events` isn't a list; write types such as `[entitlement.granted]`")
+                }
+            }
+            for (key, property) in [("eachCustomer", \Webhook.eachCustomer), ("allowPrivate", \Webhook.allowsPrivate)] {
+                guard let flag = mapping[Node(key)] else { continue }
+                if let value = flag.bool {
+                    webhook[keyPath: property] = value
+                } else {
+                    values.addMistake("\(position(flag)): `\(key)` isn't a Boolean; write `true` or `false`")
+                }
+            }
+            if values.mistakes.count == earlierMistakes {
+                do {
+                    webhook.secrets = try Webhook.secrets(in: secretFile)
+                } catch {
+                    values.addMistake("\(position(mapping["secretFile"] ?? node)): \(error)")
+                }
+            }
+            values.webhooks.append(webhook)
+        }
+    }
 }

@@ -52,7 +52,7 @@ struct ServiceSettings {
         if values.apps.isEmpty {
             apps = nil
             configuration = Self.configuration(values, mistakes: &mistakes)
-            warnings += Self.hostWarnings(values) + Self.contentWarnings(values, configuration)
+            warnings += Self.warnings(values, configuration)
             if values.isSet(.appsDefault) {
                 warnings.append("`\(Setting.appsDefault.name)` has no effect without `apps`; leave it out")
             }
@@ -70,8 +70,7 @@ struct ServiceSettings {
         }
         // A mistake in a common setting is found for each app, so remove duplicates.
         var keptMistakes: Set<String> = []
-        mistakes = mistakes.filter { keptMistakes.insert($0).inserted }
-        self.mistakes = mistakes
+        self.mistakes = mistakes.filter { keptMistakes.insert($0).inserted }
         self.warnings = warnings
     }
 
@@ -90,9 +89,7 @@ struct ServiceSettings {
         for app in values.apps {
             let appValues = values.overlaid(by: app.values)
             let appConfiguration = configuration(appValues, mistakes: &mistakes)
-            warnings += (hostWarnings(appValues) + contentWarnings(appValues, appConfiguration)).map {
-                "the app `\(app.name)`: \($0)"
-            }
+            warnings += Self.warnings(appValues, appConfiguration).map { "the app `\(app.name)`: \($0)" }
             if let appConfiguration { apps.append(AppConfiguration(name: app.name, configuration: appConfiguration)) }
         }
         // `--new-database` is for the apps without a database, so turn the setting off for the other apps. If every app
@@ -113,30 +110,28 @@ struct ServiceSettings {
         return result
     }
 
-    /// Returns warnings about hosts of the App Store Server API, which have no effect without a key.
-    private static func hostWarnings(_ values: SettingValues) -> [String] {
-        guard ServeOptions(values)?.hasAppStoreKey != true else { return [] }
-        return [Setting.productionHost, .sandboxHost].filter { values.isSet($0) }.map {
+    /// Returns warnings about hosts of the App Store Server API, which have no effect without a key, and about problems
+    /// that prevent the delivery of asset packs, but not the start of the service.
+    private static func warnings(_ values: SettingValues, _ configuration: ServiceConfiguration?) -> [String] {
+        let hasKey = ServeOptions(values)?.hasAppStoreKey == true
+        let hosts = hasKey ? [] : [Setting.productionHost, .sandboxHost].filter { values.isSet($0) }
+        let hostWarnings = hosts.map {
             "`\($0.name)` has no effect without a key; set a key with `\(Setting.keyID.name)`, or leave out `\($0.name)`"
         }
-    }
-
-    /// Returns warnings about problems that prevent the delivery of asset packs, but not the start of the service.
-    private static func contentWarnings(_ values: SettingValues, _ configuration: ServiceConfiguration?) -> [String] {
         guard values.isSet(.contentFolder) else {
-            return ([.linkLifetime] + Setting.s3).filter { values.isSet($0) }.map {
-                "`\($0.name)` has no effect without asset packs; set their folder with `\(Setting.contentFolder.name)`"
-            }
+            let settings = ([.linkLifetime] + Setting.s3).filter { values.isSet($0) }
+            return hostWarnings
+                + settings.map {
+                    "`\($0.name)` has no effect without asset packs; set their folder with `\(Setting.contentFolder.name)`"
+                }
         }
-        return configuration?.content?.catalogProblem(of: configuration?.policy.app.bundleID ?? "").map { ["\($0)"] }
-            ?? []
+        let problem = configuration?.content?.catalogProblem(of: configuration?.policy.app.bundleID ?? "")
+        return hostWarnings + [problem].compactMap { $0.map { "\($0)" } }
     }
 
     /// Returns the configuration of one app, and adds the mistakes in its settings. Nil only if the built-in defaults
     /// are invalid.
-    private static func configuration(
-        _ values: SettingValues, mistakes: inout [String]
-    ) -> ServiceConfiguration? {
+    private static func configuration(_ values: SettingValues, mistakes: inout [String]) -> ServiceConfiguration? {
         guard let options = ServeOptions(values) else { return nil }
         var configuration = options.configuration
         // Also check the other settings if there is no policy, so that one run reports all mistakes.

@@ -1,15 +1,14 @@
 import ArgumentParser
 import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// The message of a command that fails: one line, or one line for each mistake.
 struct CommandError: Error, CustomStringConvertible {
     let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }
 
 /// Runs work that reads a policy or a file of asset packs. Prints its mistakes to standard error, one line each, and
@@ -23,14 +22,48 @@ func printingMistakes<Result>(_ work: () throws -> Result) throws -> Result {
     }
 }
 
+/// Throws a `ValidationError` with the message (wrong usage of the command line) if the condition is false.
+func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
+    if !condition { throw ValidationError(message()) }
+}
+
 /// Throws if the value of `--counter` isn't in its range.
 func checkCounter(_ counter: Int64?, upTo maximum: Int64 = SignedPolicy.maximumCounter) throws {
-    guard let counter, !(1...maximum).contains(counter) else { return }
-    throw ValidationError("`--counter` must be a whole number between 1 and \(maximum); found \(counter)")
+    let number = counter ?? 1
+    try require(
+        (1...maximum).contains(number),
+        "`--counter` must be a whole number between 1 and \(maximum); found \(number)")
+}
+
+/// Throws if the value of `--device-id` isn't a UUID.
+func checkDeviceID(_ text: String?) throws {
+    try require(
+        text.map { UUID(digits: $0) != nil } ?? true,
+        "`\(text ?? "")` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
 }
 
 /// Returns the message of an error for standard error.
 func describe(_ error: any Error) -> String {
     // Tenure's errors have messages as descriptions. The description of an `NSError` isn't suitable as a message.
     type(of: error) == NSError.self ? error.localizedDescription : String(describing: error)
+}
+
+/// All exit codes except 0. ArgumentParser adds 64 for wrong usage.
+extension ExitCode {
+    /// A file couldn't be read or written, or a service couldn't start.
+    static let error = ExitCode(1)
+    /// The command worked, but its result is negative: for example, an artifact was rejected, an entitlement is denied,
+    /// a file has mistakes, or a check failed. Each command's `--help` says what 2 means.
+    static let refused = ExitCode(2)
+    /// An entitlement is undetermined. Only `decide` ends with this code.
+    static let undetermined = ExitCode(3)
+
+    /// The exit code of `decide`: 3 if any decision is undetermined, else 2 if any is denied, else 0.
+    init(of decisions: [Decision]) {
+        if decisions.contains(where: { $0.outcome == .undetermined }) {
+            self = .undetermined
+        } else {
+            self = decisions.contains { $0.outcome == .denied } ? .refused : .success
+        }
+    }
 }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Foundation
+import Logging
 import TenureAppStore
 import TenureCore
+import TenurePostgres
 import TenureServer
 import TenureStore
 
@@ -16,12 +18,10 @@ struct DatabaseOption: ParsableArguments {
             """, valueName: "path or URL"))
     var database: DatabaseArgument?
 
-    @Option(
-        help: ArgumentHelp(
-            "The configuration file of the service. Default: $TENURE_CONFIG.", valueName: "file"))
+    @Option(help: .value("file", "The configuration file of the service. Default: $TENURE_CONFIG."))
     var config: String?
 
-    @Option(help: ArgumentHelp("The app, if the configuration file has several.", valueName: "name"))
+    @Option(help: .value("name", "The app, if the configuration file has several."))
     var app: String?
 
     /// Returns the database that the configuration, the environment and the options select. Reads the configuration
@@ -62,9 +62,9 @@ struct DatabaseSelection {
         }
         _ = values.read(environment: environment)
         let allValues = [values] + values.apps.map(\.values)
+        let names = values.apps.map(\.name).joined(separator: ", ")
         if let app {
             guard let selectedApp = values.apps.first(where: { $0.name == app }) else {
-                let names = values.apps.map(\.name).joined(separator: ", ")
                 throw CommandError(
                     names.isEmpty
                         ? "`--app` is for a configuration file with several apps; leave it out"
@@ -72,7 +72,6 @@ struct DatabaseSelection {
             }
             values = values.overlaid(by: selectedApp.values)
         } else if !values.apps.isEmpty, database == nil {
-            let names = values.apps.map(\.name).joined(separator: ", ")
             throw CommandError("the configuration has several apps; select one with `--app` (\(names))")
         }
         guard values.mistakes.isEmpty else { throw CommandError(values.mistakes.joined(separator: "\n")) }
@@ -108,9 +107,119 @@ struct DatabaseSelection {
         return try (isGiven ? options : TrustOptions(self.options)).configuration()
     }
 
+    /// Returns the path of the SQLite database. Throws an error with this message if it is a PostgreSQL database.
+    func sqlitePath(orThrow message: String) throws -> String {
+        guard !database.isPostgres else { throw CommandError(message) }
+        return database.text
+    }
+
     /// Opens the database for a command, and closes it afterward, even after an error.
     func withStore<Result>(_ body: (Store) async throws -> Result) async throws -> Result {
         let primary = options.configuration.keysFolder.map { PrimaryFile(in: $0) }
         return try await withDatabase(database, .existing(of: bundleID), primary: primary, body)
+    }
+}
+
+/// The database that a command uses: the path of an SQLite file, or the URL of a PostgreSQL database.
+struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
+    /// The path or URL. It is secret, because a URL may contain a password.
+    private let argument: Secret<String>
+    var text: String { argument.revealed }
+
+    init(argument: String) { self.argument = Secret(argument) }
+
+    var defaultValueDescription: String { name }
+
+    var isPostgres: Bool { PostgresAddress.isPostgres(text) }
+
+    /// The file of an SQLite database, and the files that SQLite puts in the same folder.
+    var files: [String] { isPostgres ? [] : ["", "-wal", "-shm", "-journal"].map { text + $0 } }
+
+    /// Whether the text is a URL of another kind of database than PostgreSQL.
+    private var isUnknownURL: Bool { !isPostgres && text.contains("://") }
+
+    /// Returns the database. Throws if the text is a URL of an unknown kind, or a list of options such as `host=…
+    /// dbname=…`. The error doesn't repeat the text, which may contain a password.
+    func checked() throws -> DatabaseArgument {
+        guard !ConnectionString.matches(text) else { throw CommandError(ConnectionString.objection) }
+        guard isUnknownURL else { return self }
+        throw CommandError(
+            "the database is a URL of an unknown kind; write `postgres://…`, or the path of an SQLite file")
+    }
+
+    /// The name to show, without the password that a URL may contain.
+    var name: String {
+        guard isPostgres else { return isUnknownURL || ConnectionString.matches(text) ? "the database" : text }
+        return (try? PostgresAddress(text))?.description ?? "the PostgreSQL database"
+    }
+
+    /// Whether both arguments name the same database. Two SQLite paths may be spelled differently. Two PostgreSQL URLs
+    /// count as the same only if their texts are equal.
+    func isSame(as other: DatabaseArgument) -> Bool {
+        self == other || (!isPostgres && !other.isPostgres && SQLiteDatabase.areSame(text, other.text))
+    }
+
+    /// The name for messages that are read on another machine: the host, database and schema, or the absolute path.
+    var fullName: String {
+        guard isPostgres else { return URL(fileURLWithPath: text).standardizedFileURL.path }
+        return (try? PostgresAddress(text))?.fullName ?? name
+    }
+
+    /// Opens the database.
+    ///
+    /// - Parameters:
+    ///   - opening: whether the database must exist, and of which app it must be.
+    ///   - primary: the file that records which PostgreSQL server was the primary (the server that accepts writes). Nil
+    ///     without such a file.
+    func open(_ opening: DatabaseOpening, primary: PrimaryFile? = nil) async throws -> Store {
+        _ = try checked()
+        if isPostgres {
+            return Store(try await PostgresDatabase(PostgresAddress(text), opening, storage: primary?.storage))
+        }
+        guard opening.creates || FileManager.default.fileExists(atPath: text) else {
+            throw CommandError("there is no database at `\(text)`; name your service's database with --database")
+        }
+        return Store(try SQLiteDatabase(path: text, opening))
+    }
+}
+
+/// The file, in the folder of a service's keys, that records which PostgreSQL server was last used as the primary (the
+/// server that accepts writes).
+///
+/// Without the file, a service that is restarted after a failover, and can reach only the old primary, would write to
+/// the old primary.
+struct PrimaryFile {
+    let path: String
+    /// The logger of the service, which writes the file. Nil for commands, which only read it.
+    private let writer: Logger?
+
+    static let name = "postgres-primary.json"
+    private static let maximumSize = 4096
+
+    /// - Parameter writer: the logger of the service, for errors when writing the file. Nil to only read the file.
+    init(in folder: String, writer: Logger? = nil) {
+        path = URL(fileURLWithPath: folder).appendingPathComponent(Self.name).path
+        self.writer = writer
+    }
+
+    private var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
+
+    /// How the database's connections read and write the file.
+    var storage: PrimaryStorage {
+        let (file, path, folder, writer) = (SecretFile(path: path), path, folder, writer)
+        return PrimaryStorage(path) {
+            guard let contents = try file.contentsIfAny(upTo: Self.maximumSize) else { return nil }
+            return try JSONDecoder().decode(KnownPrimary.self, from: Data(contents.bytes))
+        } write: { primary in
+            // At the first start, the folder doesn't exist yet: it is created with the keys, after the database was
+            // opened.
+            guard let writer, FileManager.default.fileExists(atPath: folder) else { return }
+            do {
+                try file.replace(with: Array(try JSONEncoder().encode(primary)) + [UInt8(ascii: "\n")])
+            } catch {
+                writer.warning(
+                    "after a restart, an old PostgreSQL primary might be used: \(error); make the folder writable")
+            }
+        }
     }
 }

@@ -5,27 +5,24 @@ import TenureCore
 import TenureJSON
 import TenureServer
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// The options of commands that send requests to a running service with a key.
 struct ServiceOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The URL of the service, with /apps/NAME at its end for one of several apps.", valueName: "URL"))
+    @Option(help: .value("URL", "The URL of the service, with /apps/NAME at its end for one of several apps."))
     var service = "http://127.0.0.1:8080"
 
-    @Option(
-        help: "A key from `tenure admin-key`. Others on this machine may see it: prefer --key-file.")
+    @Option(help: "A key from `tenure admin-key`. Others on this machine may see it: prefer --key-file.")
     var key: Secret<String>?
 
-    @Option(help: ArgumentHelp("A file with the key, mode 600; - for standard input.", valueName: "file"))
+    @Option(help: .value("file", "A file with the key, mode 600; - for standard input."))
     var keyFile: String?
 
     func validate() throws {
-        guard (key == nil) != (keyFile == nil) else {
-            throw ValidationError(
-                key == nil
-                    ? "the admin key is missing; pass --key-file or --key"
-                    : "--key-file and --key exclude each other; pass one of them")
-        }
+        try require(key != nil || keyFile != nil, "the admin key is missing; pass --key-file or --key")
+        try require(key == nil || keyFile == nil, "--key-file and --key exclude each other; pass one of them")
     }
 
     /// Reads the key, and returns a client for the service.
@@ -34,20 +31,18 @@ struct ServiceOptions: ParsableArguments {
             throw CommandError(
                 "the URL of the service contains a user or a password; remove them, and pass a key with --key-file")
         }
-        let text: String
-        if let key {
-            text = key.revealed
-        } else {
-            let path = keyFile ?? "-"
-            let bytes =
-                path == "-"
-                ? try InputFile(path: path).bytes(limit: 1 << 16) : try SecretFile(path: path).existingContents()
-            text = String(decoding: bytes, as: UTF8.self)
-        }
-        let key = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let path = keyFile ?? "-"
+        let bytes =
+            if let key {
+                Array(key.revealed.utf8)
+            } else if path == "-" {
+                try InputFile(path: path).bytes(limit: 1 << 16)
+            } else {
+                try SecretFile(path: path).existingContents()
+            }
+        let key = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard KeySecret(key) != nil else {
-            throw CommandError(
-                "the admin key is invalid or incomplete; `tenure admin-key create` makes a new one")
+            throw CommandError("the admin key is invalid or incomplete; `tenure admin-key create` makes a new one")
         }
         return ServiceClient(url: service.hasSuffix("/") ? String(service.dropLast()) : service, key: key)
     }
@@ -133,4 +128,32 @@ struct ServiceClient {
         allowed.remove("/")
         return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
     }
+}
+
+/// Reads an option of the command line as a secret, so that no log or error shows it.
+extension Secret: ExpressibleByArgument where Value == String {
+    init?(argument: String) { self.init(argument) }
+
+    /// The default value in the help, which doesn't reveal the secret.
+    var defaultValueDescription: String { description }
+}
+
+/// Sends a request, with JSON if it has a body, and returns the status and the body of the response.
+///
+/// - Parameters:
+///   - token: the token for `Authorization: Bearer …`.
+///   - timeout: the timeout in seconds.
+/// - Throws: the error of the connection.
+func exchange(
+    _ method: String, _ url: URL, body: Data? = nil, token: String? = nil, timeout: TimeInterval = 60
+) async throws -> (status: Int, body: Data) {
+    var request = URLRequest(url: url, timeoutInterval: timeout)
+    request.httpMethod = method
+    if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+    if let body {
+        request.httpBody = body
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    }
+    let (data, response) = try await URLSession.shared.data(for: request)
+    return ((response as? HTTPURLResponse)?.statusCode ?? 0, data)
 }

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureFiles
 
 /// Standard output or standard error. Colors appear only on a terminal, and never if `NO_COLOR` is set.
 struct Terminal {
@@ -68,9 +69,7 @@ struct Terminal {
 
     /// Writes bytes. Returns false if not all of them could be written, such as after the reader has closed the pipe.
     @discardableResult
-    func write(bytes: [UInt8]) -> Bool {
-        writeAll(bytes, to: descriptor)
-    }
+    func write(bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { writeBytes($0, to: descriptor) } }
 
     /// Returns untrusted text for one line, with escapes in place of hidden characters and line breaks.
     static func escaped(_ text: String) -> String { text.escapedForDisplay }
@@ -81,14 +80,30 @@ struct Terminal {
     }
 }
 
-/// Writes bytes to a file, a pipe or a terminal. Returns false if not all of them could be written.
-func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    var remaining = bytes[...]
-    while !remaining.isEmpty {
-        let written = remaining.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        if written < 0, errno == EINTR { continue }
-        guard written > 0 else { return false }
-        remaining = remaining.dropFirst(written)
+/// Shows the progress of long work on one line of a terminal. If standard error isn't a terminal, prints nothing.
+final class Progress: Sendable {
+    private let lastShown = Locked<ContinuousClock.Instant?>(nil)
+    private let unit: String
+    private let isOnTerminal = isatty(STDERR_FILENO) == 1
+
+    /// - Parameter unit: what is counted, such as `customers`.
+    init(_ unit: String) { self.unit = unit }
+
+    func show(_ done: Int64, of total: Int64) {
+        guard isOnTerminal else { return }
+        lastShown.withLock { lastShown in
+            let now = ContinuousClock.now
+            if let lastShown, done < total, now - lastShown < .milliseconds(200) { return }
+            lastShown = now
+            Terminal.standardError.write(bytes: Array("\r\(done) of \(total) \(unit)\u{1B}[K".utf8))
+        }
     }
-    return true
+
+    /// Removes the line of the progress.
+    func end() {
+        lastShown.withLock { lastShown in
+            guard isOnTerminal, lastShown != nil else { return }
+            Terminal.standardError.write(bytes: Array("\r\u{1B}[K".utf8))
+        }
+    }
 }

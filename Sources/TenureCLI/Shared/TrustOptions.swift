@@ -8,14 +8,13 @@ import TenureFileAttributes
 /// rejected unless the user passed `--environment xcode`.
 struct TrustOptions: ParsableArguments {
     @Option(
-        name: .long, parsing: .singleValue,
-        help: ArgumentHelp(
-            "Certificates to trust in addition to Apple's roots: a PEM or DER file, or the folder of a test authority. `sandbox=FILE` trusts a file in one environment only. For xcode, use the certificate with which your Xcode signs.",
-            valueName: "file"))
+        help: .value(
+            "file",
+            "Certificates to trust in addition to Apple's roots: a PEM or DER file, or the folder of a test authority. `sandbox=FILE` trusts a file in one environment only. For xcode, use the certificate with which your Xcode signs."
+        ))
     var trust: [String] = []
 
     @Option(
-        name: .long, parsing: .singleValue,
         help:
             "An environment to accept: production, sandbox or xcode. The default is production and sandbox; for a rehearsal, production only."
     )
@@ -25,17 +24,12 @@ struct TrustOptions: ParsableArguments {
     struct EnvironmentName: ExpressibleByArgument {
         let environment: AppStoreEnvironment
 
-        init(_ environment: AppStoreEnvironment) {
-            self.environment = environment
-        }
+        init(_ environment: AppStoreEnvironment) { self.environment = environment }
 
         init?(argument: String) {
-            guard
-                let environment = AppStoreEnvironment.allCases.first(where: {
-                    $0.rawValue.lowercased() == argument.lowercased()
-                })
-            else { return nil }
-            self.environment = environment
+            let named = AppStoreEnvironment.allCases.first { $0.rawValue.lowercased() == argument.lowercased() }
+            guard let named else { return nil }
+            environment = named
         }
     }
 
@@ -54,14 +48,9 @@ struct TrustOptions: ParsableArguments {
         let path: String
 
         init(_ text: String) {
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2, let name = EnvironmentName(argument: String(parts[0])) {
-                environment = name.environment
-                path = String(parts[1])
-            } else {
-                environment = nil
-                path = text
-            }
+            let (name, value) = text.nameAndValue ?? ("", text)
+            environment = EnvironmentName(argument: name)?.environment
+            path = environment == nil ? text : value
         }
 
         /// Whether the path is a folder, such as the folder of a test authority, which has a file for each environment.
@@ -70,15 +59,15 @@ struct TrustOptions: ParsableArguments {
 
     func validate() throws {
         let trustedPaths = trust.map(TrustedPath.init)
-        for (text, trusted) in zip(trust, trustedPaths) where trusted.path.isEmpty {
-            throw ValidationError("the path after `\(text)` is empty; write a path, or leave out `--trust`")
+        for (text, trusted) in zip(trust, trustedPaths) {
+            try require(
+                !trusted.path.isEmpty, "the path after `\(text)` is empty; write a path, or leave out `--trust`")
         }
         guard environments.contains(.xcode) else { return }
-        guard trustedPaths.contains(where: { $0.environment == nil || $0.environment == .xcode }) else {
-            throw ValidationError(
-                "`--environment xcode` needs your Xcode's certificate: export it in Xcode (Editor, Save Public Certificate) and pass `--trust xcode=FILE`"
-            )
-        }
+        try require(
+            trustedPaths.contains { $0.environment == nil || $0.environment == .xcode },
+            "`--environment xcode` needs your Xcode's certificate: export it in Xcode (Editor, Save Public Certificate) and pass `--trust xcode=FILE`"
+        )
         if environments.count > 1,
             let withoutEnvironment = trustedPaths.first(where: { $0.environment == nil && !$0.isFolder })
         {

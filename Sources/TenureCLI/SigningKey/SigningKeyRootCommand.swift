@@ -4,8 +4,7 @@ import TenureServer
 
 struct SigningKeyRootCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "root",
-        abstract: "Create and use an offline root key, on a machine without a network.",
+        commandName: "root", abstract: "Create and use an offline root key, on a machine without a network.",
         discussion: """
             Apps pin the root instead of a signing key. It signs online keys for a limited period, and revokes them. Keep \
             its file on two media in two places: without it, the service stops issuing entitlement tokens when the \
@@ -28,15 +27,11 @@ struct SigningKeyRootCreateCommand: AsyncParsableCommand {
 
             Example:
               tenure signing-key root create root.json > root-public.json
-            """
-    )
+            """)
 
-    @Argument(help: "The file of the offline root key.")
-    var file: String
+    @Argument(help: "The file of the offline root key.") var file: String
 
-    func run() async throws {
-        Terminal.standardOutput.write(try OfflineRoot(path: file).create())
-    }
+    func run() async throws { Terminal.standardOutput.write(try OfflineRoot(path: file).create()) }
 }
 
 struct SigningKeyRootSignCommand: AsyncParsableCommand {
@@ -52,38 +47,30 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
             Example:
               tenure signing-key root sign root.json --key next-public.json \\
                   --days 180 > statement.jwt
-            """
-    )
+            """)
 
-    @Argument(help: "The file of the offline root key.")
-    var file: String
+    @Argument(help: "The file of the offline root key.") var file: String
 
     @Option(help: "A file with the signing key's public key, as `tenure signing-key rotate` or `list` prints it.")
     var key: String
 
-    @Option(help: "The length of the signing period, from now, in days: 1 to 730.")
-    var days = 180
+    @Option(help: "The length of the signing period, from now, in days: 1 to 730.") var days = 180
 
     func validate() throws {
-        guard (1...730).contains(days) else {
-            throw ValidationError("`--days` must be a number from 1 to 730; found \(days)")
-        }
+        try require((1...730).contains(days), "`--days` must be a number from 1 to 730; found \(days)")
     }
 
     func run() async throws {
         let now = Date()
+        let end = now.addingTimeInterval(TimeInterval(days) * 86_400)
         Terminal.standardOutput.write(
-            try OfflineRoot(path: file).sign(
-                try SigningKeyInstallCommand.text(in: key),
-                until: now.addingTimeInterval(TimeInterval(days) * 86_400),
-                at: now))
+            try OfflineRoot(path: file).sign(try SigningKeyInstallCommand.text(in: key), until: end, at: now))
     }
 }
 
 struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke",
-        abstract: "Revoke signing keys, and print the list of all revoked keys to install.",
+        commandName: "revoke", abstract: "Revoke signing keys, and print the list of all revoked keys to install.",
         discussion: """
             Each list has a higher counter than the one before. Clients keep the list with the highest counter.
 
@@ -92,11 +79,9 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
             Example:
               tenure signing-key root revoke root.json \\
                   kZ6Hb0R4c9XJ2oGq3yq0o1v3kS8c4w9xv5n2b7d1e0A > revocations.jwt
-            """
-    )
+            """)
 
-    @Argument(help: "The file of the offline root key.")
-    var file: String
+    @Argument(help: "The file of the offline root key.") var file: String
 
     @Argument(help: "The IDs of the keys to revoke, as `tenure signing-key list` prints them.")
     var ids: [String]
@@ -110,9 +95,9 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
     var counter: Int64?
 
     func validate() throws {
-        guard ids.allSatisfy({ $0.utf8.count == 43 }) else {
-            throw ValidationError("a key's ID has 43 characters; copy it from `tenure signing-key list`")
-        }
+        try require(
+            ids.allSatisfy { $0.utf8.count == 43 },
+            "a key's ID has 43 characters; copy it from `tenure signing-key list`")
         try checkCounter(counter, upTo: 1_000_000_000)
     }
 

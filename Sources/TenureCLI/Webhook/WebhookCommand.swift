@@ -19,10 +19,9 @@ struct WebhookCommand: AsyncParsableCommand {
             discussion: "Exit codes: 0 delivered, 2 not delivered, 1 a file can't be read, 64 wrong usage."
         )
 
-        @Argument(help: "The URL of the endpoint: https://…")
-        var url: String
+        @Argument(help: "The URL of the endpoint: https://…") var url: String
 
-        @Option(help: ArgumentHelp("The file with the endpoint's secret, mode 600.", valueName: "file"))
+        @Option(help: .value("file", "The file with the endpoint's secret, mode 600."))
         var secretFile: String
 
         @Flag(help: "Allow hosts in a private network, and loopback without TLS.")
@@ -45,8 +44,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var databaseOption: DatabaseOption
         @OptionGroup var selection: SelectionOptions
 
-        @Option(help: "The maximum number of messages.")
-        var limit = 100
+        @Option(help: "The maximum number of messages.") var limit = 100
 
         func run() async throws {
             try await databaseOption.selection().withStore { store in
@@ -70,17 +68,12 @@ struct WebhookCommand: AsyncParsableCommand {
 
         /// Prints the state of a message's delivery to one endpoint, and all attempts.
         private func write(_ delivery: StoredDelivery) {
-            let end: String
-            if let date = delivery.deliveredAt {
-                end = "delivered \(date.rfc3339)"
-            } else if let date = delivery.nextAttempt {
-                end = "next attempt \(date.rfc3339)"
-            } else {
-                end = "abandoned"
-            }
+            let end =
+                delivery.deliveredAt.map { "delivered \($0.rfc3339)" }
+                ?? delivery.nextAttempt.map { "next attempt \($0.rfc3339)" } ?? "abandoned"
             Terminal.standardOutput.write("  \(Terminal.escaped(delivery.endpoint)): \(end)")
             for attempt in delivery.attempts {
-                let words = [attempt.status.map { String($0) }, attempt.detail].compactMap { $0 }
+                let words = [attempt.status.map { String($0) }, attempt.detail].compactMap(\.self)
                 Terminal.standardOutput.write("    \(attempt.at.rfc3339)  \(words.joined(separator: "  "))")
             }
         }
@@ -92,16 +85,15 @@ struct WebhookCommand: AsyncParsableCommand {
             discussion: """
                 The running service sends them within about a second. They keep their IDs, so a receiver recognizes \
                 repeats. The endpoints are those of the settings with which the service last started.
-                """
-        )
+                """)
 
         @OptionGroup var databaseOption: DatabaseOption
         @OptionGroup var selection: SelectionOptions
 
         func validate() throws {
-            guard selection.selection != nil else {
-                throw ValidationError("no messages are selected; pass `--event` with an ID, or `--since` with a date")
-            }
+            try require(
+                selection.selection != nil,
+                "no messages are selected; pass `--event` with an ID, or `--since` with a date")
         }
 
         func run() async throws {
@@ -120,22 +112,17 @@ struct WebhookCommand: AsyncParsableCommand {
 
 /// The options that select webhook messages.
 struct SelectionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The ID of one message.", valueName: "id"))
-    var event: String?
+    @Option(help: .value("id", "The ID of one message.")) var event: String?
 
     @Option(
-        help: ArgumentHelp("All messages since this instant. A day means 00:00 UTC.", valueName: "date"),
-        transform: Instant.init(parsing:))
-    var since: Instant?
+        help: .value("date", "All messages since this instant. A day means 00:00 UTC."),
+        transform: Date.init(argument:))
+    var since: Date?
 
     func validate() throws {
-        guard event == nil || since == nil else {
-            throw ValidationError("`--event` and `--since` exclude each other; pass one of them")
-        }
+        try require(event == nil || since == nil, "`--event` and `--since` exclude each other; pass one of them")
     }
 
     /// The selected messages; nil if no option selects messages.
-    var selection: MessageSelection? {
-        event.map { .event($0) } ?? since.map { .since($0.date) }
-    }
+    var selection: MessageSelection? { event.map { .event($0) } ?? since.map { .since($0) } }
 }

@@ -27,18 +27,9 @@ struct PackReader {
     /// don't cross the end of a chunk.
     private static let bufferSize = 1 << 20
 
-    /// The size that the archive will have, in bytes.
-    var archiveSize: Int64 {
-        // The size doesn't depend on the digests, which aren't known before the files are read.
-        let placeholder = ContentDigest(of: Data())
-        var last: PackManifest.File?
-        for file in pack.files {
-            last = PackManifest.File(
-                path: file.path, offset: PackManifest.offset(after: last), size: file.size, digest: placeholder,
-                chunks: [])
-        }
-        return PackManifest.archiveSize(endingWith: last)
-    }
+    /// The size that the archive will have, in bytes: for each file a header and its contents, padded to a multiple of
+    /// 512 bytes, and then two blocks of zeros.
+    var archiveSize: Int64 { pack.files.reduce(1024) { $0 + 512 + ($1.size + 511) / 512 * 512 } }
 
     /// Reads all files and returns the manifest.
     ///
@@ -126,5 +117,59 @@ private struct FileHashes {
     /// The digest of the file, and the digest of each chunk in order.
     var digests: (file: ContentDigest, chunks: [ContentDigest]) {
         (whole.digest, chunks + (size % PackManifest.chunkSize == 0 ? [] : [chunk.digest]))
+    }
+}
+
+/// The header of a file in a ustar archive (POSIX.1-1988): 512 bytes.
+///
+/// Only the path and the size depend on the file. The mode is always 644, and there is no owner and no time. So the
+/// same files give the same bytes.
+struct UstarHeader {
+    let bytes: [UInt8]
+
+    /// The size of the header in bytes.
+    static let size = 512
+
+    /// Creates the header of a file. Nil if the path or the size doesn't fit.
+    init?(path: String, size: Int64) {
+        guard let fields = AssetPath.ustarFields(of: path), (0...PackManifest.maximumFileSize).contains(size) else {
+            return nil
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.size)
+        func add(_ text: String, width: Int) {
+            bytes += text.utf8
+            bytes += repeatElement(0, count: max(0, width - text.utf8.count))
+        }
+        add(fields.name, width: 100)
+        add("0000644", width: 8)  // mode
+        add("0000000", width: 8)  // user
+        add("0000000", width: 8)  // group
+        add(Self.octal(size, digits: 11), width: 12)
+        add("00000000000", width: 12)  // time of modification
+        // The checksum is computed with blanks in its own field.
+        add("        ", width: Self.checksum.count)
+        add("0", width: 1)  // a file
+        add("", width: 100)  // target of a link
+        add("ustar", width: 6)
+        add("00", width: 2)  // version
+        add("", width: 32)  // name of the user
+        add("", width: 32)  // name of the group
+        add("0000000", width: 8)  // device, major
+        add("0000000", width: 8)  // device, minor
+        add(fields.prefix, width: 155)
+        add("", width: 12)
+        let sum = bytes.reduce(Int64(0)) { $0 + Int64($1) }
+        bytes.replaceSubrange(Self.checksum, with: Array(Self.octal(sum, digits: 6).utf8) + [0, UInt8(ascii: " ")])
+        self.bytes = bytes
+    }
+
+    /// The position of the checksum in the header.
+    private static let checksum = 148..<156
+
+    /// Returns the number in base 8, with zeros before it if it is shorter than `digits`.
+    private static func octal(_ number: Int64, digits: Int) -> String {
+        let text = String(number, radix: 8)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 }

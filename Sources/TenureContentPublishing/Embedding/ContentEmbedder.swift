@@ -21,13 +21,13 @@ package struct ContentEmbedder: Sendable {
         let target = URL(fileURLWithPath: folder)
         let parent = target.deletingLastPathComponent().path
         let prefix = ".\(target.lastPathComponent)\(NewFile.prefix)"
-        try NewFolder.make(parent)
+        try Folder.make(parent)
         try recover(target.path, in: parent, prefix)
         let exists = try checkExisting()
         let new = "\(parent)/\(prefix)\(UInt64.random(in: .min ... .max))"
-        try NewFolder.make(new)
+        try Folder.make(new)
         defer { try? FileManager.default.removeItem(atPath: new) }
-        return try FolderLock.hold(new, flags: Self.folderFlags, in: folder) { () throws(PublishingError) in
+        return try Folder.withLock(on: new, flags: Self.folderFlags, in: folder) { () throws(PublishingError) in
             let content = try write(sources, to: new, progress)
             if exists { try replace(target.path, by: new) } else { try move(new, to: target.path) }
             return content
@@ -55,9 +55,7 @@ package struct ContentEmbedder: Sendable {
         } catch {
             throw .invalidContent(error)
         }
-        let description = try NewFile(in: new)
-        try description.write(content.json)
-        try description.complete(as: EmbeddedContent.fileName)
+        try NewFile.write(content.json, as: EmbeddedContent.fileName, in: new)
         return content
     }
 
@@ -66,9 +64,9 @@ package struct ContentEmbedder: Sendable {
     ///
     /// - Parameter prefix: the prefix of the names of temporary folders in `parent`.
     private func recover(_ target: String, in parent: String, _ prefix: String) throws(PublishingError) {
-        for case let name? in try FolderListing.names(in: parent) where name.hasPrefix(prefix) {
+        for case let name? in try Folder.names(in: parent) where name.hasPrefix(prefix) {
             // A run that is still active has a lock on its folder.
-            try FolderLock.hold("\(parent)/\(name)", flags: Self.folderFlags, in: folder) {
+            try Folder.withLock(on: "\(parent)/\(name)", flags: Self.folderFlags, in: folder) {
                 () throws(PublishingError) in
                 if name.hasSuffix(Self.oldSuffix), FileState(path: target) == nil {
                     try move("\(parent)/\(name)", to: target)
@@ -84,7 +82,7 @@ package struct ContentEmbedder: Sendable {
 
     /// Replaces the old folder at `target` with the folder at `new`.
     private func replace(_ target: String, by new: String) throws(PublishingError) {
-        if try FolderSwap.exchange(new, target) { return try remove(new) }
+        if try Folder.exchange(new, target) { return try remove(new) }
         // If the process is killed between these two steps, the next run restores the folder.
         let old = new + Self.oldSuffix
         try move(target, to: old)
@@ -128,11 +126,11 @@ package struct ContentEmbedder: Sendable {
     ///
     /// - Parameter prefix: the path of `folder` relative to the embedder's folder, with `/` at its end.
     private func check(_ folder: String, as prefix: String, against writtenPaths: Set<String>) throws(PublishingError) {
-        for name in try FolderListing.names(in: folder) {
+        for name in try Folder.names(in: folder) {
             guard let name else {
                 throw .foreignFiles(folder: self.folder, name: "\(prefix)(a name that isn't UTF-8)")
             }
-            if FolderListing.isMadeByMacOS(name) { continue }
+            if Folder.isMadeByMacOS(name) { continue }
             let path = prefix + name.precomposedStringWithCanonicalMapping
             guard writtenPaths.contains(path) else { throw .foreignFiles(folder: self.folder, name: prefix + name) }
             if FileState(path: "\(folder)/\(name)")?.kind == .folder {
@@ -145,7 +143,7 @@ package struct ContentEmbedder: Sendable {
     private func write(
         _ files: PackFiles, to pack: String, _ progress: (Int) -> Void
     ) throws(PublishingError) -> PackManifest {
-        try NewFolder.make(pack)
+        try Folder.make(pack)
         var writer = FileWriter()
         let manifest = try PackReader(pack: files).manifest(progress: progress) { piece throws(PublishingError) in
             switch piece {
@@ -178,7 +176,7 @@ private struct FileWriter: ~Copyable {
     mutating func begin(path: String, in pack: String) throws(PublishingError) {
         let location = URL(fileURLWithPath: "\(pack)/\(path)")
         let folder = location.deletingLastPathComponent().path
-        try NewFolder.make(folder)
+        try Folder.make(folder)
         file = try NewFile(in: folder)
         name = location.lastPathComponent
     }

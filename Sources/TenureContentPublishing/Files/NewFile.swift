@@ -26,22 +26,19 @@ struct NewFile: ~Copyable {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(PublishingError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if count < 0, errno != EINTR {
-                throw .writing(path)
-            }
-        }
+        guard writeBytes(bytes, to: descriptor) else { throw .writing(path) }
     }
 
-    func write(_ bytes: some Collection<UInt8>) throws(PublishingError) {
+    /// Writes a whole file.
+    static func write(
+        _ bytes: some Collection<UInt8>, as name: String, in folder: String
+    ) throws(PublishingError) {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
         defer { copy.deallocate() }
         copy.copyBytes(from: bytes)
-        try write(UnsafeRawBufferPointer(copy))
+        let file = try NewFile(in: folder)
+        try file.write(UnsafeRawBufferPointer(copy))
+        try file.complete(as: name)
     }
 
     /// Renames the file to its final name. An existing file with this name is replaced in one step.

@@ -1,5 +1,6 @@
 import Foundation
 import TenureFileAttributes
+import TenureFiles
 
 /// A file that is open for reading. It is closed automatically.
 struct OpenFile: ~Copyable {
@@ -26,18 +27,8 @@ struct OpenFile: ~Copyable {
 
     /// Reads the next bytes until the buffer is full or the file ends. Returns the number of bytes.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PublishingError) -> Int {
-        var filled = 0
-        while filled < buffer.count {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-            let count = Foundation.read(descriptor, rest.baseAddress, rest.count)
-            if count == 0 { break }
-            if count > 0 {
-                filled += count
-            } else if errno != EINTR {
-                throw .reading(path)
-            }
-        }
-        return filled
+        guard let count = readBytes(from: descriptor, into: buffer) else { throw .reading(path) }
+        return count
     }
 
     /// Reads bytes at an offset. Returns fewer than `count` if the file ends before.

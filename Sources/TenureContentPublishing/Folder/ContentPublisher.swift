@@ -177,9 +177,7 @@ package struct ContentPublisher: Sendable {
         let json = manifest.json
         let digest = ContentDigest(of: json)
         if !folder.has(digest, size: Int64(json.count)) {
-            let file = try NewFile(in: folder.path)
-            try file.write(json)
-            try file.complete(as: digest.description)
+            try NewFile.write(json, as: digest.description, in: folder.path)
         }
         return (manifest, isNew)
     }
@@ -208,9 +206,7 @@ package struct ContentPublisher: Sendable {
         // Flush all files that the catalog names before writing the catalog.
         try NewFile.synchronize(folder: folder.path)
         for name in ["\(ContentFolder.catalogs)/\(catalog.counter).jws", SignedCatalog.fileName] {
-            let file = try NewFile(in: folder.path)
-            try file.write(catalog.text.utf8)
-            try file.complete(as: name)
+            try NewFile.write(catalog.text.utf8, as: name, in: folder.path)
             try NewFile.synchronize(folder: folder.catalogsPath)
         }
         try NewFile.synchronize(folder: folder.path)

@@ -30,16 +30,10 @@ package struct ContentFile: Sendable {
         _ bytes: some Collection<UInt8>, named fileName: String, policy: Policy?
     ) throws(PolicyFileError) -> ContentFile {
         let (root, mistakes) = try PolicyFile.document(
-            bytes, named: fileName,
-            as: DocumentKind("asset packs", beginning: "`packs:`", keys: ["app", "packs"]))
+            bytes, named: fileName, as: DocumentKind("asset packs", beginning: "`packs:`", keys: ["app", "packs"]))
         var reader = ContentFileReader(fileName: fileName, policy: policy, reading: Reading(mistakes: mistakes))
         return try reader.read(Part(root: root))
     }
-}
-
-/// The fields of a pack in `content.yaml`.
-private enum PackKey: String, CaseIterable {
-    case entitlement, product, files, storage, minimumAppVersion
 }
 
 /// The values of the field `storage`.
@@ -56,8 +50,7 @@ private struct ContentFileReader {
 
     /// Reads the whole file. Throws if it has mistakes.
     mutating func read(_ root: Part) throws(PolicyFileError) -> ContentFile {
-        let fields = Fields(
-            root, keys: ["app", "packs"], required: [("packs", "packs: { levels: { … } }")], &reading)
+        let fields = Fields(root, keys: ["app", "packs"], required: [("packs", "packs: { levels: { … } }")], &reading)
         let bundleID = fields.flatMap { self.bundleID($0) }
         let packs = fields?["packs"].map { self.packs($0) } ?? []
         guard reading.mistakes.isEmpty, let bundleID else { throw reading.error(mainFile: fileName) }
@@ -101,9 +94,8 @@ private struct ContentFileReader {
         var packs: [PackSource] = []
         for (index, entry) in entries.enumerated() {
             if index == ContentCatalog.maximumPacks {
-                reading.report(
-                    "there are \(entries.count) packs; an app has at most \(ContentCatalog.maximumPacks)",
-                    at: entry.keyPosition)
+                let limit = ContentCatalog.maximumPacks
+                reading.report("there are \(entries.count) packs; an app has at most \(limit)", at: entry.keyPosition)
             }
             if !ContentCatalog.isName(entry.key) {
                 reading.report(
@@ -119,14 +111,13 @@ private struct ContentFileReader {
     private mutating func pack(_ part: Part, named name: String) -> PackSource? {
         guard
             let fields = Fields(
-                part, keys: PackKey.allCases.map(\.rawValue),
-                required: [(PackKey.files.rawValue, "files: \(name.shortened)/")],
-                &reading)
+                part, keys: ["entitlement", "product", "files", "storage", "minimumAppVersion"],
+                required: [("files", "files: \(name.shortened)/")], &reading)
         else { return nil }
         let unlock = unlock(fields)
-        let storage = fields[.storage].flatMap { $0.word(&reading, of: Storage.self) }
-        let minimum = fields[.minimumAppVersion].flatMap { minimumAppVersion($0) }
-        guard let files = fields[.files].flatMap({ self.files($0) }), let unlock else { return nil }
+        let storage = fields["storage"].flatMap { $0.word(&reading, of: Storage.self) }
+        let minimum = fields["minimumAppVersion"].flatMap { minimumAppVersion($0) }
+        guard let files = fields["files"].flatMap({ self.files($0) }), let unlock else { return nil }
         return PackSource(
             name: name, unlock: unlock, isPurgeable: storage == .purgeable, minimumAppVersion: minimum, files: files)
     }
@@ -135,14 +126,13 @@ private struct ContentFileReader {
     /// has a valid value, reports a mistake and returns nil.
     private mutating func unlock(_ fields: Fields) -> ContentCatalog.Unlock? {
         let entitlements = policy?.entitlements
-        switch (fields[.entitlement], fields[.product]) {
+        switch (fields["entitlement"], fields["product"]) {
         case (let part?, nil):
             return known(part, "entitlement", example: "piano", among: entitlements?.map(\.name))
                 .map { .entitlement($0) }
         case (nil, let part?):
             return known(
-                part, "product", example: "com.example.loops",
-                among: entitlements?.flatMap { $0.products.map(\.id) }
+                part, "product", example: "com.example.loops", among: entitlements?.flatMap { $0.products.map(\.id) }
             ).map { .product($0) }
         case (.some, let second?):
             reading.report("a pack has `entitlement` or `product`, not both; remove one", at: second.position)
@@ -164,9 +154,7 @@ private struct ContentFileReader {
             return nil
         }
         guard let known, !known.contains(name) else { return name }
-        let advice =
-            known.isEmpty
-            ? "add it to the policy" : Spelling.advice(for: name, among: Array(Set(known)).sorted())
+        let advice = known.isEmpty ? "add it to the policy" : Spelling.advice(for: name, among: Set(known).sorted())
         reading.report("the policy has no \(kind) `\(name.shortened)`; \(advice)", at: part.position)
         return nil
     }
@@ -211,8 +199,4 @@ private struct ContentFileReader {
         for mistake in mistakes { reading.report("`\(text.shortened)`: \(mistake)", at: part.position) }
         return mistakes.isEmpty ? files : nil
     }
-}
-
-extension Fields {
-    fileprivate subscript(key: PackKey) -> Part? { self[key.rawValue] }
 }

@@ -1,0 +1,26 @@
+import ArgumentParser
+import Foundation
+import TenureCore
+
+extension ArgumentHelp {
+    /// Returns the help of an option, with a name for its value, such as `file`.
+    static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
+}
+
+extension String {
+    /// The name and the value in an argument such as `name=value`. Nil without `=`.
+    var nameAndValue: (name: String, value: String)? {
+        firstIndex(of: "=").map { (String(self[..<$0]), String(self[index(after: $0)...])) }
+    }
+}
+
+extension Date {
+    /// Reads an instant on the command line: RFC 3339, or a day, which means 00:00 UTC. Throws an error with an example.
+    /// ArgumentParser's message about the option ends with the error's description.
+    init(argument text: String) throws {
+        guard let date = Date(written: text) else {
+            throw CommandError("write a day such as 2027-01-31, or an instant such as 2027-01-31T18:00:00Z")
+        }
+        self = date
+    }
+}
