@@ -3,12 +3,12 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Finds a boundary (the beginning of an `Era`) that the release list contradicts:
-/// - The boundary's instant (`at`) doesn't fit the date of its release in the list.
-/// - The release has no date in the list. It is then assumed to have come out at the boundary's instant (rule A5 of
-///   Docs/decision-rules.md), but the dates of the releases before and after it in the list exclude that instant.
-/// - Two boundaries are in the wrong order, and at least one of their dates is only in the list.
 extension LintRule {
+    /// Finds a boundary (the beginning of an `Era`) that the release list contradicts:
+    /// - The boundary's instant (`at`) doesn't fit the date of its release in the list.
+    /// - The release has no date in the list. It is then assumed to have come out at the boundary's instant (rule A5 of
+    ///   Docs/decision-rules.md), but the dates of the releases before and after it in the list exclude that instant.
+    /// - Two boundaries are in the wrong order, and at least one of their dates is only in the list.
     static let boundaryOutOfOrder = LintRule(
         "boundary-out-of-order", .error, "a boundary that contradicts the dates or the order of the release list",
         rationale:
@@ -36,6 +36,66 @@ extension LintRule {
                     "`\(change.after.name.shortened)` follows `\(change.before.name.shortened)`, but begins earlier on \(change.platform.platform.rawValue): `\(change.after.name.shortened)` on \(mine.text), `\(change.before.name.shortened)` on \(others.text) (dates from `at` and the release list)",
                     fixes: "correct the beginning of either era, or the release's date in the release list")
             }
+        }
+    }
+
+    /// Finds a boundary (the beginning of an `Era`) without a date. In the sandbox, the version is always the same, so
+    /// tests can't show that a boundary is wrong. If the boundary has a date in addition to the version, a wrong
+    /// version contradicts the date, and a rehearsal (a dry run over real customers) finds the contradiction. Receipts
+    /// signed before June 20, 2013 have no version at all.
+    static let boundaryWithoutDate = LintRule(
+        "boundary-without-date", .warning, "a boundary without an instant",
+        rationale:
+            "If the version alone decides, no date contradicts a wrong boundary. Receipts signed before June 20, 2013 have no version at all.",
+        fix: "Write when the era began: `at: 2015-06-10T18:00:00Z`."
+    ) { subject, report in
+        for change in subject.writtenChanges where change.date == nil && change.matters {
+            let key = change.platform.key.rawValue
+            let version = change.version.map { "\($0)" } ?? ""
+            let names = Set(change.lostEntitlements + change.gainedEntitlements)
+            let undetermined = (subject.undeterminedEntitlements(nil, on: change.platform.platform, bought: nil) ?? [])
+                .filter { names.contains($0) }
+            // Another boundary's date may separate the eras of a customer who has a date.
+            let isDated = change.platform.timeline.beginnings.contains { $0?.date != nil }
+            let unknown =
+                isDated ? "with neither a known \(key) nor a known purchase date" : "without a known \(key)"
+            let consequence =
+                undetermined.isEmpty
+                ? "" : "a customer \(unknown) is undetermined for \(inWords(undetermined)), and "
+            report.add(
+                at: change.path,
+                "on \(change.platform.platform.rawValue) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: \(consequence)nothing contradicts a wrong \(key)",
+                fixes: subject.dating(change), "add `at` with the instant at which the price changed")
+        }
+    }
+
+    /// Finds a boundary (the beginning of an `Era`) without a build or version, so that only the purchase date decides.
+    /// For buyers of an app bundle (several apps sold together), the original purchase date is the date on which they
+    /// bought or completed the bundle, so it may be too late.
+    static let boundaryWithoutVersion = LintRule(
+        "boundary-without-version", .note, "a boundary without a build or version",
+        rationale:
+            "For buyers of an app bundle (several apps sold together), the purchase date is that of the bundle, not of the app. If the boundary also has a number, an early build or version proves that they are owners.",
+        fix:
+            "Add the number of the era's first release; a build also needs `buildNumbers`. If the era began without a release, acknowledge the finding."
+    ) { subject, report in
+        for change in subject.writtenChanges where change.version == nil && change.matters {
+            if change.platform.key == .bundleVersion, subject.draft.buildNumbers == .restarted { continue }
+            if change.platform.decidesByList { continue }
+            let key = change.platform.key.rawValue
+            report.add(
+                at: change.path,
+                "on \(change.platform.platform.rawValue) the purchase date alone separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: buyers of an app bundle are judged by the bundle's date for \(inWords(change.lostEntitlements + change.gainedEntitlements))",
+                fixes: change.date.flatMap { date in
+                    // Suggest the release that came out with the change.
+                    let release = change.platform.releases.map(\.release).first { $0.releasedAt == .instant(date) }
+                    return (release?.originalAppVersion).map {
+                        .suggestion(
+                            "write `\(key): \"\($0)\"`", .write(.text("\($0)"), at: change.path + [.key(key)]))
+                    }
+                },
+                "add `\(key)` with the \(key) of the first release of `\(change.after.name.shortened)`\(key == "build" && subject.draft.buildNumbers == nil ? ", and `buildNumbers`" : ""); if the era began without a release, add this finding to `acknowledge`"
+            )
         }
     }
 }
@@ -116,6 +176,20 @@ extension LintSubject {
         return .suggestion(
             "write `at: \(date.rfc3339)`, or correct the release list",
             .write(.plain(date.rfc3339), at: change.path + ["at"]))
+    }
+
+    /// Returns a fix that adds the date of the boundary's release; nil if the list doesn't have it. A boundary with a
+    /// date also needs a changeover window: the time around the change in which price and build may disagree.
+    fileprivate func dating(_ change: EraChange) -> LintFix? {
+        let releases = change.platform.releases.map(\.release).filter { $0.originalAppVersion == change.version }
+        guard case .instant(let date)? = releases.first?.releasedAt else { return nil }
+        let at = "`at: \(date.rfc3339)`"
+        let writing = PolicyEdit.write(.plain(date.rfc3339), at: change.path + ["at"])
+        let window: [PolicyMistake.Step] = ["eras", .index(change.index), "changeover"]
+        if draft.hasValue(at: window) { return .suggestion("write \(at)", writing) }
+        return .suggestion(
+            "write \(at), and `changeover: { from: -24h, until: +48h }` for `\(change.after.name.shortened)`", writing,
+            .write(.defaultChangeover, at: window))
     }
 }
 
