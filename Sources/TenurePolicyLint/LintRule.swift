@@ -113,3 +113,49 @@ extension PolicyDraft {
         }.joined(separator: "/")
     }
 }
+
+/// What to do about a finding: edits of the policy file, or advice if the linter can't know the edits.
+struct LintFix: Sendable {
+    /// What to do, for the developer.
+    let text: String
+    /// The edits that the text describes; empty for advice.
+    let edits: [PolicyEdit]
+
+    /// Returns a suggestion with edits. The suggestion is shown only if, after these edits, the linter reports neither
+    /// this finding nor a new one.
+    static func suggestion(_ text: String, _ edits: PolicyEdit...) -> LintFix {
+        LintFix(text: text, edits: edits)
+    }
+}
+
+extension LintFix: ExpressibleByStringInterpolation {
+    /// Creates advice without edits.
+    init(stringLiteral text: String) { self.init(text: text, edits: []) }
+}
+
+extension LintRule {
+    /// All rules, in the order of Docs/policy-check.md.
+    package static let all: [LintRule] = [
+        // About numbers.
+        .malformedVersion, .versionForBuild, .buildForVersion, .buildNumbersUnsaid,
+        .buildReused, .buildNotAbovePaid, .increasingContradicted,
+        .paidBuildUnhonored, .paidBuildBeyondBoundary, .buildNotListed, .soldAcrossChange,
+        .boundaryOnNoRelease, .boundaryOutOfOrder, .boundaryAtFirstBuild, .boundaryWithoutDate, .boundaryWithoutVersion,
+        .buildNeverUsed,
+        // Eras and platforms.
+        .erasBackwards, .eraNeverApplies, .erasOverlap, .eraWithoutRelease, .modelContradicted,
+        .platformForgotten, .inheritsFromIOS, .noChangeover, .changeoverWithoutDate, .changeoverWide,
+        // Entitlements.
+        .entitlementWithoutSource, .honoredEraFree, .paidEraUnhonored, .honorWithoutEnd, .honorWindowOutsideEra,
+        .productGivesNothing, .trialForEverybody,
+        // Settings.
+        .testersAreOwners, .undeterminedDenies, .allowTooShort, .noAppleID,
+        // Compared with the previous policy.
+        .rightLost, .rightShortened, .rightUncertain, .trialShortened, .settingsEdited, .appChanged,
+        // All other mistakes that are found while the file is read.
+        .acknowledgmentWithoutFinding, .mistake,
+    ]
+
+    /// Returns the rule with this code; nil if no rule has it.
+    static func named(_ code: String) -> LintRule? { all.first { $0.code == code } }
+}

@@ -6,7 +6,7 @@ package struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
     package let line: Int
     package let column: Int
 
-    package init(file: String, line: Int, column: Int) {
+    package init(file: String, line: Int = 1, column: Int = 1) {
         self.file = file
         self.line = line
         self.column = column
@@ -61,8 +61,7 @@ package struct DocumentNode: Sendable {
                     at: entry.keyPosition)
             }
             if let line = firstLine[entry.key] {
-                mistakes.add(
-                    "`\(entry.key)` is written twice, first in line \(line); keep one", at: entry.keyPosition)
+                mistakes.add("`\(entry.key)` is written twice, first in line \(line); keep one", at: entry.keyPosition)
             } else {
                 firstLine[entry.key] = entry.keyPosition.line
                 unique.append(entry)
@@ -71,11 +70,13 @@ package struct DocumentNode: Sendable {
         return DocumentNode(content: .mapping(unique), position: position)
     }
 
-    /// Returns the value of a key; nil if the key is missing, or if this isn't a mapping.
-    subscript(key: String) -> DocumentNode? {
-        guard case .mapping(let entries) = content else { return nil }
-        return entries.first { $0.key == key }?.value
+    /// The entries of a mapping; empty for any other value.
+    var entries: [Entry] {
+        if case .mapping(let entries) = content { entries } else { [] }
     }
+
+    /// Returns the value of a key; nil if the key is missing, or if this isn't a mapping.
+    subscript(key: String) -> DocumentNode? { entries.first { $0.key == key }?.value }
 
     /// The text of a scalar, quoted or not; nil for any other value.
     package var text: String? {

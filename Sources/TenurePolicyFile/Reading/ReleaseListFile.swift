@@ -78,7 +78,7 @@ package enum ReleaseListFile {
             let names = header.split { ",;\t\"\r".contains($0) }.map(String.init)
             throw names.contains { mapping[$0] != nil || Column(header: $0) != nil } ? error : error.withoutExcerpts
         }
-        let start = SourcePosition(file: fileName, line: 1, column: 1)
+        let start = SourcePosition(file: fileName)
         guard let header = rows.first else {
             throw PolicyFileError(
                 "the release list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)

@@ -20,7 +20,7 @@ extension PolicyFile {
         guard compile(try read(compiled, named: "\(fileName), compiled")) == compiled else {
             throw PolicyFileError(
                 "the compiled policy differs from this one, which is a bug in Tenure; please report it",
-                at: SourcePosition(file: fileName, line: 1, column: 1))
+                at: SourcePosition(file: fileName))
         }
         return compiled
     }

@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// Parses the lines of an evidence file, and verifies the signed artifacts in them. Many tasks share one reader.
@@ -55,5 +56,130 @@ struct LineReader: Sendable {
         case .renewalInfo: return .renewalInfo(try verifier.verifyRenewalInfo(Array(part.bytes), now: now))
         case .receipt: return .receipt(try verifier.verifyReceipt(receiptBytes(base64: part.bytes), now: now))
         }
+    }
+}
+
+/// What one line of an evidence file proves about a customer, and the names in the line: IDs of the customer.
+struct Entry {
+    /// The names, the most reliable kind first (see `CustomerNameKind`); never empty.
+    let names: [CustomerName]
+    /// The `id` in the line: the customer's ID in the system that exported the file. Nil if the line has no `id`.
+    let exportedID: String?
+    /// What the line's artifacts prove.
+    let facts: CustomerFacts
+}
+
+/// Collects the verified artifacts of one line, and creates the line's `Entry` from them.
+struct EntryBuilder {
+    private let exportedID: String?
+    /// Whether the line has all purchases of its customer.
+    private let purchasesAreComplete: Bool
+    /// The environment of the line's valid artifacts; nil until the first valid artifact is added.
+    private var environment: AppStoreEnvironment?
+    private var proofs: [AppProof] = []
+    private var purchases: [Purchase] = []
+    private var renewals: [Renewal] = []
+    /// The customer's IDs in the order of the artifacts, perhaps with repetitions.
+    private var names: [Name] = []
+
+    /// An ID that identifies the customer of the line, such as an `appTransactionId`.
+    private struct Name: Equatable {
+        let kind: CustomerNameKind
+        let text: String
+
+        /// Sorts the most reliable kind first, then by text. So the order of artifacts in the line doesn't matter.
+        func precedes(_ other: Name) -> Bool {
+            kind != other.kind ? kind > other.kind : text < other.text
+        }
+    }
+
+    init(exportedID: String?, purchasesAreComplete: Bool) {
+        self.exportedID = exportedID
+        self.purchasesAreComplete = purchasesAreComplete
+        addName(.exported, exportedID)
+    }
+
+    /// Adds an artifact. If it can't be combined with the line's earlier artifacts, returns the reason instead.
+    mutating func add(_ artifact: consuming VerifiedArtifact) -> Rejection? {
+        let artifactEnvironment = artifact.environment
+        if let environment, environment != artifactEnvironment {
+            return Rejection(
+                .wrongEnvironment,
+                "this artifact was signed in \(artifactEnvironment.rawValue), but the line's earlier artifacts were signed in \(environment.rawValue)"
+            )
+        }
+        do throws(Rejection) {
+            switch consume artifact {
+            case .appTransaction(let verified):
+                proofs.append(verified.proof)
+                let id = verified.payload.appTransactionID
+                addName(.appTransaction, id)
+                if id?.isEmpty != false { addName(byContent: verified.signedContentDigest) }
+            case .transaction(let verified):
+                let purchase = try verified.purchase
+                purchases.append(purchase)
+                addName(.appTransaction, verified.payload.appTransactionID)
+                addName(.purchase, purchase.originalTransactionID)
+            case .renewalInfo(let verified):
+                let renewal = try verified.renewal
+                renewals.append(renewal)
+                addName(.appTransaction, verified.payload.appTransactionID)
+                addName(.purchase, renewal.originalTransactionID)
+            case .receipt(let verified):
+                let (proof, more) = (verified.proof, verified.purchases)
+                proofs.append(proof)
+                purchases += more
+                if case .download(let id)? = proof.id { addName(.download, id) }
+                for purchase in more { addName(.purchase, purchase.originalTransactionID) }
+                if proof.id == nil, more.isEmpty { addName(byContent: verified.signedContentDigest) }
+            case .notification:
+                return Rejection(
+                    .wrongKind,
+                    "this artifact is a notification; write the signed transaction in the notification instead")
+            }
+        } catch {
+            return error
+        }
+        environment = artifactEnvironment
+        return nil
+    }
+
+    /// Adds a name of the customer. A missing or empty name is ignored.
+    private mutating func addName(_ kind: CustomerNameKind, _ text: String?) {
+        guard let text, !text.isEmpty else { return }
+        names.append(Name(kind: kind, text: text))
+    }
+
+    /// Uses the digest as the name of an artifact without an ID, so that a repeated artifact is counted only once.
+    private mutating func addName(byContent digest: [UInt8]) {
+        // 128 bits suffice to distinguish all artifacts.
+        addName(.content, digest.prefix(16).hexadecimal)
+    }
+
+    /// Returns the line's entry; nil if no artifact is valid. Throws if the artifacts belong to several accounts.
+    func entry() throws(LineFault) -> Entry? {
+        guard let environment, let index = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
+        let names = names.count > 1 ? Self.distinct(names) : names
+        // Each account has one `appTransactionId`, which is the most reliable kind of name.
+        guard names.count < 2 || names[1].kind != .appTransaction else {
+            throw LineFault(
+                .severalAccounts,
+                "the line has artifacts of several Apple Accounts; write a line for each account, with the same `id`")
+        }
+        var facts = CustomerFacts()
+        facts.add(proofs)
+        facts.add(purchases)
+        facts.add(renewals)
+        facts.purchasesAreComplete = purchasesAreComplete
+        return Entry(
+            names: names.map { CustomerName(kind: $0.kind, environmentIndex: UInt8(index), text: $0.text) },
+            exportedID: exportedID, facts: facts)
+    }
+
+    /// Returns the names without repetitions, the most reliable first.
+    private static func distinct(_ names: [Name]) -> [Name] {
+        var distinct: [Name] = []
+        for name in names.sorted(by: { $0.precedes($1) }) where name != distinct.last { distinct.append(name) }
+        return distinct
     }
 }
