@@ -33,13 +33,9 @@ package struct Comparison: Sendable {
     ///   - promises: the customer's promises that apply today. A promise is a recorded right that a policy can't take.
     ///   - kept: the promises that would apply under the new policy; nil if all of `promises` would. Publishing a
     ///     policy may end some promises.
-    func effects(
-        on evidence: Evidence, promises: [Promise] = [], keeping kept: [Promise]? = nil
-    ) -> [Effect] {
+    func effects(on evidence: Evidence, promises: [Promise] = [], keeping kept: [Promise]? = nil) -> [Effect] {
         let after = decide(evidence, promises: kept ?? promises, under: new, at: instant)
-        guard let old else {
-            return after.map { Effect(entitlement: $0.entitlement, now: Answer($0), before: nil) }
-        }
+        guard let old else { return after.map { Effect(entitlement: $0.entitlement, now: Answer($0), before: nil) } }
         let before = decide(evidence, promises: promises, under: old, at: instant)
         var names = entitlements
         // Entitlements that are only in promises come after the entitlements of the policies.
@@ -122,35 +118,22 @@ extension Comparison {
     package func customerEffects(
         on evidence: Evidence, promises: [Promise] = [], restored: [Promise] = []
     ) -> CustomerEffects {
-        let (ifPromisesEnd, ifPromisesAreKept) = effects(on: evidence, promises: promises, restored: restored)
+        // Decide under the new policy without the promises that apply today. Without an old policy, all are kept.
+        let kept = old == nil ? promises + restored : restored
+        var ifPromisesEnd = effects(on: evidence, promises: promises, keeping: kept)
+        var ifPromisesAreKept = ifPromisesEnd
+        // Promises matter only if the customer would otherwise lose something, and nearly all customers lose nothing.
+        if let old, !promises.isEmpty, ifPromisesEnd.contains(where: { $0.change == .loses }) {
+            let grantedByOld = Set(
+                decide(evidence, under: old, at: instant).filter { $0.outcome == .granted }.map(\.entitlement))
+            let fromEarlierPolicies = promises.filter { !grantedByOld.contains($0.entitlement) }
+            ifPromisesEnd = effects(on: evidence, promises: promises, keeping: fromEarlierPolicies + restored)
+            ifPromisesAreKept = effects(on: evidence, promises: promises, keeping: promises + restored)
+        }
         return CustomerEffects(
             ifPromisesEnd: ifPromisesEnd, ifPromisesAreKept: ifPromisesAreKept,
             hasContradictingProofs: evidence.hasContradictingProofs(under: new),
             productsWithoutEntitlement: productsWithoutEntitlement(in: evidence))
-    }
-
-    /// Returns the effects if promises end, and the effects if promises are kept.
-    private func effects(
-        on evidence: Evidence, promises: [Promise], restored: [Promise]
-    ) -> (ifPromisesEnd: [Effect], ifPromisesAreKept: [Effect]) {
-        guard let old else {
-            let effects = effects(on: evidence, promises: promises + restored)
-            return (effects, effects)
-        }
-        // Decide under the new policy without the promises that apply today.
-        let withoutPromises = effects(on: evidence, promises: promises, keeping: restored)
-        // Promises matter only if the customer would otherwise lose something. Nearly all customers lose nothing, so
-        // return early.
-        guard !promises.isEmpty, withoutPromises.contains(where: { $0.change == .loses }) else {
-            return (withoutPromises, withoutPromises)
-        }
-        let grantedByOld = Set(
-            decide(evidence, under: old, at: instant).filter { $0.outcome == .granted }.map(\.entitlement))
-        let fromEarlierPolicies = promises.filter { !grantedByOld.contains($0.entitlement) }
-        return (
-            effects(on: evidence, promises: promises, keeping: fromEarlierPolicies + restored),
-            effects(on: evidence, promises: promises, keeping: promises + restored)
-        )
     }
 
     /// Returns the IDs of products that were bought and that no entitlement of the new policy lists.
@@ -202,12 +185,7 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
     }
 
     /// Whether the outcome or the end of the right differs. False if only the reason differs.
-    var isOfOutcome: Bool {
-        switch self {
-        case .gains, .loses, .changesOutcome: true
-        case .changesReason, .same: false
-        }
-    }
+    var isOfOutcome: Bool { self != .changesReason && self != .same }
 }
 
 /// What a policy decides about one entitlement of one customer: the parts of a decision that a rehearsal (a dry run of

@@ -99,8 +99,7 @@ struct EvidenceLine {
         default: throw LineFault(.wrongShape, "`id` must be a string or a number")
         }
         guard text.utf8.count <= maximumIDLength else {
-            throw LineFault(
-                .wrongShape, "`id` must have at most \(maximumIDLength) bytes; found \(text.utf8.count)")
+            throw LineFault(.wrongShape, "`id` must have at most \(maximumIDLength) bytes; found \(text.utf8.count)")
         }
         return text.isEmpty ? nil : text
     }
@@ -119,5 +118,3 @@ struct EvidenceLine {
         for (index, value) in values.enumerated() { try add(value, as: content, named: "\(name)[\(index)]") }
     }
 }
-
-extension LineFault: Error {}

@@ -1,7 +1,7 @@
 package import TenureAppStore
 
 /// Why a line of an evidence file, or an artifact in it, is rejected.
-package struct LineFault: Sendable, Hashable {
+package struct LineFault: Error, Sendable, Hashable {
     /// The code of the fault: a code of `Rejection` (why the verifier rejects an artifact), or a mistake in the line's
     /// format.
     package struct Code: Sendable, Hashable {
@@ -32,10 +32,6 @@ package struct LineFault: Sendable, Hashable {
         self.code = code
         self.detail = detail
         self.part = part
-    }
-
-    init(_ rejection: Rejection, part: String? = nil) {
-        self.init(.rejected(rejection.code), rejection.detail, part: part)
     }
 }
 

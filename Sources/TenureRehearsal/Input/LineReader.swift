@@ -12,28 +12,22 @@ struct LineReader: Sendable {
     /// Whether a line without `purchasesAreComplete` has all purchases of its customer.
     let purchasesAreComplete: Bool
 
-    /// The result of one line.
-    struct Reading {
-        /// What the line proves; nil if no artifact is valid, or if the artifacts belong to several accounts.
-        var entry: Entry?
-        /// The faults of the line, or of rejected artifacts in it.
-        var faults: [LineFault] = []
-    }
-
     /// Parses a line, and verifies each artifact in it. A rejected artifact doesn't prevent the use of the line's other
     /// artifacts.
-    func read(_ line: ArraySlice<UInt8>) -> Reading {
-        var reading = Reading()
+    ///
+    /// - Returns: what the line proves (nil if no artifact is valid, or if the artifacts belong to several accounts),
+    ///   and the faults of the line or of rejected artifacts in it.
+    func read(_ line: ArraySlice<UInt8>) -> (entry: Entry?, faults: [LineFault]) {
+        var reading: (entry: Entry?, faults: [LineFault]) = (nil, [])
         do throws(LineFault) {
             let line = try EvidenceLine(line)
             var builder = EntryBuilder(
                 exportedID: line.id, purchasesAreComplete: line.purchasesAreComplete ?? purchasesAreComplete)
             for part in line.parts {
                 do throws(Rejection) {
-                    let rejection = builder.add(try verify(part))
-                    if let rejection { throw rejection }
+                    try builder.add(verify(part))
                 } catch {
-                    reading.faults.append(LineFault(error, part: part.name))
+                    reading.faults.append(LineFault(.rejected(error.code), error.detail, part: part.name))
                 }
             }
             reading.entry = try builder.entry()
@@ -80,18 +74,7 @@ struct EntryBuilder {
     private var purchases: [Purchase] = []
     private var renewals: [Renewal] = []
     /// The customer's IDs in the order of the artifacts, perhaps with repetitions.
-    private var names: [Name] = []
-
-    /// An ID that identifies the customer of the line, such as an `appTransactionId`.
-    private struct Name: Equatable {
-        let kind: CustomerNameKind
-        let text: String
-
-        /// Sorts the most reliable kind first, then by text. So the order of artifacts in the line doesn't matter.
-        func precedes(_ other: Name) -> Bool {
-            kind != other.kind ? kind > other.kind : text < other.text
-        }
-    }
+    private var names: [(kind: CustomerNameKind, text: String)] = []
 
     init(exportedID: String?, purchasesAreComplete: Bool) {
         self.exportedID = exportedID
@@ -99,55 +82,48 @@ struct EntryBuilder {
         addName(.exported, exportedID)
     }
 
-    /// Adds an artifact. If it can't be combined with the line's earlier artifacts, returns the reason instead.
-    mutating func add(_ artifact: consuming VerifiedArtifact) -> Rejection? {
+    /// Adds an artifact. If it can't be combined with the line's earlier artifacts, throws the reason instead.
+    mutating func add(_ artifact: consuming VerifiedArtifact) throws(Rejection) {
         let artifactEnvironment = artifact.environment
         if let environment, environment != artifactEnvironment {
-            return Rejection(
+            throw Rejection(
                 .wrongEnvironment,
                 "this artifact was signed in \(artifactEnvironment.rawValue), but the line's earlier artifacts were signed in \(environment.rawValue)"
             )
         }
-        do throws(Rejection) {
-            switch consume artifact {
-            case .appTransaction(let verified):
-                proofs.append(verified.proof)
-                let id = verified.payload.appTransactionID
-                addName(.appTransaction, id)
-                if id?.isEmpty != false { addName(byContent: verified.signedContentDigest) }
-            case .transaction(let verified):
-                let purchase = try verified.purchase
-                purchases.append(purchase)
-                addName(.appTransaction, verified.payload.appTransactionID)
-                addName(.purchase, purchase.originalTransactionID)
-            case .renewalInfo(let verified):
-                let renewal = try verified.renewal
-                renewals.append(renewal)
-                addName(.appTransaction, verified.payload.appTransactionID)
-                addName(.purchase, renewal.originalTransactionID)
-            case .receipt(let verified):
-                let (proof, more) = (verified.proof, verified.purchases)
-                proofs.append(proof)
-                purchases += more
-                if case .download(let id)? = proof.id { addName(.download, id) }
-                for purchase in more { addName(.purchase, purchase.originalTransactionID) }
-                if proof.id == nil, more.isEmpty { addName(byContent: verified.signedContentDigest) }
-            case .notification:
-                return Rejection(
-                    .wrongKind,
-                    "this artifact is a notification; write the signed transaction in the notification instead")
-            }
-        } catch {
-            return error
+        switch consume artifact {
+        case .appTransaction(let verified):
+            proofs.append(verified.proof)
+            let id = verified.payload.appTransactionID
+            addName(.appTransaction, id)
+            if id?.isEmpty != false { addName(byContent: verified.signedContentDigest) }
+        case .transaction(let verified):
+            let purchase = try verified.purchase
+            purchases.append(purchase)
+            addName(.appTransaction, verified.payload.appTransactionID)
+            addName(.purchase, purchase.originalTransactionID)
+        case .renewalInfo(let verified):
+            let renewal = try verified.renewal
+            renewals.append(renewal)
+            addName(.appTransaction, verified.payload.appTransactionID)
+            addName(.purchase, renewal.originalTransactionID)
+        case .receipt(let verified):
+            let (proof, more) = (verified.proof, verified.purchases)
+            proofs.append(proof)
+            purchases += more
+            if case .download(let id)? = proof.id { addName(.download, id) }
+            for purchase in more { addName(.purchase, purchase.originalTransactionID) }
+            if proof.id == nil, more.isEmpty { addName(byContent: verified.signedContentDigest) }
+        case .notification:
+            throw Rejection(
+                .wrongKind, "this artifact is a notification; write the signed transaction in the notification instead")
         }
         environment = artifactEnvironment
-        return nil
     }
 
     /// Adds a name of the customer. A missing or empty name is ignored.
     private mutating func addName(_ kind: CustomerNameKind, _ text: String?) {
-        guard let text, !text.isEmpty else { return }
-        names.append(Name(kind: kind, text: text))
+        if let text, !text.isEmpty { names.append((kind, text)) }
     }
 
     /// Uses the digest as the name of an artifact without an ID, so that a repeated artifact is counted only once.
@@ -159,7 +135,10 @@ struct EntryBuilder {
     /// Returns the line's entry; nil if no artifact is valid. Throws if the artifacts belong to several accounts.
     func entry() throws(LineFault) -> Entry? {
         guard let environment, let index = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
-        let names = names.count > 1 ? Self.distinct(names) : names
+        // Without repetitions, the most reliable first. So the order of artifacts in the line doesn't matter.
+        let names = names.map { CustomerName(kind: $0.kind, environmentIndex: UInt8(index), text: $0.text) }
+            .sorted { $0.precedes($1) }
+            .reduce(into: [CustomerName]()) { if $0.last != $1 { $0.append($1) } }
         // Each account has one `appTransactionId`, which is the most reliable kind of name.
         guard names.count < 2 || names[1].kind != .appTransaction else {
             throw LineFault(
@@ -171,15 +150,6 @@ struct EntryBuilder {
         facts.add(purchases)
         facts.add(renewals)
         facts.purchasesAreComplete = purchasesAreComplete
-        return Entry(
-            names: names.map { CustomerName(kind: $0.kind, environmentIndex: UInt8(index), text: $0.text) },
-            exportedID: exportedID, facts: facts)
-    }
-
-    /// Returns the names without repetitions, the most reliable first.
-    private static func distinct(_ names: [Name]) -> [Name] {
-        var distinct: [Name] = []
-        for name in names.sorted(by: { $0.precedes($1) }) where name != distinct.last { distinct.append(name) }
-        return distinct
+        return Entry(names: names, exportedID: exportedID, facts: facts)
     }
 }

@@ -40,9 +40,7 @@ struct VersionRows {
             rest = rest[end...]
         }
         rows += Self.rows(of: rest, total: parsed.count, maximum: maximum)
-        self.rows =
-            rows
-            + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
+        self.rows = rows + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
     }
 
     /// Divides the versions of one era into rows with about the same number of versions each. The number of rows is in
@@ -65,12 +63,5 @@ struct VersionRows {
 
 extension Place.Version {
     /// The version in a row, shortened if it is very long.
-    var title: String {
-        switch self {
-        case .none: "none"
-        case .malformed: "malformed"
-        case .other: "other"
-        case .version(let text): text.shortenedVersion
-        }
-    }
+    var title: String { description.shortenedVersion }
 }

@@ -3,14 +3,14 @@ import TenureCore
 
 /// A condition of the option `--fail-if`, under which a rehearsal fails: `lost>0`, `denied>0.5%`,
 /// `everything.undetermined>=100`.
-package struct FailCondition: Sendable, Hashable {
+package struct FailCondition: Sendable {
     /// The condition as it was written.
     let text: String
     /// The name of the entitlement before the period; nil if the condition is about all entitlements.
     private let entitlement: String?
     private let measure: Measure
-    /// How the measured value is compared with the limit.
-    private let comparison: Operator
+    /// Compares the measured value with the limit.
+    private let holds: @Sendable (_ value: Double, _ limit: Double) -> Bool
     /// The number in the condition, without the percent sign.
     private let limit: Double
     /// Whether the limit is a percentage of customers or lines, and not a number of them.
@@ -34,10 +34,7 @@ package struct FailCondition: Sendable, Hashable {
 
         /// Whether the measure exists only in a comparison with an old policy.
         var needsComparison: Bool {
-            switch self {
-            case .change, .changed: true
-            case .outcome, .contradicting, .rejected, .reason: false
-            }
+            if case .change = self { true } else { self == .changed }
         }
 
         /// Reads the name of a measure; nil if there is no such measure.
@@ -62,23 +59,11 @@ package struct FailCondition: Sendable, Hashable {
         }
     }
 
-    /// A comparison with the limit. The raw value is its text in a condition.
-    private enum Operator: String, CaseIterable {
-        // Try the longer operators first, because `>=` begins with `>`.
-        case atLeast = ">="
-        case atMost = "<="
-        case more = ">"
-        case less = "<"
-
-        func holds(_ value: Double, _ limit: Double) -> Bool {
-            switch self {
-            case .atLeast: value >= limit
-            case .atMost: value <= limit
-            case .more: value > limit
-            case .less: value < limit
-            }
-        }
-    }
+    /// The comparisons with the limit, by their text in a condition. The longer ones are tried first, because `>=` begins
+    /// with `>`.
+    private static let operators: [(text: String, holds: @Sendable (Double, Double) -> Bool)] = [
+        (">=", { $0 >= $1 }), ("<=", { $0 <= $1 }), (">", { $0 > $1 }), ("<", { $0 < $1 }),
+    ]
 
     /// The measured value of a condition.
     package struct Measurement: Sendable, Hashable {
@@ -99,13 +84,13 @@ package struct FailCondition: Sendable, Hashable {
     package init(_ text: String, of comparison: Comparison) throws(RehearsalError) {
         func fault(_ why: String) -> RehearsalError { .condition(text, why: why) }
         self.text = text
-        guard
-            let sign = Operator.allCases.compactMap({ sign in text.range(of: sign.rawValue).map { (sign, $0) } })
-                .min(by: { $0.1.lowerBound < $1.1.lowerBound })
-        else { throw fault("write a measure, `>`, `>=`, `<` or `<=`, and a number, such as `denied>0.5%`") }
-        self.comparison = sign.0
-        var name = text[..<sign.1.lowerBound].trimmingCharacters(in: .whitespaces)
-        var number = text[sign.1.upperBound...].trimmingCharacters(in: .whitespaces)
+        let signs = Self.operators.compactMap { sign in text.range(of: sign.text).map { ($0, sign.holds) } }
+        guard let (sign, holds) = signs.min(by: { $0.0.lowerBound < $1.0.lowerBound }) else {
+            throw fault("write a measure, `>`, `>=`, `<` or `<=`, and a number, such as `denied>0.5%`")
+        }
+        self.holds = holds
+        var name = text[..<sign.lowerBound].trimmingCharacters(in: .whitespaces)
+        var number = text[sign.upperBound...].trimmingCharacters(in: .whitespaces)
         isPercentage = number.hasSuffix("%")
         if isPercentage { number = number.dropLast().trimmingCharacters(in: .whitespaces) }
         guard let limit = Double(number), limit.isFinite, limit >= 0 else {
@@ -176,7 +161,7 @@ package struct FailCondition: Sendable, Hashable {
         let value = isPercentage ? (total == 0 ? 0 : Double(count) / Double(total) * 100) : Double(count)
         return Measurement(
             condition: text, value: value, isPercentage: isPercentage, entitlement: entitlement,
-            fails: comparison.holds(value, limit))
+            fails: holds(value, limit))
     }
 }
 

@@ -62,9 +62,7 @@ package struct RehearsalReport: Sendable {
     var shortOldPolicyName: String? { oldPolicyName.map(\.shortFileName) }
 
     /// The number of customers for whom the new policy changes nothing.
-    var unchanged: Int {
-        tally.customers - tally.changingReason - tally.changed
-    }
+    var unchanged: Int { tally.customers - tally.changingReason - tally.changed }
 
     /// The entitlements of both policies, then entitlements that neither policy has and customers were promised. A
     /// promise is a recorded right that a policy can't take.
@@ -92,7 +90,7 @@ struct ExampleNames: Sendable {
         var ranks: [String: UInt64] = [:]
         for entitlement in tally.byEntitlement + tally.promisedOnly.values {
             let groups = Array(entitlement.examples.values) + entitlement.losses.values.map(\.examples)
-            for example in groups.flatMap(\.all) { ranks[example.id] = example.rank }
+            for example in groups.flatMap(\.all) { ranks[example.id] = example.customer.rank }
         }
         let sorted = ranks.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
         numbers = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($0.element.key, $0.offset + 1) })
@@ -100,7 +98,7 @@ struct ExampleNames: Sendable {
 
     /// The ID or number of an example customer.
     subscript(example: Example) -> String {
-        showsIDs ? example.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
+        showsIDs ? example.customer.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
     }
 }
 

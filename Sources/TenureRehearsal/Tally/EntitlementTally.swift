@@ -47,17 +47,15 @@ package struct EntitlementTally: Sendable, Hashable {
 
     /// Keeps the customer as an example if the rank of the customer is low enough (`Examples`).
     mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect) {
-        for kind in effect.classes { offer(customer, effect, as: kind) }
+        for kind in effect.classes {
+            // Few customers become examples, so this checks for room before it creates one.
+            if let examples = examples[kind], !examples.admits(customer) { continue }
+            examples[kind, default: Examples(limit: kind.limit)].offer(
+                Example(customer: customer, now: effect.now, before: effect.before))
+        }
         if let cause = LossCause(effect, on: customer.place.platform) {
             losses[cause, default: LossGroup()].offer(customer, effect)
         }
-    }
-
-    /// Keeps the customer as an example of one class if the rank of the customer is low enough.
-    private mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect, as kind: ExampleClass) {
-        // Few customers become examples, so this checks for room before it creates one.
-        if let examples = examples[kind], !examples.admits(customer) { return }
-        examples[kind, default: Examples(limit: kind.limit)].offer(Example(customer, effect))
     }
 
     mutating func add(_ other: EntitlementTally) {

@@ -22,37 +22,27 @@ package struct RehearsedCustomer: Sendable, Hashable {
         place = Place(of: evidence)
         acquisition = evidence.acquisitions.first
     }
+
+    /// Whether this customer becomes an example rather than the other one.
+    func precedes(_ other: RehearsedCustomer) -> Bool { (rank, id) < (other.rank, other.id) }
 }
 
 /// A customer as an example in the report, with the facts that explain the change.
 package struct Example: Sendable, Hashable {
-    /// The ID from Apple, from the evidence file, or from the database. Reports show it only if they show IDs.
-    package let id: String
-    /// The smallest `id` in the customer's lines of the evidence file; nil if no line has an `id`.
-    let exportedID: String?
-    /// The hash of the ID. The customers with the lowest ranks become examples.
-    let rank: UInt64
-    /// The platform on which the customer got the app; nil if it is unknown.
-    package let platform: Platform?
-    /// The version with which the customer got the app, as signed, and shortened if it is too long to read.
-    package let originalAppVersion: String?
-    /// When the customer got the app; nil if it is unknown.
-    package let originalPurchaseDate: Date?
+    let customer: RehearsedCustomer
     /// The answer under the new policy.
     package let now: Answer
     /// The answer under the old policy; nil if there is no old policy.
     package let before: Answer?
 
-    init(_ customer: RehearsedCustomer, _ effect: Effect) {
-        id = customer.id
-        exportedID = customer.exportedID
-        rank = customer.rank
-        platform = customer.acquisition?.originalPlatform
-        originalAppVersion = customer.acquisition?.originalAppVersion.map { String($0.prefix(40)) }
-        originalPurchaseDate = customer.acquisition?.originalPurchaseDate
-        now = effect.now
-        before = effect.before
-    }
+    /// The ID from Apple, from the evidence file, or from the database. Reports show it only if they show IDs.
+    package var id: String { customer.id }
+    /// The platform on which the customer got the app; nil if it is unknown.
+    package var platform: Platform? { customer.acquisition?.originalPlatform }
+    /// The version with which the customer got the app, as signed, and shortened if it is too long to read.
+    package var originalAppVersion: String? { customer.acquisition?.originalAppVersion.map { String($0.prefix(40)) } }
+    /// When the customer got the app; nil if it is unknown.
+    package var originalPurchaseDate: Date? { customer.acquisition?.originalPurchaseDate }
 }
 
 /// The examples of one class of customers: the few customers with the lowest ranks. A rank is a hash of the ID, so the
@@ -66,21 +56,19 @@ package struct Examples: Sendable, Hashable {
     /// Whether the customer would become an example: there are fewer than `limit`, or another one has a higher rank.
     func admits(_ customer: RehearsedCustomer) -> Bool {
         guard all.count >= limit, let last = all.last else { return limit > 0 }
-        return (customer.rank, customer.id) < (last.rank, last.id)
+        return customer.precedes(last.customer)
     }
 
     /// Adds the example if its rank is low enough. If there are too many examples, the one with the highest rank is
     /// removed.
     mutating func offer(_ example: Example) {
-        let index = all.firstIndex { (example.rank, example.id) < ($0.rank, $0.id) } ?? all.count
+        let index = all.firstIndex { example.customer.precedes($0.customer) } ?? all.count
         guard index < limit else { return }
         all.insert(example, at: index)
         if all.count > limit { all.removeLast() }
     }
 
-    mutating func add(_ other: Examples) {
-        for example in other.all { offer(example) }
-    }
+    mutating func add(_ other: Examples) { for example in other.all { offer(example) } }
 }
 
 /// The highest ranks with which customers can still become examples in the report, for each entitlement, and for each
@@ -115,19 +103,15 @@ struct ExampleRanks: Sendable {
 extension EntitlementTally {
     /// The highest ranks with which a customer can still become an example of one entitlement. A class or cause without
     /// a rank has room for any customer.
-    fileprivate struct Ranks: Sendable {
-        let byClass: [ExampleClass: UInt64]
-        let byCause: [LossCause: UInt64]
-    }
+    fileprivate typealias Ranks = (byClass: [ExampleClass: UInt64], byCause: [LossCause: UInt64])
 
     /// The ranks up to which customers can still become examples of this entitlement.
     fileprivate var ranks: Ranks {
-        Ranks(
-            byClass: examples.compactMapValues(\.highestRank), byCause: losses.compactMapValues(\.examples.highestRank))
+        (examples.compactMapValues(\.highestRank), losses.compactMapValues(\.examples.highestRank))
     }
 }
 
 extension Examples {
     /// The highest rank with which a customer can still become an example; nil while any customer can.
-    fileprivate var highestRank: UInt64? { all.count < limit ? nil : all.last?.rank }
+    fileprivate var highestRank: UInt64? { all.count < limit ? nil : all.last?.customer.rank }
 }

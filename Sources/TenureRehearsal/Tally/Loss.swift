@@ -55,7 +55,8 @@ struct LossGroup: Sendable, Hashable {
 
     /// Keeps the customer as an example if the rank of the customer is low enough (`Examples`).
     mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect) {
-        if examples.admits(customer) { examples.offer(Example(customer, effect)) }
+        guard examples.admits(customer) else { return }
+        examples.offer(Example(customer: customer, now: effect.now, before: effect.before))
     }
 
     mutating func add(_ other: LossGroup) {

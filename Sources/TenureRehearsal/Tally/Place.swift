@@ -5,7 +5,7 @@ import TenureCore
 /// Customers with the same place are in the same rows of tables and bars of charts.
 struct Place: Sendable, Hashable {
     /// The version in which a customer got the app, as reports show it.
-    enum Version: Sendable, Hashable {
+    enum Version: Sendable, Hashable, CustomStringConvertible {
         /// The version is unknown.
         case none
         /// The version is malformed. All malformed versions share one row.
@@ -14,6 +14,15 @@ struct Place: Sendable, Hashable {
         case version(String)
         /// A version that isn't counted separately, because there are too many or because it is very long.
         case other
+
+        var description: String {
+            switch self {
+            case .none: "none"
+            case .malformed: "malformed"
+            case .version(let text): text
+            case .other: "other"
+            }
+        }
     }
 
     /// The platform; nil if it is unknown.
@@ -53,10 +62,6 @@ struct Month: Sendable, Hashable, Comparable {
     /// The number of months since January of the year 0.
     let index: Int32
 
-    private init(index: Int32) {
-        self.index = index
-    }
-
     /// The month of a customer without a purchase date.
     static let unknown = Month(index: -1)
     /// All months before July 2008, when the App Store opened.
@@ -64,22 +69,11 @@ struct Month: Sendable, Hashable, Comparable {
     /// All months after 2099.
     static let later = Month(index: 2100 * 12)
 
-    init(of date: Date?) {
-        guard let date else {
-            self = .unknown
-            return
-        }
-        let day = CivilDay(of: date)
-        let index = Int32(clamping: day.year * 12 + day.month - 1)
-        self = Month(index: min(max(index, Self.earlier.index), Self.later.index))
-    }
-
     var year: Int { Int(index) / 12 }
     /// The month of the year, from 1 to 12.
     var month: Int { Int(index) % 12 + 1 }
-    var isKnown: Bool { self != .unknown }
     /// Whether this is a single calendar month, and not `unknown`, `earlier` or `later`.
-    var isCertain: Bool { isKnown && self != .earlier && self != .later }
+    var isCertain: Bool { self > .earlier && self < .later }
 
     func advanced(by months: Int) -> Month { Month(index: index + Int32(clamping: months)) }
 
@@ -90,6 +84,15 @@ struct Month: Sendable, Hashable, Comparable {
 }
 
 extension Month: CustomStringConvertible {
+    init(of date: Date?) {
+        guard let day = date.map({ CivilDay(of: $0) }) else {
+            self = .unknown
+            return
+        }
+        let index = Int32(clamping: day.year * 12 + day.month - 1)
+        self = min(max(Month(index: index), .earlier), .later)
+    }
+
     /// The month in JSON and on the terminal, such as `2014-05`.
     package var description: String {
         switch self {
@@ -97,17 +100,6 @@ extension Month: CustomStringConvertible {
         case .earlier: "before 2008-07"
         case .later: "after 2099"
         default: "\(year)-\(month < 10 ? "0" : "")\(month)"
-        }
-    }
-}
-
-extension Place.Version: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .none: "none"
-        case .malformed: "malformed"
-        case .version(let text): text
-        case .other: "other"
         }
     }
 }
