@@ -1,20 +1,6 @@
 import Foundation
 import TenureCore
 
-/// The text of an HTML page. Untrusted text is escaped when it is added, and only then.
-struct HTMLText {
-    private(set) var text = ""
-
-    /// Adds markup unchanged. Pass only constant or escaped text.
-    mutating func markup(_ more: String) { text += more + "\n" }
-
-    /// Adds an element such as `<p class="note">…</p>` with this text, which is escaped.
-    mutating func element(_ name: String, class style: String? = nil, _ content: String) {
-        let attribute = style.map { " class=\"\($0)\"" } ?? ""
-        text += "<\(name)\(attribute)>\(content.htmlEscaped)</\(name)>\n"
-    }
-}
-
 extension String {
     /// The text escaped for HTML text and quoted attributes. Hidden characters become visible escapes.
     var htmlEscaped: String {
