@@ -6,9 +6,7 @@ package struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertib
     package let mistakes: [PolicyFileMistake]
 
     /// The mistakes, one per line.
-    package var description: String {
-        mistakes.map(\.description).joined(separator: "\n")
-    }
+    package var description: String { mistakes.map(\.description).joined(separator: "\n") }
 
     /// The same mistakes, marked so that commands don't show the file's lines.
     var withoutExcerpts: PolicyFileError {

@@ -55,9 +55,7 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
 
     /// The finding with its position, such as `policy.yaml:12:7: warning: message [code]`. An acknowledged finding has
     /// `warning, acknowledged` instead of `warning`.
-    package var description: String {
-        "\(position): \(severityInWords): \(message) [\(code)]"
-    }
+    package var description: String { "\(position): \(severityInWords): \(message) [\(code)]" }
 }
 
 extension LintFinding {

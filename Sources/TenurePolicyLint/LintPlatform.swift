@@ -199,9 +199,7 @@ extension Release.Moment {
     /// The day for sorting. For an instant, its day in UTC.
     var sortingDay: CivilDay { CivilDay(of: sortingDate) }
 
-    var isInstant: Bool {
-        if case .instant = self { true } else { false }
-    }
+    var isInstant: Bool { if case .instant = self { true } else { false } }
 }
 
 /// Returns names in backticks as a list for a message: `a`, `b` and `c`. A long list ends with a number instead, so

@@ -123,9 +123,7 @@ struct LintFix: Sendable {
 
     /// Returns a suggestion with edits. The suggestion is shown only if, after these edits, the linter reports neither
     /// this finding nor a new one.
-    static func suggestion(_ text: String, _ edits: PolicyEdit...) -> LintFix {
-        LintFix(text: text, edits: edits)
-    }
+    static func suggestion(_ text: String, _ edits: PolicyEdit...) -> LintFix { LintFix(text: text, edits: edits) }
 }
 
 extension LintFix: ExpressibleByStringInterpolation {

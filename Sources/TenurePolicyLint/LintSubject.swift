@@ -133,9 +133,7 @@ struct LintSubject: Sendable {
 
     /// The edit that makes the policy use the separate list, and the path that the edit writes. Nil if `listPath` is
     /// nil.
-    var useOfList: (path: String, edit: PolicyEdit)? {
-        listPath.map { ($0, .use(list, named: $0)) }
-    }
+    var useOfList: (path: String, edit: PolicyEdit)? { listPath.map { ($0, .use(list, named: $0)) } }
 
     /// Returns when an era that hasn't begun yet first begins. Nil if it has begun on at least one platform, or if the
     /// date of a beginning isn't known.

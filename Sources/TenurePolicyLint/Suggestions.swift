@@ -35,9 +35,7 @@ struct Suggestions {
     mutating func best(of fixes: [LintFix], for finding: LintFinding) -> LintFix? {
         let key = FindingKey(finding)
         guard let fix = fixes.first(where: { !$0.edits.isEmpty && resolve($0.edits, [key], countedBy: \.single) })
-        else {
-            return fixes.first { $0.edits.isEmpty }
-        }
+        else { return fixes.first { $0.edits.isEmpty } }
         let more = fix.edits.filter { !combined.edits.contains($0) }
         let edits = (combined.edits + more).inApplicableOrder
         let findings = combined.findings.union([key])

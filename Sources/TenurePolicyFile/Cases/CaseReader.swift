@@ -325,9 +325,7 @@ struct CaseReader {
 
 extension Part {
     /// Whether the value is `none`, which means that the artifact doesn't have the field.
-    fileprivate var isNone: Bool {
-        if case .plain("none") = node.content { true } else { false }
-    }
+    fileprivate var isNone: Bool { if case .plain("none") = node.content { true } else { false } }
 
     /// Reads the `type` of a transaction. `unknown` is a product type that Tenure doesn't know.
     fileprivate func productType(_ reading: inout Reading) -> Purchase.ProductType? {

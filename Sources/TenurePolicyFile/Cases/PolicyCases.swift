@@ -39,9 +39,7 @@ package struct PolicyCases: Sendable {
     }
 
     /// Makes the decisions of all cases, and returns the results in the order of the file.
-    package func run() -> [CaseResult] {
-        cases.map { CaseResult(of: $0) }
-    }
+    package func run() -> [CaseResult] { cases.map { CaseResult(of: $0) } }
 }
 
 /// The result of one case.

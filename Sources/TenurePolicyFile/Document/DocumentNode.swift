@@ -71,9 +71,7 @@ package struct DocumentNode: Sendable {
     }
 
     /// The entries of a mapping; empty for any other value.
-    var entries: [Entry] {
-        if case .mapping(let entries) = content { entries } else { [] }
-    }
+    var entries: [Entry] { if case .mapping(let entries) = content { entries } else { [] } }
 
     /// Returns the value of a key; nil if the key is missing, or if this isn't a mapping.
     subscript(key: String) -> DocumentNode? { entries.first { $0.key == key }?.value }
@@ -96,9 +94,7 @@ package struct DocumentNode: Sendable {
         }
     }
 
-    var isNull: Bool {
-        if case .null = content { true } else { false }
-    }
+    var isNull: Bool { if case .null = content { true } else { false } }
 
     /// Returns the document with another document applied over it: mappings are merged key by key, null removes a key,
     /// and any other value replaces the old value.

@@ -36,9 +36,7 @@ package struct Reading: Sendable {
     }
 
     /// Whether something at, inside or around the path was left out.
-    func isBroken(_ path: Path) -> Bool {
-        brokenParts.contains { $0.starts(with: path) || path.starts(with: $0) }
-    }
+    func isBroken(_ path: Path) -> Bool { brokenParts.contains { $0.starts(with: path) || path.starts(with: $0) } }
 
     /// Whether exactly the part at this path was left out.
     package func isOmitted(_ path: Path) -> Bool { brokenParts.contains(path) }

@@ -97,9 +97,7 @@ package enum SignedPayloadError: Error, Sendable, Hashable {
 package struct PinnedKey: Sendable {
     package let publicKey: P256.Signing.PublicKey
 
-    package init(_ publicKey: P256.Signing.PublicKey) {
-        self.publicKey = publicKey
-    }
+    package init(_ publicKey: P256.Signing.PublicKey) { self.publicKey = publicKey }
 
     /// Reads a key as `tenure policy signing-key` prints it, or as a JSON Web Key (RFC 7517); nil for any other text.
     package init?(_ text: String) {

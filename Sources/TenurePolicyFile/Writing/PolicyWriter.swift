@@ -145,9 +145,7 @@ infix operator => : AssignmentPrecedence
 private typealias Entry = JSONObject.Member
 
 /// Returns a member of a JSON object; nil if there is no value.
-private func => (key: PolicyKey, value: JSONValue?) -> Entry? {
-    value.map { Entry(name: key.rawValue, value: $0) }
-}
+private func => (key: PolicyKey, value: JSONValue?) -> Entry? { value.map { Entry(name: key.rawValue, value: $0) } }
 
 extension JSONValue {
     /// Returns an object with the members that aren't nil.

@@ -226,7 +226,5 @@ struct DateClasses {
 
 extension Date {
     /// The date in RFC 3339, without milliseconds.
-    fileprivate var inSeconds: String {
-        Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)).rfc3339
-    }
+    fileprivate var inSeconds: String { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)).rfc3339 }
 }

@@ -209,8 +209,7 @@ struct RightsComparison: Sendable {
                 // Without an acquisition, an entitlement with `honors` is never denied. Only a purchase with an unknown
                 // end needs support (rule G2 of Docs/decision-rules.md).
                 let needsSupport = decision?.nextSteps.contains(.support) == true
-                result[right.entitlement] =
-                    evidence.acquisitions.isEmpty && !needsSupport ? .denied : .undetermined
+                result[right.entitlement] = evidence.acquisitions.isEmpty && !needsSupport ? .denied : .undetermined
             case .granted:
                 if let end = decision?.until, right.until.map({ end < $0 }) ?? true {
                     // If the new end has passed, customers would lose the right at once.

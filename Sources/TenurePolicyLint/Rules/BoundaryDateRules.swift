@@ -57,8 +57,7 @@ extension LintRule {
                 .filter { names.contains($0) }
             // Another boundary's date may separate the eras of a customer who has a date.
             let isDated = change.platform.timeline.beginnings.contains { $0?.date != nil }
-            let unknown =
-                isDated ? "with neither a known \(key) nor a known purchase date" : "without a known \(key)"
+            let unknown = isDated ? "with neither a known \(key) nor a known purchase date" : "without a known \(key)"
             let consequence =
                 undetermined.isEmpty
                 ? "" : "a customer \(unknown) is undetermined for \(inWords(undetermined)), and "

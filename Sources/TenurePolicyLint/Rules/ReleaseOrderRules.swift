@@ -183,8 +183,7 @@ extension LintSubject {
         if !undetermined.isEmpty {
             return "; customers of \(platform.name(of: release)) are undetermined for \(inWords(undetermined))"
         }
-        let byDate = Set(
-            grantedEntitlements(number, on: platform.platform, bought: release.lateInstant) ?? [])
+        let byDate = Set(grantedEntitlements(number, on: platform.platform, bought: release.lateInstant) ?? [])
         let undated = grantedEntitlements(number, on: platform.platform, bought: nil) ?? []
         let isInDoubt = undated.contains { !byDate.contains($0) }
         return isInDoubt ? "; for a customer without a known purchase date, `inDoubt` decides" : ""
@@ -196,9 +195,7 @@ extension Release {
     /// price or storefront, both rows also have the same marketing version.
     fileprivate func isOtherRelease(than other: Release) -> Bool {
         guard platform.versionKey == .bundleVersion, build == other.build, let version, let otherVersion = other.version
-        else {
-            return false
-        }
+        else { return false }
         return version != otherVersion
     }
 }

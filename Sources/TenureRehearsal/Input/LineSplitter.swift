@@ -20,9 +20,7 @@ struct LineSplitter {
     /// The byte order mark of UTF-8, which some editors write at the beginning of a file.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    init(maximumLineLength: Int = EvidenceLine.maximumSize) {
-        self.maximumLineLength = maximumLineLength
-    }
+    init(maximumLineLength: Int = EvidenceLine.maximumSize) { self.maximumLineLength = maximumLineLength }
 
     /// Adds bytes, and returns the batches that are now complete.
     mutating func batches(adding chunk: [UInt8]) -> [LineBatch] {

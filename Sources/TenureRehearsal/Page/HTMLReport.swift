@@ -159,8 +159,7 @@ package struct HTMLReport {
         element("h2", "Where the numbers come from")
         switch report.input {
         case .database(let name, let skipped):
-            element(
-                "p", "The database of a service, \(name.shortFileName), with \(customers.grouped("customer")).")
+            element("p", "The database of a service, \(name.shortFileName), with \(customers.grouped("customer")).")
             if skipped > 0 {
                 element(
                     "p", class: "soft",

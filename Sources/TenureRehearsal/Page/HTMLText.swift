@@ -88,9 +88,7 @@ extension String {
             }
             return from == until ? "around \(from)" : "from \(from) until \(until)"
         }
-        return withWrittenRanges.replacing(instant) { match in
-            String(match.0).writtenToTheMinute ?? String(match.0)
-        }
+        return withWrittenRanges.replacing(instant) { match in String(match.0).writtenToTheMinute ?? String(match.0) }
     }
 
     /// The text's date as people write it, rounded to the minute.

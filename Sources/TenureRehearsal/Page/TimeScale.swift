@@ -146,9 +146,7 @@ struct EraSpans {
     /// Collects the eras on a platform. Nil if the platform is unknown, or if the policy doesn't mention it.
     init?(of policy: Policy, on platform: Platform?) {
         guard let platform, let timeline = policy.timelines.possible(for: platform).first, timeline.platform != nil
-        else {
-            return nil
-        }
+        else { return nil }
         var names = [policy.eras.indices.contains(timeline.firstEra) ? policy.eras[timeline.firstEra].name : ""]
         var beginnings: [Beginning] = []
         var undated: [String] = []

@@ -15,8 +15,7 @@ struct CriticalInstants: Sendable {
     /// promises (recorded rights of customers) refer.
     init(of policies: some Sequence<Policy>) {
         // Rule A9 of Docs/decision-rules.md: a purchase before the platform's store opened contradicts the platform.
-        var instants = Set(
-            Platform.allCases.compactMap { $0.storeOpening?.addingTimeInterval(-Tolerance.seconds) })
+        var instants = Set(Platform.allCases.compactMap { $0.storeOpening?.addingTimeInterval(-Tolerance.seconds) })
         for policy in policies {
             for era in policy.eras {
                 for date in era.begins.values.compactMap(\.date) {

@@ -18,9 +18,7 @@ struct Cells: Sendable, Hashable {
     /// The capacity of all rehearsals. Tests use lower ones.
     static let standardCapacity = 8192
 
-    init(capacity: Int = Cells.standardCapacity) {
-        self.capacity = capacity
-    }
+    init(capacity: Int = Cells.standardCapacity) { self.capacity = capacity }
 
     /// Changes the counts of a place.
     mutating func add(_ place: Place, _ change: (inout [Counts]) -> Void) {
@@ -70,9 +68,7 @@ struct Cells: Sendable, Hashable {
 
 extension Place {
     /// Whether the place has a known version, and not “other”. Only versions can be many: platforms and months are few.
-    fileprivate var hasVersion: Bool {
-        if case .version = version { true } else { false }
-    }
+    fileprivate var hasVersion: Bool { if case .version = version { true } else { false } }
 }
 
 extension [Counts] {
