@@ -25,19 +25,21 @@ package enum Linter {
     ) -> [LintFinding] {
         let input = Input(draft: draft, releases: releases, isListMapped: isListMapped, old: old, now: now)
         let checked = findingsWithFixes(input)
-        var suggestions = Suggestions(for: input, findings: checked.map(\.finding))
         var findings = checked.map(\.finding)
+        var suggestions = Suggestions(for: input, findings: findings)
         // Choose the fixes of the most severe findings first, because each further fix has to work together with them.
-        let bySeverity = findings.indices.sorted { left, right in
-            (findings[right].severity, left) < (findings[left].severity, right)
-        }
+        let bySeverity = findings.indices.sorted { findings[$0].severity > findings[$1].severity }
         for index in bySeverity {
             if let fix = suggestions.best(of: checked[index].fixes, for: findings[index]) {
                 findings[index].fix = fix.text
                 findings[index].edits = fix.edits
             }
         }
-        return sorted(findings, mainFile: draft.fileName)
+        return findings.sorted { left, right in
+            let places = (left.position.order(mainFile: draft.fileName), right.position.order(mainFile: draft.fileName))
+            // At the same position, sort the most severe first.
+            return places.0 == places.1 ? left.severity > right.severity : places.0 < places.1
+        }
     }
 
     /// Checks a policy without its file. Positions refer to the policy's compact JSON.
@@ -72,39 +74,21 @@ package enum Linter {
             }
         }
         var seen: Set<LintFinding> = []
-        return Acknowledgments(in: input).applied(to: allFindings.filter { seen.insert($0.finding).inserted })
-    }
-
-    /// Sorts findings by position, the findings in the policy file first.
-    private static func sorted(_ findings: [LintFinding], mainFile: String) -> [LintFinding] {
-        findings.enumerated()
-            .sorted { left, right in
-                let places = (
-                    left.element.position.order(mainFile: mainFile), right.element.position.order(mainFile: mainFile)
-                )
-                if places.0 != places.1 { return places.0 < places.1 }
-                // At the same position, sort the most severe first.
-                let severities = (left.element.severity, right.element.severity)
-                return severities.0 == severities.1 ? left.offset < right.offset : severities.0 > severities.1
-            }
-            .map(\.element)
+        return input.acknowledging(allFindings.filter { seen.insert($0.finding).inserted })
     }
 }
 
-/// Applies the acknowledgments in a policy. With an acknowledgment, the developer accepts one finding at one place,
-/// such as `changeover-wide` at `eras/freemium/changeover`, so that it doesn't fail the check.
-struct Acknowledgments {
-    private let input: Linter.Input
-
-    init(in input: Linter.Input) { self.input = input }
-
+extension Linter.Input {
+    /// Applies the acknowledgments in the policy. With an acknowledgment, the developer accepts one finding at one
+    /// place, such as `changeover-wide` at `eras/freemium/changeover`, so that it doesn't fail the check.
+    ///
     /// Returns the findings, with the reason in each acknowledged one. Adds a mistake for each acknowledgment of a
     /// finding that doesn't exist.
-    func applied(to findings: [Linter.FindingWithFixes]) -> [Linter.FindingWithFixes] {
+    fileprivate func acknowledging(_ findings: [Linter.FindingWithFixes]) -> [Linter.FindingWithFixes] {
         var result = findings
-        for (index, acknowledgment) in input.draft.acknowledgments.enumerated() {
+        for (index, acknowledgment) in draft.acknowledgments.enumerated() {
             let path: [PolicyMistake.Step] = ["acknowledge", .index(index)]
-            guard !input.draft.isBroken(path) else { continue }
+            guard !draft.isBroken(path) else { continue }
             let covered = result.firstIndex {
                 $0.finding.code == acknowledgment.code && $0.finding.place == acknowledgment.at
                     && !$0.finding.isMistake && !$0.finding.isAcknowledged
@@ -113,13 +97,10 @@ struct Acknowledgments {
                 result[covered].finding.acknowledgment = acknowledgment.reason
             } else if let reason = mistake(in: acknowledgment, among: findings.map(\.finding)) {
                 let step = LintRule.named(acknowledgment.code)?.check == nil ? "code" : "at"
-                result.append(
-                    (
-                        LintFinding(
-                            code: LintRule.acknowledgmentWithoutFinding.code, severity: .error, place: "",
-                            position: input.draft.position(of: path + [.key(step)]), message: reason, fix: nil,
-                            isMistake: true), []
-                    ))
+                let finding = LintFinding(
+                    code: LintRule.acknowledgmentWithoutFinding.code, severity: .error, place: "",
+                    position: draft.position(of: path + [.key(step)]), message: reason, isMistake: true)
+                result.append((finding, []))
             }
         }
         return result
@@ -137,16 +118,16 @@ struct Acknowledgments {
             return
                 "`\(code)` is a mistake in the file and can't be acknowledged; correct the mistake, and remove the acknowledgment"
         }
-        let places = findings.filter { $0.code == rule.code && !$0.isMistake }.map(\.place)
         // The finding may be missing only because the file has mistakes, or because there is no release list or
         // previous policy to compare with.
-        if !input.draft.mistakes.isEmpty { return nil }
+        if !draft.mistakes.isEmpty { return nil }
         switch rule.needs {
         case .nothing: break
-        case .releases: if (input.releases ?? input.draft.releases).isEmpty { return nil }
-        case .releasesOption: if input.releases == nil { return nil }
-        case .oldPolicy: if input.old == nil { return nil }
+        case .releases: if (releases ?? draft.releases).isEmpty { return nil }
+        case .releasesOption: if releases == nil { return nil }
+        case .oldPolicy: if old == nil { return nil }
         }
+        let places = findings.filter { $0.code == rule.code && !$0.isMistake }.map(\.place)
         let elsewhere = places.isEmpty ? "" : "; it is reported at \(inWords(places))"
         return
             "there is no finding `\(code)` at `\(acknowledgment.at)`\(elsewhere); remove this acknowledgment\(places.isEmpty ? "" : " or correct `at`")"

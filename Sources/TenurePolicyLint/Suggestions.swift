@@ -76,12 +76,7 @@ struct Suggestions {
 
     /// Returns the highest severity of each finding.
     private static func keys(of findings: [LintFinding]) -> [FindingKey: LintFinding.Severity] {
-        var keys: [FindingKey: LintFinding.Severity] = [:]
-        for finding in findings {
-            let key = FindingKey(finding)
-            keys[key] = max(keys[key] ?? .note, finding.severity)
-        }
-        return keys
+        Dictionary(findings.map { (FindingKey($0), $0.severity) }, uniquingKeysWith: max)
     }
 }
 

@@ -20,20 +20,20 @@ extension LintRule {
             if let (name, isEarly, neighbor) = subject.undatedContradiction(of: change), let date = change.date {
                 report.add(
                     at: change.path + ["at"], severity: change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the release list has \(name) \(isEarly ? "after" : "before") \(change.platform.name(of: neighbor)) (\(neighbor.releasedAt.text)): customers may be assigned to the wrong era",
+                    "`\(change.after.name.shortened)` begins on \(change.platform.name) with \(name) at \(date.rfc3339), but the release list has \(name) \(isEarly ? "after" : "before") \(change.platform.name(of: neighbor)) (\(neighbor.releasedAt.text)): customers may be assigned to the wrong era",
                     fixes: "correct `at`, or move \(name) to where it belongs in the release list")
             } else if let (release, isYear) = subject.contradictedDate(of: change), let date = change.date {
                 let name = change.platform.name(of: release)
                 report.add(
                     at: change.path + ["at"], severity: isYear && change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the release list has \(name) on \(release.releasedAt.text)\(isYear ? ", in another year" : ""): customers may be assigned to the wrong era",
+                    "`\(change.after.name.shortened)` begins on \(change.platform.name) with \(name) at \(date.rfc3339), but the release list has \(name) on \(release.releasedAt.text)\(isYear ? ", in another year" : ""): customers may be assigned to the wrong era",
                     fixes: subject.redating(change),
-                    "correct `at`, or correct the date of \(name) in the release list; if the price changed long before or after that release, name no \(change.platform.key.rawValue)"
+                    "correct `at`, or correct the date of \(name) in the release list; if the price changed long before or after that release, name no \(change.platform.noun)"
                 )
             } else if let (mine, others) = subject.contradictedOrder(of: change) {
                 report.add(
                     at: change.path, severity: change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` follows `\(change.before.name.shortened)`, but begins earlier on \(change.platform.platform.rawValue): `\(change.after.name.shortened)` on \(mine.text), `\(change.before.name.shortened)` on \(others.text) (dates from `at` and the release list)",
+                    "`\(change.after.name.shortened)` follows `\(change.before.name.shortened)`, but begins earlier on \(change.platform.name): `\(change.after.name.shortened)` on \(mine.text), `\(change.before.name.shortened)` on \(others.text) (dates from `at` and the release list)",
                     fixes: "correct the beginning of either era, or the release's date in the release list")
             }
         }
@@ -50,11 +50,11 @@ extension LintRule {
         fix: "Write when the era began: `at: 2015-06-10T18:00:00Z`."
     ) { subject, report in
         for change in subject.writtenChanges where change.date == nil && change.matters {
-            let key = change.platform.key.rawValue
+            let key = change.platform.noun
             let version = change.version.map { "\($0)" } ?? ""
             let names = Set(change.lostEntitlements + change.gainedEntitlements)
-            let undetermined = (subject.undeterminedEntitlements(nil, on: change.platform.platform, bought: nil) ?? [])
-                .filter { names.contains($0) }
+            let all = subject.entitlementNames(.undetermined, nil, on: change.platform.platform, bought: nil) ?? []
+            let undetermined = all.filter { names.contains($0) }
             // Another boundary's date may separate the eras of a customer who has a date.
             let isDated = change.platform.timeline.beginnings.contains { $0?.date != nil }
             let unknown = isDated ? "with neither a known \(key) nor a known purchase date" : "without a known \(key)"
@@ -63,7 +63,7 @@ extension LintRule {
                 ? "" : "a customer \(unknown) is undetermined for \(inWords(undetermined)), and "
             report.add(
                 at: change.path,
-                "on \(change.platform.platform.rawValue) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: \(consequence)nothing contradicts a wrong \(key)",
+                "on \(change.platform.name) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: \(consequence)nothing contradicts a wrong \(key)",
                 fixes: subject.dating(change), "add `at` with the instant at which the price changed")
         }
     }
@@ -81,10 +81,10 @@ extension LintRule {
         for change in subject.writtenChanges where change.version == nil && change.matters {
             if change.platform.key == .bundleVersion, subject.draft.buildNumbers == .restarted { continue }
             if change.platform.decidesByList { continue }
-            let key = change.platform.key.rawValue
+            let key = change.platform.noun
             report.add(
                 at: change.path,
-                "on \(change.platform.platform.rawValue) the purchase date alone separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: buyers of an app bundle are judged by the bundle's date for \(inWords(change.lostEntitlements + change.gainedEntitlements))",
+                "on \(change.platform.name) the purchase date alone separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: buyers of an app bundle are judged by the bundle's date for \(inWords(change.lostEntitlements + change.gainedEntitlements))",
                 fixes: change.date.flatMap { date in
                     // Suggest the release that came out with the change.
                     let release = change.platform.releases.map(\.release).first { $0.releasedAt == .instant(date) }

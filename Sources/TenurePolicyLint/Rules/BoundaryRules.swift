@@ -13,7 +13,6 @@ extension LintRule {
     ) { subject, report in
         for change in subject.writtenChanges where change.platform.key == .bundleVersion {
             guard let version = change.version else { continue }
-            let platform = change.platform.platform.rawValue
             let path = change.path + [.key(VersionKey.bundleVersion.rawValue)]
             let releases = change.platform.listedReleases
             if releases.contains(where: { $0.build == version }) { continue }
@@ -21,7 +20,7 @@ extension LintRule {
                 let isReused = releases.contains { $0.build == intendedRelease.build && $0.version != version }
                 report.add(
                     at: path,
-                    "`\(version)` is a marketing version: the release list has it with build \(intendedRelease.numberInWords). On \(platform) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
+                    "`\(version)` is a marketing version: the release list has it with build \(intendedRelease.numberInWords). On \(change.platform.name) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
                     fixes: .suggestion(
                         "write `build: \"\(intendedRelease.numberInWords)\"`",
                         .write(.text(intendedRelease.numberInWords), at: path)),
@@ -35,7 +34,7 @@ extension LintRule {
             } else if releases.isEmpty, let (kind, condition) = change.suspicion(of: version) {
                 report.add(
                     at: path, severity: .warning,
-                    "`\(version)` looks like \(kind), and on \(platform) the App Store reports the build (CFBundleVersion): \(condition), \(change.misjudged(by: "`\(version)`"))",
+                    "`\(version)` looks like \(kind), and on \(change.platform.name) the App Store reports the build (CFBundleVersion): \(condition), \(change.misjudged(by: "`\(version)`"))",
                     fixes:
                         "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if `\(version)` is that number, add a release list with that release, or add this finding to `acknowledge`"
                 )
@@ -100,7 +99,7 @@ extension LintRule {
             guard let version = change.version, !change.platform.decidesByList else { continue }
             let consequence =
                 change.date == nil
-                ? "nothing separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)` on \(change.platform.platform.rawValue), and every customer there is undetermined"
+                ? "nothing separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)` on \(change.platform.name), and every customer there is undetermined"
                 : "the date alone decides"
             report.add(
                 at: change.path + ["build"], severity: change.date == nil ? .error : .warning,
@@ -131,7 +130,7 @@ extension LintRule {
             // An app that went from 0.9 to 1.0 has customers below 1.0.
             if releases.contains(where: { $0 < version }) { continue }
             let isDotted = version.description.contains(".") && version == one
-            let key = change.platform.key.rawValue
+            let key = change.platform.noun
             let path = change.path + [.key(key)]
             let era = "`\(change.after.name.shortened)`"
             let losing =
@@ -183,10 +182,9 @@ extension LintRule {
             // sold.
             let begun = releases.filter { $0.model == nil || $0.model == change.after.model }
             let first = begun.compactMap(\.originalAppVersion).filter { $0 > version }.min().map { "\($0)" } ?? above
-            let key = change.platform.key.rawValue
-            let platform = change.platform.platform.rawValue
+            let key = change.platform.noun
             let description =
-                "`\(change.after.name.shortened)` begins on \(platform) with \(key) \(version), which isn't in the release list (below it \(below), above it \(above))"
+                "`\(change.after.name.shortened)` begins on \(change.platform.name) with \(key) \(version), which isn't in the release list (below it \(below), above it \(above))"
             let lacksDate = change.platform.decidesByList && change.date == nil
             // The number may belong to a planned release, which isn't in a list of past releases.
             let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false

@@ -128,8 +128,8 @@ extension LintRule {
                 let hours = (next.timeIntervalSince(first.window.upperBound) / 3600).rounded(.down)
                 let until = Duration.text(subject.eras[index].changeover?.window?.until ?? 0)
                 report.add(
-                    at: path, as: [platform.platform.rawValue],
-                    "on \(platform.platform.rawValue) the changeover window of \(subject.name(index)) opens at \(second.window.lowerBound.addingTimeInterval(Tolerance.seconds).rfc3339), before that of `\(change.before.name.shortened)` has closed (\(first.window.upperBound.addingTimeInterval(-Tolerance.seconds).rfc3339)): customers who got the app in between may belong to \(inWords(first.eras.union(second.eras).map { subject.eras[$0].name }, "or"))",
+                    at: path, as: [platform.name],
+                    "on \(platform.name) the changeover window of \(subject.name(index)) opens at \(second.window.lowerBound.addingTimeInterval(Tolerance.seconds).rfc3339), before that of `\(change.before.name.shortened)` has closed (\(first.window.upperBound.addingTimeInterval(-Tolerance.seconds).rfc3339)): customers who got the app in between may belong to \(inWords(first.eras.union(second.eras).map { subject.eras[$0].name }, "or"))",
                     fixes: hours >= 0
                         ? .suggestion(
                             "write `changeover: { from: -\(Int(hours))h, until: \(until) }`",

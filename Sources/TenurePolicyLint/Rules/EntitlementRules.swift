@@ -13,19 +13,17 @@ extension LintRule {
         fix: "Add `products`, `honors`, or both, or remove the entitlement."
     ) { subject, report in
         for entitlement in subject.entitlements where entitlement.products.isEmpty {
-            let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name)]
-            let applying = (entitlement.honors ?? []).filter { honor in
+            let applies = (entitlement.honors ?? []).contains { honor in
                 subject.eras.firstIndex { $0.name == honor.era }.map { index in
                     subject.platforms.isEmpty || subject.platforms.contains { $0.timeline.eras.contains(index) }
                 } ?? false
             }
-            guard applying.isEmpty else { continue }
+            guard !applies else { continue }
             let trial = entitlement.trial == nil ? "" : " after its trial"
             report.add(
-                at: path,
+                at: ["entitlements", .key(entitlement.name)],
                 "customers can have `\(entitlement.name.shortened)`\(trial) only by a grant of support: it has no products and honors no era",
-                fixes: "add `products`, `honors`, or both, or remove the entitlement"
-            )
+                fixes: "add `products`, `honors`, or both, or remove the entitlement")
         }
     }
 
@@ -90,8 +88,7 @@ extension LintRule {
                     addsNothing ? "this honor adds nothing to \(name)" : "until there is a next one, \(name) \(end)"
                 let advice =
                     addsNothing
-                    ? "leave out this honor"
-                    : honor.until == nil ? "also write `until`" : "leave out `for`"
+                    ? "leave out this honor" : honor.until == nil ? "also write `until`" : "leave out `for`"
                 report.add(
                     at: path, severity: .warning,
                     "`for` (\(length.inWords)) counts from the end of `\(honor.era)`, which is the last era: \(outcome)",
@@ -127,9 +124,7 @@ extension LintRule {
         fix: "Correct `boughtSince`, `boughtBefore` or `until`, or honor the era that contains these dates."
     ) { subject, report in
         for (entitlement, honor, index, path) in subject.currentHonors {
-            let sales = subject.platforms.filter { $0.timeline.eras.contains(index) }.map {
-                $0.sale(ofEra: index)
-            }
+            let sales = subject.platforms.filter { $0.timeline.eras.contains(index) }.map { $0.sale(ofEra: index) }
             guard let begin = sales.map(\.begin).min(), let end = sales.map(\.end).max() else { continue }
             let era = "`\(honor.era)`"
             let name = "`\(entitlement.name.shortened)`"

@@ -26,17 +26,16 @@ extension LintRule {
                 else { continue }
                 let era = subject.name(index)
                 let next = subject.name(following)
-                let platformName = platform.platform.rawValue
                 if let date, date == nextDate {
                     report.add(
                         at: change.path,
-                        "\(era) ends on \(platformName) at the instant at which it begins (\(date.rfc3339)): no customer belongs to it, so honoring it gives nothing",
+                        "\(era) ends on \(platform.name) at the instant at which it begins (\(date.rfc3339)): no customer belongs to it, so honoring it gives nothing",
                         fixes: "correct `at` of \(era) or of \(next)")
                 } else if let version, version == nextVersion, date == nil || nextDate == nil {
                     report.add(
                         at: change.path,
-                        "\(era) and \(next) begin on \(platformName) with one \(platform.key.rawValue) (\(version)), and no instant separates them: customers who came then may belong to either",
-                        fixes: "add `at` to both eras, or correct one \(platform.key.rawValue)")
+                        "\(era) and \(next) begin on \(platform.name) with one \(platform.noun) (\(version)), and no instant separates them: customers who came then may belong to either",
+                        fixes: "add `at` to both eras, or correct one \(platform.noun)")
                 }
             }
         }
@@ -74,7 +73,7 @@ extension LintRule {
             let last = platform.releases.last?.release
             report.add(
                 at: change.path,
-                "the release list's last release on \(platform.platform.rawValue) is \(last.map { "\(platform.key.rawValue) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.key.rawValue) of every later customer isn't in the list and proves nothing",
+                "the release list's last release on \(platform.name) is \(last.map { "\(platform.noun) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.noun) of every later customer isn't in the list and proves nothing",
                 fixes: "append the releases of `\(change.after.name.shortened)` to the release list")
         }
     }
@@ -99,12 +98,11 @@ extension LintRule {
                 let names = Set((before + after).map(\.name))
                 let different = subject.entitlements.map(\.name).filter { names.contains($0) }
                 guard !different.isEmpty else { continue }
-                let name = platform.platform.rawValue
                 let first = platform.releases.first?.release
                 let isNew = first.flatMap { platform.startsAfter(index, first: $0, in: subject) } ?? false
                 let proof =
-                    first.map { "the release list has releases for \(name) since \($0.releasedAt.text)" }
-                    ?? "another era mentions \(name)"
+                    first.map { "the release list has releases for \(platform.name) since \($0.releasedAt.text)" }
+                    ?? "another era mentions \(platform.name)"
                 // A middle era, such as a promotion, usually isn't on all platforms. So report only a note for it, if
                 // another era names the platform.
                 let isLast = index == subject.eras.count - 1
@@ -112,16 +110,16 @@ extension LintRule {
                 let consequence =
                     isNamed
                     ? "\(subject.name(index)) didn't happen there, and everyone who gets the app there counts as \(subject.name(index - 1))\(givesAway)"
-                    : "nothing shows which customers on \(name) came before \(subject.name(index)), so \(inWords(different)) can't be decided by how the app was acquired"
+                    : "nothing shows which customers on \(platform.name) came before \(subject.name(index)), so \(inWords(different)) can't be decided by how the app was acquired"
                 let path: [PolicyMistake.Step] = ["eras", .index(index)]
                 report.add(
-                    at: path, as: [name], severity: isNamed && !isLast ? .note : .error,
-                    "\(subject.name(index)) doesn't say where it begins on \(name), and \(proof): \(consequence)",
+                    at: path, as: [platform.name], severity: isNamed && !isLast ? .note : .error,
+                    "\(subject.name(index)) doesn't say where it begins on \(platform.name), and \(proof): \(consequence)",
                     fixes: isNew
                         ? .suggestion(
-                            "write `\(name): new`: the first release there came after \(subject.name(index)) had begun",
-                            .write(.plain("new"), at: path + ["begins", .key(name)])) : nil,
-                    "add `\(name)` under `begins` of \(subject.name(index)), with its first \(platform.key.rawValue) there, its instant, or both; its value is `new` if the app came to \(name) in that era"
+                            "write `\(platform.name): new`: the first release there came after \(subject.name(index)) had begun",
+                            .write(.plain("new"), at: path + ["begins", .key(platform.name)])) : nil,
+                    "add `\(platform.name)` under `begins` of \(subject.name(index)), with its first \(platform.noun) there, its instant, or both; its value is `new` if the app came to \(platform.name) in that era"
                 )
             }
         }

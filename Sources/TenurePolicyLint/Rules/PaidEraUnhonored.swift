@@ -31,8 +31,7 @@ extension LintRule {
             let listedBuilds = subject.platforms.flatMap { platform in
                 let releases = platform.releases.filter { platform.era(of: $0.release) == index }
                 let numbers = Set(releases.compactMap(\.release.originalAppVersion)).sorted()
-                let noun = "\(platform.key.rawValue)\(numbers.count == 1 ? "" : "s")"
-                return numbers.isEmpty ? [] : ["\(noun) \(inWords(numbers)) on \(platform.platform.rawValue)"]
+                return numbers.isEmpty ? [] : ["\(platform.name(of: numbers)) on \(platform.name)"]
             }
             let builds = listedBuilds.isEmpty ? "" : " (\(listedBuilds.joined(separator: "; ")))"
             if honoring.isEmpty {

@@ -28,7 +28,7 @@ extension LintRule {
                 let build = platform.name(of: listed.release)
                 let unpaidEntitlements = subject.extraEntitlements(listed.release, on: platform)
                 let eras =
-                    "\(build) on \(platform.platform.rawValue) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
+                    "\(build) on \(platform.name) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
                 if unpaidEntitlements.isEmpty {
                     let isDated = platform.timeline.beginnings.dropFirst(min(earlier.era, era) + 1)
                         .prefix(abs(era - earlier.era)).contains { $0?.date != nil }
@@ -36,7 +36,7 @@ extension LintRule {
                         at: listed, severity: .warning, on: platform,
                         "\(eras): \(build) proves neither era, \(isDated ? "so the purchase date alone decides" : "and no instant separates them")\(subject.outcomeWithoutDate(of: listed.release, number, on: platform))",
                         fixes:
-                            "give each release its own \(platform.key.rawValue) from now on\(platform.decidesByList ? "; keep both rows in the policy's release list" : "")"
+                            "give each release its own \(platform.noun) from now on\(platform.decidesByList ? "; keep both rows in the policy's release list" : "")"
                     )
                 } else {
                     report.add(
@@ -84,13 +84,13 @@ extension LintRule {
                 let sale = platform.sale(of: listed.release)
                 let unpaidEntitlements = subject.extraEntitlements(listed.release, on: platform)
                 let description =
-                    "\(build) of \(subject.name(era)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) is below \(platform.name(of: last)) of \(subject.name(lastEra)) (\(last.releasedAt.text))"
+                    "\(build) of \(subject.name(era)) on \(platform.name) (\(listed.release.releasedAt.text)) is below \(platform.name(of: last)) of \(subject.name(lastEra)) (\(last.releasedAt.text))"
                 guard !unpaidEntitlements.isEmpty else {
                     report.add(
                         at: listed, severity: .note, on: platform,
                         "\(description): only its row in the release list, or the purchase date, shows its era",
                         fixes:
-                            "keep every release in the policy's release list, and give each new release a higher \(platform.key.rawValue)"
+                            "keep every release in the policy's release list, and give each new release a higher \(platform.noun)"
                     )
                     return
                 }
@@ -103,7 +103,7 @@ extension LintRule {
                     at: listed, on: platform,
                     "anyone who \(when) \(inWords(unpaidEntitlements)) for nothing: \(description)",
                     fixes:
-                        "ship a \(platform.key.rawValue) above \(last.numberInWords)\(platform.decidesByList ? "" : ", and add the release list to the policy (key `releases`), so that the release date of \(build) is used")"
+                        "ship a \(platform.noun) above \(last.numberInWords)\(platform.decidesByList ? "" : ", and add the release list to the policy (key `releases`), so that the release date of \(build) is used")"
                 )
             }
         }
@@ -128,14 +128,14 @@ extension LintRule {
                     number < before || last.isOtherRelease(than: listed.release),
                     last.releasedAt.sortingDay < listed.release.releasedAt.sortingDay
                 {
-                    let key = platform.key.rawValue
+                    let key = platform.noun
                     let claim =
                         platform.key == .bundleVersion
                         ? "`buildNumbers: increasing` is wrong" : "versions didn't always rise"
                     let (dates, isSame) = ((last.releasedAt.text, listed.release.releasedAt.text), number == before)
                     report.add(
                         at: listed, severity: platform.decidesByList ? .warning : .error, on: platform,
-                        "\(claim): on \(platform.platform.rawValue) "
+                        "\(claim): on \(platform.name) "
                             + (isSame
                                 ? "two releases have \(key) \(number) (\(dates.0) and \(dates.1))"
                                 : "\(key) \(number) (\(dates.1)) came after \(key) \(before) (\(dates.0))")
@@ -173,9 +173,9 @@ extension LintSubject {
     fileprivate func outcomeWithoutDate(
         of release: Release, _ number: AppVersion, on platform: LintPlatform
     ) -> String {
-        let undetermined = undeterminedEntitlements(number, on: platform.platform, bought: nil) ?? []
+        let undetermined = entitlementNames(.undetermined, number, on: platform.platform, bought: nil) ?? []
         let undeterminedByDate = Set(
-            undeterminedEntitlements(number, on: platform.platform, bought: release.lateInstant) ?? [])
+            entitlementNames(.undetermined, number, on: platform.platform, bought: release.lateInstant) ?? [])
         let resolvedByDate = undetermined.filter { !undeterminedByDate.contains($0) }
         if !resolvedByDate.isEmpty {
             return "; a customer without a known purchase date is undetermined for \(inWords(resolvedByDate))"
@@ -183,8 +183,8 @@ extension LintSubject {
         if !undetermined.isEmpty {
             return "; customers of \(platform.name(of: release)) are undetermined for \(inWords(undetermined))"
         }
-        let byDate = Set(grantedEntitlements(number, on: platform.platform, bought: release.lateInstant) ?? [])
-        let undated = grantedEntitlements(number, on: platform.platform, bought: nil) ?? []
+        let byDate = Set(entitlementNames(.granted, number, on: platform.platform, bought: release.lateInstant) ?? [])
+        let undated = entitlementNames(.granted, number, on: platform.platform, bought: nil) ?? []
         let isInDoubt = undated.contains { !byDate.contains($0) }
         return isInDoubt ? "; for a customer without a known purchase date, `inDoubt` decides" : ""
     }

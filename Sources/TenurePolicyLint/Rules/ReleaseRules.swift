@@ -21,20 +21,15 @@ extension LintRule {
     ) { subject, report in
         for platform in subject.platforms {
             for group in subject.contradictions(on: platform) where !group.lostEntitlements.isEmpty {
-                let key = platform.key.rawValue
-                let numbers = group.numbers
-                let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
-                let era = subject.name(group.era)
-                let platformName = platform.platform.rawValue
+                let builds = platform.name(of: group.numbers)
                 // A platform that inherits iOS's boundary has no position in the file.
                 let isInherited = subject.eras[subject.misplacedEra(group)].begins[platform.platform] == nil
-                let details = isInherited && platform.platform.inheritsFromIOS ? [platformName, builds] : [builds]
+                let details = isInherited && platform.platform.inheritsFromIOS ? [platform.name, builds] : [builds]
                 let lost = inWords(group.lostEntitlements.sorted())
                 report.add(
                     at: subject.path(ofBeginning: subject.misplacedEra(group), on: platform), as: details,
-                    "customers who bought \(builds) on \(platformName) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which \(lost) \(group.lostEntitlements.count == 1 ? "doesn't" : "don't") honor",
-                    fixes: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
-                )
+                    "customers who bought \(builds) on \(platform.name) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : platform.noun) \(group.numbers.count == 1 ? "it counts" : "they count") as \(subject.name(group.era)), which \(lost) \(group.lostEntitlements.count == 1 ? "doesn't" : "don't") honor",
+                    fixes: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform))
             }
         }
     }
@@ -60,19 +55,18 @@ extension LintRule {
                     listed.release.model != .paid,
                     listed.release.model != .free || subject.eras[era].model == .free,
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,
-                    let byVersion = subject.grantedEntitlements(number, on: platform.platform, bought: nil).map({
-                        Set($0)
-                    })
+                    let names = subject.entitlementNames(.granted, number, on: platform.platform, bought: nil)
                 else { continue }
+                let byVersion = Set(names)
                 let lost = subject.entitlementsHonoring(era: era).filter { !byVersion.contains($0) }
                 guard !lost.isEmpty else { continue }
                 let isInherited =
                     platform.platform.inheritsFromIOS && subject.eras[change.index].begins[platform.platform] == nil
                 report.add(
                     at: listed, on: platform,
-                    "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date isn't known",
+                    "\(platform.name(of: listed.release)) on \(platform.name) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date isn't known",
                     fixes:
-                        "\(isInherited ? "add `\(platform.platform.rawValue)` under `begins` of \(subject.name(change.index))" : "begin \(subject.name(change.index)) above \(number)"), with its own first release; if \(number) belongs to \(subject.name(change.index)), correct `at` or the release's date"
+                        "\(isInherited ? "add `\(platform.name)` under `begins` of \(subject.name(change.index))" : "begin \(subject.name(change.index)) above \(number)"), with its own first release; if \(number) belongs to \(subject.name(change.index)), correct `at` or the release's date"
                 )
             }
         }
@@ -91,10 +85,7 @@ extension LintRule {
         for platform in subject.platforms {
             for group in subject.contradictions(on: platform) where group.lostEntitlements.isEmpty {
                 guard let first = group.releases.first else { continue }
-                let key = platform.key.rawValue
                 let numbers = group.numbers
-                let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
-                let era = subject.name(group.era)
                 // A free release in a paid era may mean that the next free era begins too late.
                 let moved = group.model == .free ? subject.misplacedEra(group) : group.era
                 let consequence =
@@ -104,7 +95,7 @@ extension LintRule {
                     : ": customers who got the app then get \(inWords(group.unpaidEntitlements.sorted())) for nothing"
                 report.add(
                     at: first, on: platform,
-                    "the release list says that \(builds) on \(platform.platform.rawValue) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which has `model: \(subject.eras[group.era].model.rawValue)`\(consequence)",
+                    "the release list says that \(platform.name(of: numbers)) on \(platform.name) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), but by \(group.isByDate ? "date" : platform.noun) \(numbers.count == 1 ? "it counts" : "they count") as \(subject.name(group.era)), which has `model: \(subject.eras[group.era].model.rawValue)`\(consequence)",
                     fixes:
                         "add an era that begins with this release, correct where \(subject.name(moved)) begins, or correct the release's row in the release list"
                 )
@@ -138,11 +129,10 @@ extension LintRule {
             }
             for group in groups {
                 let isOne = group.numbers.count == 1
-                let builds = "\(platform.key.rawValue)\(isOne ? "" : "s") \(inWords(group.numbers.sorted()))"
-                let platformName = platform.platform.rawValue
+                let builds = platform.name(of: group.numbers.sorted())
                 report.add(
-                    at: ["releases"], as: [platformName, builds], severity: group.datesHelp ? .warning : .error,
-                    "the policy's release list lacks \(builds) on \(platformName), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
+                    at: ["releases"], as: [platform.name, builds], severity: group.datesHelp ? .warning : .error,
+                    "the policy's release list lacks \(builds) on \(platform.name), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
                     fixes: "add \(isOne ? "this release" : "these releases") to the policy's `releases`")
             }
         }
@@ -181,7 +171,7 @@ extension LintRule {
                     report.add(
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
-                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(start) gets \(inWords(unpaidEntitlements)) for nothing",
+                        "\(platform.name(of: listed.release)) on \(platform.name) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(start) gets \(inWords(unpaidEntitlements)) for nothing",
                         fixes: isDateWrong
                             ? nil
                             : subject.useOfList.map {
@@ -210,8 +200,8 @@ extension LintSubject {
         // Other rules report a release with another price model than its era.
         guard let era = platform.era(of: release) ?? lastPaid,
             release.model.map({ $0 == eras[era].model }) ?? true,
-            let byBuild = grantedEntitlements(number, on: platform.platform, bought: nil),
-            let byDate = grantedEntitlements(number, on: platform.platform, bought: release.lateInstant)
+            let byBuild = entitlementNames(.granted, number, on: platform.platform, bought: nil),
+            let byDate = entitlementNames(.granted, number, on: platform.platform, bought: release.lateInstant)
         else { return nil }
         let (namesByBuild, namesByDate) = (Set(byBuild), Set(byDate))
         let lost = entitlements.filter { entitlement in

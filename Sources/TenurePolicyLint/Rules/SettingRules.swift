@@ -30,7 +30,7 @@ extension LintRule {
             "At the first launch after the update, nothing is known if the device is offline, or until the App Store responds. An owner who is locked out at that time complains at once.",
         fix: "Allow the entitlements long enough for the App Store to respond: `{ allow: 72h }`."
     ) { subject, report in
-        guard let policy = subject.policy, policy.whileUndetermined == .deny else { return }
+        guard subject.policy?.whileUndetermined == .deny else { return }
         let honored = subject.entitlements.filter { !($0.honors ?? []).isEmpty }.map(\.name)
         guard !honored.isEmpty else { return }
         report.add(
@@ -54,9 +54,7 @@ extension LintRule {
             "A flight, a night or an outage of the App Store is longer than an hour. Owners who are offline for that long are locked out.",
         fix: "Allow the entitlements long enough for the App Store to respond: `{ allow: 72h }`."
     ) { subject, report in
-        guard let policy = subject.policy, case .allow(let seconds) = policy.whileUndetermined,
-            seconds < minimumAllowance
-        else { return }
+        guard case .allow(let seconds)? = subject.policy?.whileUndetermined, seconds < minimumAllowance else { return }
         report.add(
             at: ["whileUndetermined"],
             "after \(Duration.text(seconds)), customers without evidence are denied \(inWords(subject.entitlements.map(\.name), "or")): an owner who is offline at the first launch after the update is locked out",
