@@ -10,12 +10,9 @@ package struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertib
 
     /// The same mistakes, marked so that commands don't show the file's lines.
     var withoutExcerpts: PolicyFileError {
-        PolicyFileError(
-            mistakes: mistakes.map {
-                var mistake = $0
-                mistake.showsExcerpt = false
-                return mistake
-            })
+        var hidden = mistakes
+        for index in hidden.indices { hidden[index].showsExcerpt = false }
+        return PolicyFileError(mistakes: hidden)
     }
 }
 

@@ -295,9 +295,7 @@ struct CaseReader {
             let outcome = fields["outcome"].flatMap({ $0.word(&reading, of: Decision.Outcome.self) })
         else { return nil }
         let nextSteps = fields["nextSteps"].map { part in
-            (part.elements(&reading, example: "[purchases]") ?? []).compactMap {
-                $0.word(&reading, of: NextStep.self)
-            }
+            (part.elements(&reading, example: "[purchases]") ?? []).compactMap { $0.word(&reading, of: NextStep.self) }
         }
         return PolicyCase.Expectation(
             entitlement: entitlement, outcome: outcome, until: date(fields["until"]),

@@ -87,11 +87,8 @@ package struct DocumentNode: Sendable {
     /// Whether the value is a text with a NUL character, or a list with such a text. The texts in a mapping are
     /// reported when that mapping is created.
     private var holdsNUL: Bool {
-        switch content {
-        case .plain(let text), .quoted(let text): text.utf8.contains(0)
-        case .sequence(let elements): elements.contains(where: \.holdsNUL)
-        case .null, .mapping: false
-        }
+        if case .sequence(let elements) = content { return elements.contains(where: \.holdsNUL) }
+        return text?.utf8.contains(0) ?? false
     }
 
     var isNull: Bool { if case .null = content { true } else { false } }
@@ -103,15 +100,10 @@ package struct DocumentNode: Sendable {
         var result = mine
         for entry in others {
             let index = result.firstIndex { $0.key == entry.key }
-            switch (index, entry.value.isNull) {
-            case (let index?, true): result.remove(at: index)
-            case (let index?, false):
-                result[index] = Entry(
-                    key: entry.key, keyPosition: entry.keyPosition,
-                    value: result[index].value.overlaid(with: entry.value))
-            case (nil, true): break
-            case (nil, false): result.append(entry)
-            }
+            let value = index.map { result.remove(at: $0).value.overlaid(with: entry.value) } ?? entry.value
+            guard !entry.value.isNull else { continue }
+            let merged = Entry(key: entry.key, keyPosition: entry.keyPosition, value: value)
+            result.insert(merged, at: index ?? result.endIndex)
         }
         return DocumentNode(content: .mapping(result), position: position)
     }

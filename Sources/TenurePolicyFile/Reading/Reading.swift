@@ -78,11 +78,7 @@ package struct Part: Sendable {
     ///
     /// - Parameter path: the path of the mapping that has the key.
     package init(_ entry: DocumentNode.Entry, under path: Reading.Path) {
-        let isScalar =
-            switch entry.value.content {
-            case .plain, .quoted: true
-            case .null, .sequence, .mapping: false
-            }
+        let isScalar = entry.value.text != nil
         self.init(entry.value, path + [.key(entry.key)], isScalar ? entry.value.position : entry.keyPosition)
     }
 

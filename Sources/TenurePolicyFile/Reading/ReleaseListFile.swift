@@ -150,9 +150,7 @@ package enum ReleaseListFile {
                 "`\(text.shortened)` isn't a version that the App Store can order; write numbers separated by periods"
             }
             let rowPosition = row.first?.position ?? start
-            if cell(.platform) == nil {
-                mistakes.add("this row has no `platform`; write one", at: rowPosition)
-            }
+            if cell(.platform) == nil { mistakes.add("this row has no `platform`; write one", at: rowPosition) }
             let platform = value(
                 .platform, { Platform(rawValue: $0) ?? (mapping.isEmpty ? nil : PlatformName.meant(by: $0)) },
                 PlatformName.advice)
@@ -176,9 +174,7 @@ package enum ReleaseListFile {
                 }
                 continue
             }
-            if cell(column) == nil {
-                mistakes.add(missing(platform.versionKey, on: platform), at: rowPosition)
-            }
+            if cell(column) == nil { mistakes.add(missing(platform.versionKey, on: platform), at: rowPosition) }
             guard let releasedAt else { continue }
             releases.append(
                 ListedRelease(

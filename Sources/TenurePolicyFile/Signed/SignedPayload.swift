@@ -36,9 +36,7 @@ package struct SignedPayload: Sendable {
 
     /// Reads a text without verifying its signature: for example, a server that only sends the text to clients, which
     /// verify it.
-    package init(
-        unverified text: some Collection<UInt8>, type: String, maximumSize: Int
-    ) throws(SignedPayloadError) {
+    package init(unverified text: some Collection<UInt8>, type: String, maximumSize: Int) throws(SignedPayloadError) {
         try self.init(text, type: type, maximumSize: maximumSize) { _, _ in true }
     }
 

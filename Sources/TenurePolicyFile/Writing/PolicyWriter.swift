@@ -90,13 +90,7 @@ extension PolicyFile {
             .title => entitlement.title.map(json),
             .products => entitlement.products.isEmpty ? nil : .array(entitlement.products.map(json)),
             .honors => entitlement.honors.map { .array($0.map(json)) },
-            .trial
-                => entitlement.trial.map {
-                    switch $0 {
-                    case .sessions(let count): .object([.sessions => .integer(Int64(count))])
-                    case .days(let count): .object([.days => .integer(Int64(count))])
-                    }
-                },
+            .trial => entitlement.trial.map { .object([$0.key => .integer(Int64($0.count))]) },
         ])
     }
 
@@ -137,6 +131,26 @@ extension PolicyFile {
         case .allow(let seconds): .object([.allow => .string(Duration.text(seconds))])
         }
     }
+}
+
+extension Trial {
+    /// The number of sessions or days.
+    package var count: Int {
+        switch self {
+        case .sessions(let count), .days(let count): count
+        }
+    }
+
+    /// The key of the number in a policy file.
+    var key: PolicyKey {
+        switch self {
+        case .sessions: .sessions
+        case .days: .days
+        }
+    }
+
+    /// What the number counts: `sessions` or `days`.
+    package var unit: String { key.rawValue }
 }
 
 /// Joins a key and its value, so that an object reads like a table.

@@ -142,9 +142,8 @@ extension LintRule {
             report.add(
                 at: now.trial == nil ? path : path + ["trial"], consequence,
                 fixes: .suggestion(
-                    "write `trial: { \(trial.key): \(trial.count) }`",
-                    .write(
-                        .mapping([.init(trial.key, .plain(String(trial.count)))]), at: path + ["trial"])))
+                    "write `trial: { \(trial.unit): \(trial.count) }`",
+                    .write(.mapping([.init(trial.unit, .plain(String(trial.count)))]), at: path + ["trial"])))
         }
     }
 }
@@ -216,8 +215,7 @@ extension LintSubject {
         let index = now.products.firstIndex { $0.id == product } ?? now.products.count
         return .suggestion(
             "keep `\(product.shortened)` under `products`, as it was",
-            .write(
-                PolicyEdit.Value(before), at: ["entitlements", .key(name), "products", .index(index)]))
+            .write(PolicyEdit.Value(before), at: ["entitlements", .key(name), "products", .index(index)]))
     }
 
     /// Returns the advice for the case that no tested fix restores the right.
@@ -247,24 +245,6 @@ extension Policy.WhileUndetermined {
 }
 
 extension Trial {
-    /// The number of sessions or days.
-    var count: Int {
-        switch self {
-        case .sessions(let count), .days(let count): count
-        }
-    }
-
-    /// The trial's key in a policy file.
-    fileprivate var key: String {
-        switch self {
-        case .sessions: "sessions"
-        case .days: "days"
-        }
-    }
-
     /// The length of the trial, such as `5 sessions`.
-    var inWords: String {
-        let unit = count == 1 ? String(key.dropLast()) : key
-        return "\(count) \(unit)"
-    }
+    var inWords: String { "\(count) \(count == 1 ? String(unit.dropLast()) : unit)" }
 }
