@@ -99,12 +99,3 @@ package enum PolicyFile {
         #endif
     }
 }
-
-extension SourceText {
-    /// Whether the file is JSON: by its name, or because it can be parsed as JSON. YAML may begin with a brace, too.
-    fileprivate var isJSON: Bool {
-        if fileName.lowercased().hasSuffix(".json") { return true }
-        guard text.unicodeScalars.first(where: { !" \t\n".unicodeScalars.contains($0) }) == "{" else { return false }
-        return (try? JSONDocument.parse(self)) != nil
-    }
-}

@@ -39,3 +39,17 @@ package struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
     /// The mistake with its position, such as `policy.yaml:12:7: message`.
     package var description: String { "\(position): \(message)" }
 }
+
+extension [PolicyFileMistake] {
+    /// Adds a mistake at a position of a file.
+    mutating func add(_ message: String, at position: SourcePosition, code: String = "mistake") {
+        append(PolicyFileMistake(message, at: position, code: code))
+    }
+}
+
+extension PolicyFileError {
+    /// Creates the error of a file with one mistake.
+    init(_ message: String, at position: SourcePosition) {
+        self.init(mistakes: [PolicyFileMistake(message, at: position)])
+    }
+}

@@ -82,39 +82,6 @@ package struct CaseResult: Sendable {
     }
 }
 
-extension PolicyCase.Expectation {
-    /// Returns a line for each expectation that the decision doesn't meet.
-    fileprivate func differences(from decision: Decision) -> [String] {
-        var differences: [String] = []
-        func expect(_ expectation: String, butGot fact: String) {
-            differences.append("\(entitlement): expected \(expectation), got \(fact)")
-        }
-        let codes = decision.reasons.map(\.code)
-        let because = "(\(codes.joined(separator: ", ")))"
-        if decision.outcome != outcome {
-            expect(outcome.rawValue, butGot: "\(decision.outcome.rawValue) \(because): \(decision.sentence)")
-        } else if decision.until != until {
-            func words(_ date: Date?) -> String { date.map { "until \($0.rfc3339)" } ?? "permanently" }
-            expect("\(outcome.rawValue) \(words(until))", butGot: "\(words(decision.until)) \(because)")
-        }
-        for code in reasons where !codes.contains(code) { expect("the reason `\(code)`", butGot: because) }
-        for code in notReasons where codes.contains(code) { expect("no reason `\(code)`", butGot: because) }
-        if let nextSteps, Set(nextSteps) != Set(decision.nextSteps) {
-            func words(_ steps: [NextStep]) -> String {
-                steps.isEmpty ? "no next steps" : "the next steps \(steps.map(\.rawValue).joined(separator: ", "))"
-            }
-            expect(words(nextSteps), butGot: words(decision.nextSteps))
-        }
-        for text in sentence where !decision.sentence.contains(text) {
-            expect("a sentence with “\(text)”", butGot: "“\(decision.sentence)”")
-        }
-        for text in notSentence where decision.sentence.contains(text) {
-            expect("a sentence without “\(text)”", butGot: "“\(decision.sentence)”")
-        }
-        return differences
-    }
-}
-
 /// One policy case, which tests a policy: a customer's evidence, and the decisions that the policy should make.
 package struct PolicyCase: Sendable {
     /// The name of the case in results.
@@ -151,6 +118,37 @@ package struct PolicyCase: Sendable {
         var sentence: [String] = []
         /// Texts that the sentence must not contain.
         var notSentence: [String] = []
+
+        /// Returns a line for each expectation that the decision doesn't meet.
+        func differences(from decision: Decision) -> [String] {
+            var differences: [String] = []
+            func expect(_ expectation: String, butGot fact: String) {
+                differences.append("\(entitlement): expected \(expectation), got \(fact)")
+            }
+            let codes = decision.reasons.map(\.code)
+            let because = "(\(codes.joined(separator: ", ")))"
+            if decision.outcome != outcome {
+                expect(outcome.rawValue, butGot: "\(decision.outcome.rawValue) \(because): \(decision.sentence)")
+            } else if decision.until != until {
+                func words(_ date: Date?) -> String { date.map { "until \($0.rfc3339)" } ?? "permanently" }
+                expect("\(outcome.rawValue) \(words(until))", butGot: "\(words(decision.until)) \(because)")
+            }
+            for code in reasons where !codes.contains(code) { expect("the reason `\(code)`", butGot: because) }
+            for code in notReasons where codes.contains(code) { expect("no reason `\(code)`", butGot: because) }
+            if let nextSteps, Set(nextSteps) != Set(decision.nextSteps) {
+                func words(_ steps: [NextStep]) -> String {
+                    steps.isEmpty ? "no next steps" : "the next steps \(steps.map(\.rawValue).joined(separator: ", "))"
+                }
+                expect(words(nextSteps), butGot: words(decision.nextSteps))
+            }
+            for text in sentence where !decision.sentence.contains(text) {
+                expect("a sentence with “\(text)”", butGot: "“\(decision.sentence)”")
+            }
+            for text in notSentence where decision.sentence.contains(text) {
+                expect("a sentence without “\(text)”", butGot: "“\(decision.sentence)”")
+            }
+            return differences
+        }
     }
 
     /// The artifacts of a customer, in the order in which they are received.

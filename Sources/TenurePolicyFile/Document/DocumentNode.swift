@@ -119,20 +119,6 @@ package struct DocumentNode: Sendable {
     }
 }
 
-extension [PolicyFileMistake] {
-    /// Adds a mistake at a position of a file.
-    mutating func add(_ message: String, at position: SourcePosition, code: String = "mistake") {
-        append(PolicyFileMistake(message, at: position, code: code))
-    }
-}
-
-extension PolicyFileError {
-    /// Creates the error of a file with one mistake.
-    init(_ message: String, at position: SourcePosition) {
-        self.init(mistakes: [PolicyFileMistake(message, at: position)])
-    }
-}
-
 extension String {
     /// The text for a message: on one line, without credentials, and shortened.
     package var shortened: String {

@@ -105,18 +105,8 @@ package struct SignedPolicy: Sendable, Hashable {
     }
 }
 
-extension SignedPolicyError {
-    fileprivate init(_ error: SignedPayloadError) {
-        switch error {
-        case .tooLarge(let bytes): self = .tooLarge(bytes: bytes)
-        case .malformed(let reason): self = .notSigned(reason)
-        case .wrongSignature: self = .wrongSignature
-        }
-    }
-}
-
 /// Why a signed policy is rejected.
-package enum SignedPolicyError: Error, Sendable, Hashable {
+package enum SignedPolicyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text is larger than any signed policy may be.
     case tooLarge(bytes: Int)
     /// The text isn't a signed policy. The value says why, such as `its payload can't be read`.
@@ -131,9 +121,7 @@ package enum SignedPolicyError: Error, Sendable, Hashable {
     case older(counter: Int64, known: Int64)
     /// The app already has another policy with the same counter.
     case sameCounter(Int64)
-}
 
-extension SignedPolicyError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tooLarge(let bytes):
@@ -148,6 +136,14 @@ extension SignedPolicyError: CustomStringConvertible {
             "the signed policy has the counter \(counter), which is lower than the known counter \(known); sign the policy with a higher counter"
         case .sameCounter(let counter):
             "another signed policy already has the counter \(counter); sign each change with a higher counter"
+        }
+    }
+
+    init(_ error: SignedPayloadError) {
+        switch error {
+        case .tooLarge(let bytes): self = .tooLarge(bytes: bytes)
+        case .malformed(let reason): self = .notSigned(reason)
+        case .wrongSignature: self = .wrongSignature
         }
     }
 }

@@ -80,35 +80,7 @@ package struct Comparison: Sendable {
         if decisions.indices.contains(index), decisions[index].entitlement == name { return decisions[index] }
         return decisions.first { $0.entitlement == name }
     }
-}
 
-/// What a new policy would change for one customer. A rehearsal (a dry run of a policy) counts these effects over all
-/// customers.
-///
-/// A publication may end promises or keep them. A promise is a right that the service recorded for a customer, so that
-/// later policies can't take it. So there are two lists of effects.
-package struct CustomerEffects: Sendable, Hashable {
-    /// The effects if the new policy ends promises. It ends a promise only if the old policy grants the entitlement to
-    /// the customer even without the promise. It keeps all other promises, and promises that a rollback restores.
-    /// Without an old policy, all promises are kept.
-    ///
-    /// For example, version 1 of the policy granted `cloud`, version 2 doesn't, and a promise keeps it for the
-    /// customer. Version 3 doesn't end this promise, because version 2 had taken the right, and not version 3.
-    package let ifPromisesEnd: [Effect]
-    /// The effects if every promise is kept.
-    package let ifPromisesAreKept: [Effect]
-    /// Whether the version and the date with which the customer got the app prove different eras (periods in which the
-    /// app was paid, or free). Also true if the decisions have another reason.
-    let hasContradictingProofs: Bool
-    /// The IDs of products that the customer bought and no entitlement of the new policy lists. Consumables are left
-    /// out. Sorted.
-    let productsWithoutEntitlement: [String]
-
-    /// Whether the customer loses an entitlement even if every promise is kept.
-    var losesDespitePromises: Bool { ifPromisesAreKept.contains { $0.change == .loses } }
-}
-
-extension Comparison {
     /// Decides for a customer under both policies. All kinds of rehearsals call this method: for a file, for a
     /// database, and before a publication.
     ///
@@ -144,6 +116,32 @@ extension Comparison {
     }
 }
 
+/// What a new policy would change for one customer. A rehearsal (a dry run of a policy) counts these effects over all
+/// customers.
+///
+/// A publication may end promises or keep them. A promise is a right that the service recorded for a customer, so that
+/// later policies can't take it. So there are two lists of effects.
+package struct CustomerEffects: Sendable, Hashable {
+    /// The effects if the new policy ends promises. It ends a promise only if the old policy grants the entitlement to
+    /// the customer even without the promise. It keeps all other promises, and promises that a rollback restores.
+    /// Without an old policy, all promises are kept.
+    ///
+    /// For example, version 1 of the policy granted `cloud`, version 2 doesn't, and a promise keeps it for the
+    /// customer. Version 3 doesn't end this promise, because version 2 had taken the right, and not version 3.
+    package let ifPromisesEnd: [Effect]
+    /// The effects if every promise is kept.
+    package let ifPromisesAreKept: [Effect]
+    /// Whether the version and the date with which the customer got the app prove different eras (periods in which the
+    /// app was paid, or free). Also true if the decisions have another reason.
+    let hasContradictingProofs: Bool
+    /// The IDs of products that the customer bought and no entitlement of the new policy lists. Consumables are left
+    /// out. Sorted.
+    let productsWithoutEntitlement: [String]
+
+    /// Whether the customer loses an entitlement even if every promise is kept.
+    var losesDespitePromises: Bool { ifPromisesAreKept.contains { $0.change == .loses } }
+}
+
 /// How replacing the old policy by the new one affects one customer's right to one entitlement.
 package struct Effect: Sendable, Hashable {
     /// The name of the entitlement.
@@ -158,6 +156,13 @@ package struct Effect: Sendable, Hashable {
 
     /// The difference between `before` and `now`; nil if there is no old policy.
     package var change: Change? { before.map { Change(from: $0, to: now) } }
+
+    /// The classes of examples that the customer can join.
+    var classes: [ExampleClass] {
+        let outcome = ExampleClass.outcome(now.outcome)
+        guard let change, change != .same else { return [outcome] }
+        return [.change(change), outcome]
+    }
 }
 
 /// How the answer under the new policy differs from the answer under the old policy. A right that becomes undetermined
@@ -186,6 +191,22 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
 
     /// Whether the outcome or the end of the right differs. False if only the reason differs.
     var isOfOutcome: Bool { self != .changesReason && self != .same }
+
+    /// The kinds of change that reports show, the most important one first.
+    static let inReports: [Change] = [.loses, .gains, .changesOutcome, .changesReason]
+    /// The position of this change in reports.
+    var order: Int { Self.inReports.firstIndex(of: self) ?? Self.inReports.count }
+
+    /// The label of a row in the report for a terminal.
+    var phrase: String {
+        switch self {
+        case .gains: "gain"
+        case .loses: "lose"
+        case .changesOutcome: "other outcome"
+        case .changesReason: "other reason"
+        case .same: "as before"
+        }
+    }
 }
 
 /// What a policy decides about one entitlement of one customer: the parts of a decision that a rehearsal (a dry run of
@@ -222,4 +243,37 @@ package struct Answer: Sendable, Hashable {
 extension Reason.Code? {
     /// The reason in reports: its code, or `notInPolicy` if the policy doesn't have the entitlement.
     package var name: String { self?.rawValue ?? "notInPolicy" }
+
+    /// The meaning of a deciding reason, for readers of a report who don't know the codes. It continues a sentence
+    /// about a customer, and “it” is the entitlement.
+    var phrase: String {
+        guard let self else { return "the policy doesn't have the entitlement" }
+        switch self {
+        case .eraHonored: return "got the app in an honored era"
+        case .eraNotHonored: return "got the app in an era that isn't honored"
+        case .inDoubt: return "can't tell whether an honored era applies, so `inDoubt` in the policy decides"
+        case .noHonors: return "no era grants it"
+        case .nothingToCompare: return "neither the version nor the date can be compared with the policy"
+        case .noAcquisition: return "no evidence proves how the app was acquired"
+        case .outsideWindow: return "got the app outside the purchase dates that the policy honors"
+        case .windowNeedsDate: return "the policy honors certain purchase dates, and the customer's date isn't known"
+        case .honorEnded: return "the right from the era has ended"
+        case .endUnknown: return "the end of the right from the era isn't known"
+        case .appRefunded: return "the app was refunded"
+        case .boughtAgain: return "got the app again after a refund, in an honored era"
+        case .boughtAgainInDoubt: return "got the app again after a refund, perhaps in an era that isn't honored"
+        case .licenseEnded: return "a volume license has ended"
+        case .product: return "has a purchase that grants it"
+        case .gracePeriod: return "has a subscription in its grace period"
+        case .supportGrant: return "support granted it"
+        case .supportGrantEnded: return "the grant by support has ended"
+        case .supportRevocation: return "support revoked it"
+        case .promise: return "it was promised before"
+        case .promiseEnded: return "a promise has ended"
+        case .noPurchase: return "has no purchase that grants it"
+        case .purchasesIncomplete: return "not all purchases are known"
+        case .testEnvironment: return "comes from a test environment"
+        default: return self.rawValue
+        }
+    }
 }

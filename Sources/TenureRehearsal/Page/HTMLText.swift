@@ -18,43 +18,7 @@ extension String {
         }
         return result
     }
-}
 
-extension Double {
-    /// The number as a coordinate in SVG.
-    var svg: String { withTwoDecimals }
-
-    /// The number with at most two decimals, such as `12`, `-0.5` or `3.25`. Numbers of 10,000,000,000 or more, and
-    /// values that aren't numbers, are `0`: they would break a drawing.
-    var withTwoDecimals: String {
-        let hundredths = (self * 100).rounded()
-        guard hundredths.isFinite, abs(hundredths) < 1e12 else { return "0" }
-        let whole = Int(hundredths)
-        let rest = abs(whole) % 100
-        let sign = whole < 0 ? "-" : ""
-        let start = "\(sign)\(abs(whole) / 100)"
-        if rest == 0 { return start }
-        return start + (rest < 10 ? ".0\(rest)" : rest % 10 == 0 ? ".\(rest / 10)" : ".\(rest)")
-    }
-}
-
-extension Int {
-    /// A short form such as `940`, `12k` or `1.3M`.
-    var brief: String {
-        func short(_ value: Double, _ unit: String) -> String {
-            let tenths = Int((value * 10).rounded())
-            return tenths >= 100 || tenths % 10 == 0
-                ? "\((tenths + 5) / 10)\(unit)" : "\(tenths / 10).\(tenths % 10)\(unit)"
-        }
-        switch self {
-        case ..<1000: return "\(self)"
-        case ..<999_500: return short(Double(self) / 1000, "k")
-        default: return short(Double(self) / 1_000_000, "M")
-        }
-    }
-}
-
-extension String {
     /// The text escaped for HTML, with text between backticks as `<code>`.
     var htmlWithCode: String {
         let parts = components(separatedBy: "`")
@@ -63,9 +27,7 @@ extension String {
         return parts.enumerated()
             .map { $0 % 2 == 0 ? $1.htmlEscaped : "<code>\($1.htmlEscaped)</code>" }.joined()
     }
-}
 
-extension String {
     /// The text of a linter message with its dates as people write them, such as `June 10, 2015, 18:00 UTC`. Text
     /// between backticks isn't changed.
     ///
@@ -99,6 +61,40 @@ extension String {
         Date(written: self).flatMap { date in
             let minute = Date(timeIntervalSince1970: (date.timeIntervalSince1970 / 60).rounded() * 60)
             return abs(minute.timeIntervalSince(date)) <= 3 ? minute.readable : nil
+        }
+    }
+}
+
+extension Double {
+    /// The number as a coordinate in SVG.
+    var svg: String { withTwoDecimals }
+
+    /// The number with at most two decimals, such as `12`, `-0.5` or `3.25`. Numbers of 10,000,000,000 or more, and
+    /// values that aren't numbers, are `0`: they would break a drawing.
+    var withTwoDecimals: String {
+        let hundredths = (self * 100).rounded()
+        guard hundredths.isFinite, abs(hundredths) < 1e12 else { return "0" }
+        let whole = Int(hundredths)
+        let rest = abs(whole) % 100
+        let sign = whole < 0 ? "-" : ""
+        let start = "\(sign)\(abs(whole) / 100)"
+        if rest == 0 { return start }
+        return start + (rest < 10 ? ".0\(rest)" : rest % 10 == 0 ? ".\(rest / 10)" : ".\(rest)")
+    }
+}
+
+extension Int {
+    /// A short form such as `940`, `12k` or `1.3M`.
+    var brief: String {
+        func short(_ value: Double, _ unit: String) -> String {
+            let tenths = Int((value * 10).rounded())
+            return tenths >= 100 || tenths % 10 == 0
+                ? "\((tenths + 5) / 10)\(unit)" : "\(tenths / 10).\(tenths % 10)\(unit)"
+        }
+        switch self {
+        case ..<1000: return "\(self)"
+        case ..<999_500: return short(Double(self) / 1000, "k")
+        default: return short(Double(self) / 1_000_000, "M")
         }
     }
 }

@@ -97,16 +97,6 @@ struct TimeScale {
     }
 }
 
-extension Month {
-    /// Returns the number of months from this month to another. Negative if the other month is earlier.
-    func distance(to other: Month) -> Int { Int(other.index) - Int(index) }
-
-    private static let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
-    /// The month for people, such as `May 2014`.
-    var title: String { isCertain ? "\(Self.names[(month - 1) % 12]) \(year)" : description }
-}
-
 /// The scale of a chart's vertical axis, with round numbers.
 struct CountScale {
     /// The number at the top of the axis.

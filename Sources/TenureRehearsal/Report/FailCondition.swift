@@ -75,6 +75,12 @@ package struct FailCondition: Sendable {
         let entitlement: String?
         /// Whether the condition holds, so that the rehearsal fails.
         let fails: Bool
+
+        /// The measured value as text, such as `12` or `3.2%`.
+        var text: String { isPercentage ? value.percent : Int(value).grouped }
+
+        /// The measured value as text, with its entitlement if it has one, such as ``3.2% for `cloud` ``.
+        var textWithEntitlement: String { text + (entitlement.map { " for `\($0)`" } ?? "") }
     }
 
     /// Parses a condition. Throws `RehearsalError.condition` if the text is invalid, names an unknown entitlement, or
@@ -217,14 +223,6 @@ extension RehearsalReport {
         }
         return failures + measurements.filter(\.fails).map(RehearsalFailure.condition)
     }
-}
-
-extension FailCondition.Measurement {
-    /// The measured value as text, such as `12` or `3.2%`.
-    var text: String { isPercentage ? value.percent : Int(value).grouped }
-
-    /// The measured value as text, with its entitlement if it has one, such as ``3.2% for `cloud` ``.
-    var textWithEntitlement: String { text + (entitlement.map { " for `\($0)`" } ?? "") }
 }
 
 extension Double {

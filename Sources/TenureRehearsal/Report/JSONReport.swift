@@ -190,18 +190,3 @@ extension RehearsalReport {
         for change in Change.allCases { writer.field(change.rawValue, counts[change]) }
     }
 }
-
-extension ExampleClass {
-    /// All classes that reports show, the most important first.
-    static let all: [ExampleClass] =
-        Change.inReports.map(ExampleClass.change)
-        + [Decision.Outcome.denied, .undetermined, .granted].map(ExampleClass.outcome)
-
-    /// The name of the class in JSON.
-    var name: String {
-        switch self {
-        case .outcome(let outcome): outcome.rawValue
-        case .change(let change): change.rawValue
-        }
-    }
-}

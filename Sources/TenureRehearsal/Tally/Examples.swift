@@ -69,6 +69,9 @@ package struct Examples: Sendable, Hashable {
     }
 
     mutating func add(_ other: Examples) { for example in other.all { offer(example) } }
+
+    /// The highest rank with which a customer can still become an example; nil while any customer can.
+    var highestRank: UInt64? { all.count < limit ? nil : all.last?.customer.rank }
 }
 
 /// The highest ranks with which customers can still become examples in the report, for each entitlement, and for each
@@ -109,9 +112,4 @@ extension EntitlementTally {
     fileprivate var ranks: Ranks {
         (examples.compactMapValues(\.highestRank), losses.compactMapValues(\.examples.highestRank))
     }
-}
-
-extension Examples {
-    /// The highest rank with which a customer can still become an example; nil while any customer can.
-    fileprivate var highestRank: UInt64? { all.count < limit ? nil : all.last?.customer.rank }
 }

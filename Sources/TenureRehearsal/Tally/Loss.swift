@@ -98,4 +98,11 @@ struct VersionRange: Sendable, Hashable {
     private static func precedes(_ left: AppVersion, _ right: AppVersion) -> Bool {
         left != right ? left < right : left.description < right.description
     }
+
+    /// Returns the range for a sentence, such as `builds 100–119` or `version 1.9`.
+    func phrase(on platform: Platform?) -> String {
+        let noun = platform?.versionKey.rawValue ?? "version"
+        let (first, last) = (lowest.description.shortenedVersion, highest.description.shortenedVersion)
+        return lowest == highest ? "\(noun) \(first)" : "\(noun)s \(first)–\(last)"
+    }
 }

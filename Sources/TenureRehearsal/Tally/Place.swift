@@ -23,6 +23,24 @@ struct Place: Sendable, Hashable {
             case .other: "other"
             }
         }
+
+        /// The version in a row, shortened if it is very long.
+        var title: String { description.shortenedVersion }
+
+        /// Whether this version comes first if versions are sorted in ascending order. Unknown, malformed and other
+        /// versions come last.
+        func precedes(_ other: Place.Version) -> Bool {
+            switch (self, other) {
+            case (.version(let mine), .version(let others)):
+                guard let left = AppVersion(mine), let right = AppVersion(others), left != right else {
+                    return mine < others
+                }
+                return left < right
+            case (.version, _): return true
+            case (_, .version): return false
+            default: return description < other.description
+            }
+        }
     }
 
     /// The platform; nil if it is unknown.
@@ -55,6 +73,19 @@ extension Place {
             version = acquisition?.originalAppVersion == nil ? .none : .malformed
         }
     }
+
+    /// Whether this place comes first if places are sorted by platform, version and month.
+    func precedes(_ other: Place) -> Bool {
+        let platforms = (platform?.rawValue ?? "~", other.platform?.rawValue ?? "~")
+        if platforms.0 != platforms.1 { return platforms.0 < platforms.1 }
+        if version != other.version { return version.precedes(other.version) }
+        return month < other.month
+    }
+
+    var platformName: String { platform?.rawValue ?? "unknown" }
+
+    /// Whether the place has a known version, and not “other”. Only versions can be many: platforms and months are few.
+    var hasVersion: Bool { if case .version = version { true } else { false } }
 }
 
 /// A calendar month in UTC. All months before the App Store opened are treated as one, and so are all after 2099.
@@ -102,4 +133,12 @@ extension Month: CustomStringConvertible {
         default: "\(year)-\(month < 10 ? "0" : "")\(month)"
         }
     }
+
+    /// Returns the number of months from this month to another. Negative if the other month is earlier.
+    func distance(to other: Month) -> Int { Int(other.index) - Int(index) }
+
+    private static let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    /// The month for people, such as `May 2014`.
+    var title: String { isCertain ? "\(Self.names[(month - 1) % 12]) \(year)" : description }
 }
