@@ -61,9 +61,12 @@ struct VersionClasses {
             }
         }
         self.points = points
-        var classIndexes: [Signature: Int] = [:]
+        var classIndexes: [[EraSet?]: Int] = [:]
         for (index, point) in points.enumerated() {
-            let signature = Signature(point.version, on: timelines)
+            // The eras that the version proves under both policies. Versions that prove the same eras are in one class.
+            let signature: [EraSet?] =
+                timelines.map { $0.erasOfRelease?[point.version] }
+                + timelines.map { $0.versionsRise ? $0.eras(enclosing: point.version) : nil }
             if let classIndex = classIndexes[signature] {
                 classes[classIndex].points.append(index)
             } else {
@@ -72,17 +75,6 @@ struct VersionClasses {
             }
         }
         classes.append(Class(representative: nil, points: []))
-    }
-
-    /// The eras that a version proves under both policies. Versions with the same signature are in one class.
-    private struct Signature: Hashable {
-        let listed: [EraSet?]
-        let enclosing: [EraSet]
-
-        init(_ version: AppVersion, on timelines: [Timeline]) {
-            listed = timelines.map { $0.erasOfRelease?[version] }
-            enclosing = timelines.map { $0.versionsRise ? $0.eras(enclosing: version) : EraSet() }
-        }
     }
 
     /// Describes the classes with these indexes for a message, such as `build 37, 90`; nil if these are all classes.
@@ -174,11 +166,10 @@ struct DateClasses {
                 edges.insert(changeover.window.lowerBound)
                 edges.insert(changeover.window.upperBound.addingTimeInterval(Self.oneMillisecond))
             }
-        }
-        for timeline in timelines {
             // Rule A9 of Docs/decision-rules.md: an earlier date contradicts the platform.
-            guard let opening = timeline.platform?.storeOpening else { continue }
-            edges.insert(opening.addingTimeInterval(-Tolerance.seconds))
+            if let opening = timeline.platform?.storeOpening {
+                edges.insert(opening.addingTimeInterval(-Tolerance.seconds))
+            }
         }
         for honor in policies.flatMap(\.entitlements).flatMap({ $0.honors ?? [] }) {
             if let since = honor.boughtSince { edges.insert(since.addingTimeInterval(-Tolerance.seconds)) }
@@ -187,17 +178,13 @@ struct DateClasses {
             }
         }
         let sorted = edges.filter { $0 <= now }.sorted()
-        var classes: [Class] = []
         // If no date is compared, any date will do, such as one of January 2008.
         let start = (sorted.first ?? Date(timeIntervalSince1970: 1.2e9)).addingTimeInterval(-86_400)
-        classes.append(Class(representative: start, from: nil, until: sorted.first))
-        for (index, edge) in sorted.enumerated() {
-            classes.append(
-                Class(
-                    representative: edge, from: edge,
-                    until: index + 1 < sorted.count ? sorted[index + 1] : now == .distantFuture ? nil : now))
-        }
-        self.classes = classes + [Class(representative: nil, from: nil, until: nil)]
+        let ends = sorted.dropFirst().map(Optional.some) + [now == .distantFuture ? nil : now]
+        classes =
+            [Class(representative: start, from: nil, until: sorted.first)]
+            + zip(sorted, ends).map { Class(representative: $0, from: $0, until: $1) }
+            + [Class(representative: nil, from: nil, until: nil)]
     }
 
     /// Describes the classes with these indexes for a message, such as `before 2015-06-10T18:00:00Z`; nil if these are

@@ -89,8 +89,7 @@ extension LintRule {
                     // Suggest the release that came out with the change.
                     let release = change.platform.releases.map(\.release).first { $0.releasedAt == .instant(date) }
                     return (release?.originalAppVersion).map {
-                        .suggestion(
-                            "write `\(key): \"\($0)\"`", .write(.text("\($0)"), at: change.path + [.key(key)]))
+                        .suggestion("write `\(key): \"\($0)\"`", .write(.text("\($0)"), at: change.path + [.key(key)]))
                     }
                 },
                 "add `\(key)` with the \(key) of the first release of `\(change.after.name.shortened)`\(key == "build" && subject.draft.buildNumbers == nil ? ", and `buildNumbers`" : ""); if the era began without a release, add this finding to `acknowledge`"
@@ -105,9 +104,7 @@ extension LintSubject {
     ///
     /// - Returns: the name of the boundary's release, whether the instant is too early for its place in the list, and
     ///   the dated release that shows this.
-    fileprivate func undatedContradiction(
-        of change: EraChange
-    ) -> (name: String, isEarly: Bool, neighbor: Release)? {
+    fileprivate func undatedContradiction(of change: EraChange) -> (name: String, isEarly: Bool, neighbor: Release)? {
         guard let version = change.version, let date = change.date else { return nil }
         let releases = draft.releases.map(\.release).filter { $0.platform == change.platform.platform }
         // If an earlier row of the version begins the era, other rows of the version don't.

@@ -99,7 +99,9 @@ extension LintRule {
                 let different = subject.entitlements.map(\.name).filter { names.contains($0) }
                 guard !different.isEmpty else { continue }
                 let first = platform.releases.first?.release
-                let isNew = first.flatMap { platform.startsAfter(index, first: $0, in: subject) } ?? false
+                // Whether the first release came out after the era had begun on all platforms with a known date.
+                let dates = subject.eras[index].begins.values.compactMap(\.date)
+                let isNew = first.map { first in dates.allSatisfy { $0 <= first.releasedAt.sortingDate } } ?? false
                 let proof =
                     first.map { "the release list has releases for \(platform.name) since \($0.releasedAt.text)" }
                     ?? "another era mentions \(platform.name)"
@@ -115,7 +117,7 @@ extension LintRule {
                 report.add(
                     at: path, as: [platform.name], severity: isNamed && !isLast ? .note : .error,
                     "\(subject.name(index)) doesn't say where it begins on \(platform.name), and \(proof): \(consequence)",
-                    fixes: isNew
+                    fixes: isNew && !dates.isEmpty
                         ? .suggestion(
                             "write `\(platform.name): new`: the first release there came after \(subject.name(index)) had begun",
                             .write(.plain("new"), at: path + ["begins", .key(platform.name)])) : nil,
@@ -154,14 +156,5 @@ extension LintRule {
             )
             return
         }
-    }
-}
-
-extension LintPlatform {
-    /// Whether the platform's first release came out after the era had begun on all platforms for which its date is
-    /// known. False if no date is known.
-    fileprivate func startsAfter(_ era: Int, first release: Release, in subject: LintSubject) -> Bool {
-        let dates = subject.eras[era].begins.values.compactMap(\.date)
-        return !dates.isEmpty && dates.allSatisfy { $0 <= release.releasedAt.sortingDate }
     }
 }

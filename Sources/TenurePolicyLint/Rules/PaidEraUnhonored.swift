@@ -17,10 +17,8 @@ extension LintRule {
             // Skip the last era: while the app is still sold, no customer loses anything. But if the app was free before
             // and earlier buyers have an entitlement, today's buyers get nothing for their money.
             if index == subject.eras.count - 1, !subject.isSoldAgainForNothing { continue }
-            let isReadable = !subject.entitlements.contains {
-                subject.draft.isBroken(["entitlements", .key($0.name)])
-            }
-            guard isReadable, !subject.draft.isBroken(["eras", .index(index), "model"]) else { continue }
+            let isBroken = subject.entitlements.contains { subject.draft.isBroken(["entitlements", .key($0.name)]) }
+            guard !isBroken, !subject.draft.isBroken(["eras", .index(index), "model"]) else { continue }
             func honors(_ entitlement: Entitlement) -> [Honor] {
                 (entitlement.honors ?? []).filter { $0.era == era.name }
             }
@@ -104,9 +102,7 @@ extension LintSubject {
     ///   - honoring: the sold entitlements that honor the era; if no entitlement is sold, all entitlements that honor
     ///     it.
     ///   - isAllThatIsSold: whether every sold entitlement honors the era.
-    func reportLimits(
-        of honoring: [Entitlement], in era: Int, isAllThatIsSold: Bool, to report: inout LintReport
-    ) {
+    func reportLimits(of honoring: [Entitlement], in era: Int, isAllThatIsSold: Bool, to report: inout LintReport) {
         let honors = honoring.flatMap { ($0.honors ?? []).filter { $0.era == eras[era].name } }
         guard let first = honoring.first, !honors.isEmpty else { return }
         let buyers = "customers who paid for the app in \(name(era))"

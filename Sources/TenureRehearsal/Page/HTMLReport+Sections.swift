@@ -172,11 +172,5 @@ extension Change {
 
 extension Decision.Outcome {
     /// The outcome as text on the page.
-    var words: String {
-        switch self {
-        case .granted: "granted"
-        case .denied: "denied"
-        case .undetermined: "can’t be determined"
-        }
-    }
+    var words: String { self == .undetermined ? "can’t be determined" : rawValue }
 }

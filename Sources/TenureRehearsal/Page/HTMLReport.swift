@@ -70,9 +70,7 @@ package struct HTMLReport {
             "p", class: "soft",
             "Rehearsal of \(report.shortPolicyName)\(against), for \(customers.grouped("customer")) of \(report.comparison.new.app.bundleID), as of \(report.comparison.instant.readable)."
         )
-        if let problem = report.problem {
-            element("p", class: "alert", "Only part of the input was read: \(problem).")
-        }
+        if let problem = report.problem { element("p", class: "alert", "Only part of the input was read: \(problem).") }
         for failure in report.failures {
             markup("<p class=\"alert\"><b>Failed:</b> \(failure.sentence.htmlWithCode).</p>")
         }

@@ -108,9 +108,7 @@ struct CountedKinds: Sendable {
     ///   - more: the number of customers of each kind that was known before the page, then of each new kind.
     ///   - maximumKinds: the maximum number of kinds to keep.
     ///   - tally: receives the customers of new kinds that exceed this maximum.
-    mutating func add(
-        _ newKinds: CustomerKinds, times more: [Int], upTo maximumKinds: Int, in tally: inout Tally
-    ) {
+    mutating func add(_ newKinds: CustomerKinds, times more: [Int], upTo maximumKinds: Int, in tally: inout Tally) {
         let firstNew = more.count - newKinds.count
         for index in 0..<firstNew where more[index] > 0 { count(more[index], at: index) }
         newKinds.forEach { index, kind, key, hash in

@@ -133,26 +133,23 @@ package struct FailCondition: Sendable {
 
     /// Measures the value in a report, and compares it with the limit.
     func measurement(in report: RehearsalReport) -> Measurement {
+        let (tally, customers) = (report.tally, report.tally.customers)
         let entitlements = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
         // Returns the measurement of the first entitlement that fails; if no entitlement fails, of the first
         // entitlement.
         func worst(of value: (EntitlementTally) -> Int) -> Measurement {
-            let measurements = entitlements.map {
-                measurement(value($0.tally), of: report.tally.customers, entitlement: $0.name)
-            }
+            let measurements = entitlements.map { measurement(value($0.tally), of: customers, entitlement: $0.name) }
             return measurements.first(where: \.fails) ?? measurements.first ?? measurement(0, of: 0)
         }
         switch measure {
         case .rejected:
             guard case .evidence(_, let counts, _, _) = report.input else { return measurement(0, of: 0) }
             return measurement(counts.linesWithRejections, of: counts.writtenLines)
-        case .contradicting: return measurement(report.tally.contradicting, of: report.tally.customers)
-        case .changed where entitlement == nil: return measurement(report.tally.changed, of: report.tally.customers)
+        case .contradicting: return measurement(tally.contradicting, of: customers)
+        case .changed where entitlement == nil: return measurement(tally.changed, of: customers)
         case .changed: return worst { $0.counts.changed }
-        case .change(.loses) where entitlement == nil:
-            return measurement(report.tally.losing, of: report.tally.customers)
-        case .change(.gains) where entitlement == nil:
-            return measurement(report.tally.gaining, of: report.tally.customers)
+        case .change(.loses) where entitlement == nil: return measurement(tally.losing, of: customers)
+        case .change(.gains) where entitlement == nil: return measurement(tally.gaining, of: customers)
         case .change(let change): return worst { $0.counts[change] }
         case .outcome(let outcome): return worst { $0.counts[outcome] }
         case .reason(let code):
