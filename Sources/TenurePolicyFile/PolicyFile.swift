@@ -41,10 +41,8 @@ package enum PolicyFile {
             let (document, mistakes) = try document(bytes, named: fileName)
             return PolicyReader.draft(document, mistakes: mistakes, releaseList: releaseList)
         } catch {
-            let start = SourcePosition(file: fileName, line: 1, column: 1)
-            return PolicyDraft(
-                root: Part(root: DocumentNode(content: .null, position: start)),
-                reading: Reading(mistakes: error.mistakes))
+            let root = DocumentNode(content: .null, position: SourcePosition(file: fileName))
+            return PolicyDraft(root: Part(root: root), reading: Reading(mistakes: error.mistakes))
         }
     }
 
@@ -71,9 +69,10 @@ package enum PolicyFile {
         _ bytes: some Collection<UInt8>, named fileName: String, as kind: DocumentKind = .policy
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
         do throws(PolicyFileError) {
-            let source = try SourceText(bytes, named: fileName)
-            let (root, mistakes) = try parse(source, as: kind)
-            guard kind.matches(root) else { throw failure(kind.objection(to: root), in: fileName) }
+            let (root, mistakes) = try parse(SourceText(bytes, named: fileName), as: kind)
+            guard kind.matches(root) else {
+                throw PolicyFileError(kind.objection(to: root), at: SourcePosition(file: fileName))
+            }
             return (root, mistakes)
         } catch {
             throw kind.hasKey(in: bytes) ? error : error.withoutExcerpts
@@ -84,33 +83,19 @@ package enum PolicyFile {
     private static func parse(
         _ source: SourceText, as kind: DocumentKind
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
-        if source.isJSON {
-            return try JSONDocument.parse(source)
-        }
+        if source.isJSON { return try JSONDocument.parse(source) }
         #if Service
             let (root, mistakes) = try YAMLDocument.parse(source)
             guard let root else {
-                throw failure(
-                    "the file is empty; write \(kind.name), beginning with \(kind.beginning)", in: source.fileName)
+                throw PolicyFileError(
+                    "the file is empty; write \(kind.name), beginning with \(kind.beginning)",
+                    at: SourcePosition(file: source.fileName))
             }
             return (root, mistakes)
         #else
-            throw failure(
-                "an app reads only JSON; compile the policy with `tenure policy compile`", in: source.fileName)
+            throw PolicyFileError(
+                "an app reads only JSON; compile the policy with `tenure policy compile`",
+                at: SourcePosition(file: source.fileName))
         #endif
-    }
-
-    /// Creates the error of a mistake that concerns the whole file.
-    private static func failure(_ message: String, in fileName: String) -> PolicyFileError {
-        PolicyFileError(message, at: SourcePosition(file: fileName, line: 1, column: 1))
-    }
-}
-
-extension SourceText {
-    /// Whether the file is JSON: by its name, or because it can be parsed as JSON. YAML may begin with a brace, too.
-    fileprivate var isJSON: Bool {
-        if fileName.lowercased().hasSuffix(".json") { return true }
-        guard text.unicodeScalars.first(where: { !" \t\n".unicodeScalars.contains($0) }) == "{" else { return false }
-        return (try? JSONDocument.parse(self)) != nil
     }
 }

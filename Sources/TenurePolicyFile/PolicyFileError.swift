@@ -6,18 +6,13 @@ package struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertib
     package let mistakes: [PolicyFileMistake]
 
     /// The mistakes, one per line.
-    package var description: String {
-        mistakes.map(\.description).joined(separator: "\n")
-    }
+    package var description: String { mistakes.map(\.description).joined(separator: "\n") }
 
     /// The same mistakes, marked so that commands don't show the file's lines.
     var withoutExcerpts: PolicyFileError {
-        PolicyFileError(
-            mistakes: mistakes.map {
-                var mistake = $0
-                mistake.showsExcerpt = false
-                return mistake
-            })
+        var hidden = mistakes
+        for index in hidden.indices { hidden[index].showsExcerpt = false }
+        return PolicyFileError(mistakes: hidden)
     }
 }
 
@@ -43,4 +38,18 @@ package struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
 
     /// The mistake with its position, such as `policy.yaml:12:7: message`.
     package var description: String { "\(position): \(message)" }
+}
+
+extension [PolicyFileMistake] {
+    /// Adds a mistake at a position of a file.
+    mutating func add(_ message: String, at position: SourcePosition, code: String = "mistake") {
+        append(PolicyFileMistake(message, at: position, code: code))
+    }
+}
+
+extension PolicyFileError {
+    /// Creates the error of a file with one mistake.
+    init(_ message: String, at position: SourcePosition) {
+        self.init(mistakes: [PolicyFileMistake(message, at: position)])
+    }
 }

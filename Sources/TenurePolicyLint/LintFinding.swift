@@ -14,13 +14,7 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
         /// A more severe finding has the greater severity.
         package static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
 
-        private var rank: Int {
-            switch self {
-            case .error: 2
-            case .warning: 1
-            case .note: 0
-            }
-        }
+        private var rank: Int { [Self.note, .warning, .error].firstIndex(of: self) ?? 0 }
     }
 
     /// The stable code of the rule. Docs/policy-check.md lists all codes.
@@ -55,18 +49,15 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
 
     /// The finding with its position, such as `policy.yaml:12:7: warning: message [code]`. An acknowledged finding has
     /// `warning, acknowledged` instead of `warning`.
-    package var description: String {
-        "\(position): \(severityInWords): \(message) [\(code)]"
-    }
+    package var description: String { "\(position): \(severityInWords): \(message) [\(code)]" }
 }
 
 extension LintFinding {
     /// Creates the finding for a mistake that was found while the file was read.
     package init(_ mistake: PolicyFileMistake) {
         self.init(
-            code: mistake.code, severity: .error, place: "",
-            position: mistake.position, message: mistake.message, fix: nil, isMistake: true,
-            showsExcerpt: mistake.showsExcerpt)
+            code: mistake.code, severity: .error, place: "", position: mistake.position, message: mistake.message,
+            isMistake: true, showsExcerpt: mistake.showsExcerpt)
     }
 }
 

@@ -27,11 +27,15 @@ struct LintPlatform: Sendable {
     /// The number that the App Store reports on this platform, and the key that a policy uses for it: `build` or
     /// `version`.
     var key: VersionKey { platform.versionKey }
+    /// The platform in messages.
+    var name: String { platform.rawValue }
+    /// What messages call the number that the App Store reports: `build` or `version`.
+    var noun: String { key.rawValue }
     /// Whether the policy itself has a release list for this platform. If so, the list decides which eras a version
     /// proves.
     var decidesByList: Bool { timeline.erasOfRelease != nil }
 
-    init(_ platform: Platform, timeline: Timeline, eras: [Era], list: [ListedRelease], mayRestart: Bool) {
+    init(_ platform: Platform, timeline: Timeline, list: [ListedRelease], mayRestart: Bool) {
         self.platform = platform
         self.timeline = timeline
         self.mayRestart = mayRestart && platform.versionKey == .bundleVersion
@@ -41,8 +45,7 @@ struct LintPlatform: Sendable {
             .sorted { $0.release.releasedAt.sortingDate < $1.release.releasedAt.sortingDate }
         self.releases = releases
         orderedReleases = releases.count == list.count ? releases : list
-        starts = eras.indices.map { index in
-            let beginning = timeline.beginnings.indices.contains(index) ? timeline.beginnings[index] : nil
+        starts = timeline.beginnings.map { beginning in
             if let date = beginning?.date { return .instant(date) }
             guard let version = beginning?.version else { return nil }
             return releases.first { $0.release.originalAppVersion == version }?.release.releasedAt
@@ -173,7 +176,12 @@ struct LintPlatform: Sendable {
     }
 
     /// Returns the name of the release in a message, such as `build 120`.
-    func name(of release: Release) -> String { "\(key.rawValue) \(release.numberInWords)" }
+    func name(of release: Release) -> String { "\(noun) \(release.numberInWords)" }
+
+    /// Returns the builds or versions of releases in a message, such as `builds 37 and 90`.
+    ///
+    /// - Parameter numbers: in ascending order.
+    func name(of numbers: [AppVersion]) -> String { "\(noun)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))" }
 }
 
 extension Release {
@@ -199,9 +207,7 @@ extension Release.Moment {
     /// The day for sorting. For an instant, its day in UTC.
     var sortingDay: CivilDay { CivilDay(of: sortingDate) }
 
-    var isInstant: Bool {
-        if case .instant = self { true } else { false }
-    }
+    var isInstant: Bool { if case .instant = self { true } else { false } }
 }
 
 /// Returns names in backticks as a list for a message: `a`, `b` and `c`. A long list ends with a number instead, so

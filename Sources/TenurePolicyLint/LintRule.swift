@@ -42,6 +42,31 @@ package struct LintRule: Sendable {
         self.needs = needs
         self.check = check
     }
+
+    /// All rules, in the order of Docs/policy-check.md.
+    package static let all: [LintRule] = [
+        // About numbers.
+        .malformedVersion, .versionForBuild, .buildForVersion, .buildNumbersUnsaid,
+        .buildReused, .buildNotAbovePaid, .increasingContradicted,
+        .paidBuildUnhonored, .paidBuildBeyondBoundary, .buildNotListed, .soldAcrossChange,
+        .boundaryOnNoRelease, .boundaryOutOfOrder, .boundaryAtFirstBuild, .boundaryWithoutDate, .boundaryWithoutVersion,
+        .buildNeverUsed,
+        // Eras and platforms.
+        .erasBackwards, .eraNeverApplies, .erasOverlap, .eraWithoutRelease, .modelContradicted,
+        .platformForgotten, .inheritsFromIOS, .noChangeover, .changeoverWithoutDate, .changeoverWide,
+        // Entitlements.
+        .entitlementWithoutSource, .honoredEraFree, .paidEraUnhonored, .honorWithoutEnd, .honorWindowOutsideEra,
+        .productGivesNothing, .trialForEverybody,
+        // Settings.
+        .testersAreOwners, .undeterminedDenies, .allowTooShort, .noAppleID,
+        // Compared with the previous policy.
+        .rightLost, .rightShortened, .rightUncertain, .trialShortened, .settingsEdited, .appChanged,
+        // All other mistakes that are found while the file is read.
+        .acknowledgmentWithoutFinding, .mistake,
+    ]
+
+    /// Returns the rule with this code; nil if no rule has it.
+    static func named(_ code: String) -> LintRule? { all.first { $0.code == code } }
 }
 
 /// The findings of one rule.
@@ -63,9 +88,8 @@ struct LintReport {
         _ message: String, fixes: LintFix?...
     ) {
         guard !draft.isBroken(path) else { return }
-        append(
-            ([draft.place(of: path)] + details).joined(separator: "/"), draft.position(of: path), severity, message,
-            fixes.compactMap { $0 })
+        let place = ([draft.place(of: path)] + details).joined(separator: "/")
+        append(place, draft.position(of: path), severity, message, fixes)
     }
 
     /// Adds a finding about a row in the release list.
@@ -73,19 +97,17 @@ struct LintReport {
         at listed: ListedRelease, severity: LintFinding.Severity? = nil, on platform: LintPlatform, _ message: String,
         fixes: LintFix?...
     ) {
-        append(platform.place(of: listed.release), listed.position, severity, message, fixes.compactMap { $0 })
+        append(platform.place(of: listed.release), listed.position, severity, message, fixes)
     }
 
     private mutating func append(
         _ place: String, _ position: SourcePosition, _ severity: LintFinding.Severity?, _ message: String,
-        _ fixes: [LintFix]
+        _ fixes: [LintFix?]
     ) {
-        findings.append(
-            (
-                LintFinding(
-                    code: rule.code, severity: severity ?? rule.severity, place: place, position: position,
-                    message: message, fix: nil, isMistake: false), fixes
-            ))
+        let finding = LintFinding(
+            code: rule.code, severity: severity ?? rule.severity, place: place, position: position, message: message,
+            isMistake: false)
+        findings.append((finding, fixes.compactMap { $0 }))
     }
 }
 
@@ -112,4 +134,21 @@ extension PolicyDraft {
             }
         }.joined(separator: "/")
     }
+}
+
+/// What to do about a finding: edits of the policy file, or advice if the linter can't know the edits.
+struct LintFix: Sendable {
+    /// What to do, for the developer.
+    let text: String
+    /// The edits that the text describes; empty for advice.
+    let edits: [PolicyEdit]
+
+    /// Returns a suggestion with edits. The suggestion is shown only if, after these edits, the linter reports neither
+    /// this finding nor a new one.
+    static func suggestion(_ text: String, _ edits: PolicyEdit...) -> LintFix { LintFix(text: text, edits: edits) }
+}
+
+extension LintFix: ExpressibleByStringInterpolation {
+    /// Creates advice without edits.
+    init(stringLiteral text: String) { self.init(text: text, edits: []) }
 }

@@ -51,8 +51,7 @@ struct LintSubject: Sendable {
         platforms = Platform.allCases.compactMap { platform in
             guard policyPlatforms.contains(platform) || listedPlatforms.contains(platform) else { return nil }
             return timelines.possible(for: platform).first.map {
-                LintPlatform(
-                    platform, timeline: $0, eras: draft.eras, list: list, mayRestart: draft.buildNumbers == .restarted)
+                LintPlatform(platform, timeline: $0, list: list, mayRestart: draft.buildNumbers == .restarted)
             }
         }
     }
@@ -133,19 +132,14 @@ struct LintSubject: Sendable {
 
     /// The edit that makes the policy use the separate list, and the path that the edit writes. Nil if `listPath` is
     /// nil.
-    var useOfList: (path: String, edit: PolicyEdit)? {
-        listPath.map { ($0, .use(list, named: $0)) }
-    }
+    var useOfList: (path: String, edit: PolicyEdit)? { listPath.map { ($0, .use(list, named: $0)) } }
 
     /// Returns when an era that hasn't begun yet first begins. Nil if it has begun on at least one platform, or if the
     /// date of a beginning isn't known.
     func plannedBeginning(of era: Int) -> Date? {
         guard era > 0, now != .distantFuture else { return nil }
         // `new` has no instant, so only the other platforms count.
-        let beginnings = platforms.compactMap { platform -> Beginning? in
-            let beginnings = platform.timeline.beginnings
-            return beginnings.indices.contains(era) ? beginnings[era] : nil
-        }.filter { $0 != .new }
+        let beginnings = platforms.compactMap { $0.timeline.beginnings[era] }.filter { $0 != .new }
         let dates = beginnings.compactMap(\.date)
         guard dates.count == beginnings.count, let first = dates.min(), first > now else { return nil }
         return first
@@ -153,21 +147,9 @@ struct LintSubject: Sendable {
 
     // MARK: Hypothetical customers
 
-    /// Returns the names of the entitlements that eras would give to a customer who acquired the app with this version
-    /// and date. Nil values mean that the version, platform or date isn't known. Returns nil if the file has mistakes.
-    func grantedEntitlements(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
-        entitlementNames(.granted, version, on: platform, bought: date)
-    }
-
-    /// Returns the names of the entitlements that are undetermined for a customer who acquired the app with this
-    /// version and date; nil if the file has mistakes.
-    func undeterminedEntitlements(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
-        entitlementNames(.undetermined, version, on: platform, bought: date)
-    }
-
     /// Returns the names of the entitlements with this outcome for a customer who acquired the app with this version
-    /// and date; nil if the file has mistakes.
-    private func entitlementNames(
+    /// and date. Nil values mean that the version, platform or date isn't known. Returns nil if the file has mistakes.
+    func entitlementNames(
         _ outcome: Decision.Outcome, _ version: AppVersion?, on platform: Platform?, bought date: Date?
     ) -> [String]? {
         guard let policy else { return nil }
@@ -183,8 +165,8 @@ struct LintSubject: Sendable {
     /// Returns the names of the entitlements that a customer gets because of the version, and wouldn't get because of
     /// the date alone.
     func extraEntitlements(_ version: AppVersion, on platform: Platform, bought date: Date) -> [String] {
-        guard let byBoth = grantedEntitlements(version, on: platform, bought: date),
-            let byDate = grantedEntitlements(nil, on: platform, bought: date).map({ Set($0) })
+        guard let byBoth = entitlementNames(.granted, version, on: platform, bought: date),
+            let byDate = entitlementNames(.granted, nil, on: platform, bought: date).map({ Set($0) })
         else { return [] }
         return byBoth.filter { !byDate.contains($0) }
     }
@@ -234,6 +216,9 @@ struct EraChange: Sendable {
             case .at(let version, let date)? = beginnings[index],
             let previous = platform.timeline.eras.last(before: index)
         else { return nil }
+        func names(lostFrom era: Int, countedIn other: Int) -> [String] {
+            subject.entitlements.filter { !subject.keeps($0, of: era, countedIn: other) }.map(\.name)
+        }
         self.index = index
         self.previous = previous
         self.platform = platform
@@ -242,9 +227,25 @@ struct EraChange: Sendable {
         before = subject.eras[previous]
         after = subject.eras[index]
         path = subject.path(ofBeginning: index, on: platform)
-        lostEntitlements = subject.entitlements.filter { !subject.keeps($0, of: previous, countedIn: index) }.map(
-            \.name)
-        gainedEntitlements = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: previous) }.map(
-            \.name)
+        lostEntitlements = names(lostFrom: previous, countedIn: index)
+        gainedEntitlements = names(lostFrom: index, countedIn: previous)
+    }
+}
+
+/// Finds the path by which a policy can name another file, such as its release list.
+enum RelativePath {
+    /// Returns the path of `file` relative to the policy's folder. If `file` is absolute and `policy` isn't, returns
+    /// the absolute path. Returns nil if the result would depend on the working directory, or if either is standard
+    /// input (`-`).
+    static func of(_ file: String, beside policy: String) -> String? {
+        guard file.hasPrefix("/") == policy.hasPrefix("/") else { return file.hasPrefix("/") ? file : nil }
+        guard file != "-", policy != "-" else { return nil }
+        func parts(_ path: String) -> [Substring] { path.split(separator: "/").filter { $0 != "." } }
+        let folders = parts(policy).dropLast()
+        let target = parts(file)
+        let common = zip(folders, target.dropLast()).prefix { $0 == $1 }.count
+        let up = folders.dropFirst(common)
+        guard !up.contains("..") else { return nil }
+        return (up.map { _ in ".." } + target.dropFirst(common)).joined(separator: "/")
     }
 }

@@ -25,19 +25,21 @@ package enum Linter {
     ) -> [LintFinding] {
         let input = Input(draft: draft, releases: releases, isListMapped: isListMapped, old: old, now: now)
         let checked = findingsWithFixes(input)
-        var suggestions = Suggestions(for: input, findings: checked.map(\.finding))
         var findings = checked.map(\.finding)
+        var suggestions = Suggestions(for: input, findings: findings)
         // Choose the fixes of the most severe findings first, because each further fix has to work together with them.
-        let bySeverity = findings.indices.sorted { left, right in
-            (findings[right].severity, left) < (findings[left].severity, right)
-        }
+        let bySeverity = findings.indices.sorted { findings[$0].severity > findings[$1].severity }
         for index in bySeverity {
             if let fix = suggestions.best(of: checked[index].fixes, for: findings[index]) {
                 findings[index].fix = fix.text
                 findings[index].edits = fix.edits
             }
         }
-        return sorted(findings, mainFile: draft.fileName)
+        return findings.sorted { left, right in
+            let places = (left.position.order(mainFile: draft.fileName), right.position.order(mainFile: draft.fileName))
+            // At the same position, sort the most severe first.
+            return places.0 == places.1 ? left.severity > right.severity : places.0 < places.1
+        }
     }
 
     /// Checks a policy without its file. Positions refer to the policy's compact JSON.
@@ -72,21 +74,62 @@ package enum Linter {
             }
         }
         var seen: Set<LintFinding> = []
-        return Acknowledgments(in: input).applied(to: allFindings.filter { seen.insert($0.finding).inserted })
+        return input.acknowledging(allFindings.filter { seen.insert($0.finding).inserted })
+    }
+}
+
+extension Linter.Input {
+    /// Applies the acknowledgments in the policy. With an acknowledgment, the developer accepts one finding at one
+    /// place, such as `changeover-wide` at `eras/freemium/changeover`, so that it doesn't fail the check.
+    ///
+    /// Returns the findings, with the reason in each acknowledged one. Adds a mistake for each acknowledgment of a
+    /// finding that doesn't exist.
+    fileprivate func acknowledging(_ findings: [Linter.FindingWithFixes]) -> [Linter.FindingWithFixes] {
+        var result = findings
+        for (index, acknowledgment) in draft.acknowledgments.enumerated() {
+            let path: [PolicyMistake.Step] = ["acknowledge", .index(index)]
+            guard !draft.isBroken(path) else { continue }
+            let covered = result.firstIndex {
+                $0.finding.code == acknowledgment.code && $0.finding.place == acknowledgment.at
+                    && !$0.finding.isMistake && !$0.finding.isAcknowledged
+            }
+            if let covered {
+                result[covered].finding.acknowledgment = acknowledgment.reason
+            } else if let reason = mistake(in: acknowledgment, among: findings.map(\.finding)) {
+                let step = LintRule.named(acknowledgment.code)?.check == nil ? "code" : "at"
+                let finding = LintFinding(
+                    code: LintRule.acknowledgmentWithoutFinding.code, severity: .error, place: "",
+                    position: draft.position(of: path + [.key(step)]), message: reason, isMistake: true)
+                result.append((finding, []))
+            }
+        }
+        return result
     }
 
-    /// Sorts findings by position, the findings in the policy file first.
-    private static func sorted(_ findings: [LintFinding], mainFile: String) -> [LintFinding] {
-        findings.enumerated()
-            .sorted { left, right in
-                let places = (
-                    left.element.position.order(mainFile: mainFile), right.element.position.order(mainFile: mainFile)
-                )
-                if places.0 != places.1 { return places.0 < places.1 }
-                // At the same position, sort the most severe first.
-                let severities = (left.element.severity, right.element.severity)
-                return severities.0 == severities.1 ? left.offset < right.offset : severities.0 > severities.1
-            }
-            .map(\.element)
+    /// Returns what is wrong with an acknowledgment that matches no finding; nil if the finding may be missing only
+    /// because this check had too little input.
+    private func mistake(in acknowledgment: Acknowledgment, among findings: [LintFinding]) -> String? {
+        let code = acknowledgment.code.shortened
+        guard let rule = LintRule.named(acknowledgment.code) else {
+            let codes = LintRule.all.filter { $0.check != nil }.map(\.code)
+            return "there is no rule `\(code)`; \(Spelling.advice(for: acknowledgment.code, among: codes))"
+        }
+        guard rule.check != nil else {
+            return
+                "`\(code)` is a mistake in the file and can't be acknowledged; correct the mistake, and remove the acknowledgment"
+        }
+        // The finding may be missing only because the file has mistakes, or because there is no release list or
+        // previous policy to compare with.
+        if !draft.mistakes.isEmpty { return nil }
+        switch rule.needs {
+        case .nothing: break
+        case .releases: if (releases ?? draft.releases).isEmpty { return nil }
+        case .releasesOption: if releases == nil { return nil }
+        case .oldPolicy: if old == nil { return nil }
+        }
+        let places = findings.filter { $0.code == rule.code && !$0.isMistake }.map(\.place)
+        let elsewhere = places.isEmpty ? "" : "; it is reported at \(inWords(places))"
+        return
+            "there is no finding `\(code)` at `\(acknowledgment.at)`\(elsewhere); remove this acknowledgment\(places.isEmpty ? "" : " or correct `at`")"
     }
 }

@@ -77,13 +77,10 @@ struct ModelContradiction {
         intendedEra = byDate.flatMap { hasModel($0) ? $0 : nil } ?? subject.era(of: model, near: era)
         let rights = subject.rights(of: model, in: intendedEra)
         let honored = Set(possible.flatMap { subject.entitlementsHonoring(era: $0) })
-        let byVersion =
-            subject.grantedEntitlements(number, on: platform.platform, bought: nil).map { Set($0) } ?? honored
-        let atRelease =
-            subject.grantedEntitlements(number, on: platform.platform, bought: listed.release.lateInstant).map {
-                Set($0)
-            }
-            ?? honored
+        func granted(bought date: Date?) -> Set<String> {
+            subject.entitlementNames(.granted, number, on: platform.platform, bought: date).map { Set($0) } ?? honored
+        }
+        let (byVersion, atRelease) = (granted(bought: nil), granted(bought: listed.release.lateInstant))
         switch model {
         case .paid:
             lostEntitlements = rights.subtracting(dateDecides ? atRelease : byVersion)
@@ -177,7 +174,7 @@ extension LintSubject {
             let number = era == group.era ? listedNumbers.filter({ $0 > last }).min() : first,
             eras[era].begins[platform.platform]?.version != nil
         else { return nil }
-        let key = platform.key.rawValue
+        let key = platform.noun
         return .suggestion(
             "write `\(key): \"\(number)\"`",
             .write(.text("\(number)"), at: path(ofBeginning: era, on: platform) + [.key(key)]))
@@ -187,12 +184,12 @@ extension LintSubject {
     func advice(on group: ModelContradiction, on platform: LintPlatform) -> LintFix {
         let correction = "or correct the release list if the app was free then"
         guard let intendedEra = group.intendedEra else { return "add an era in which the app was sold, \(correction)" }
-        let key = platform.key.rawValue
+        let key = platform.noun
         let misplaced = misplacedEra(group)
         let isInherited = platform.platform.inheritsFromIOS && eras[misplaced].begins[platform.platform] == nil
         if isInherited {
             return
-                "add `\(platform.platform.rawValue)` under `begins` of \(name(misplaced)), with its own first release, \(correction)"
+                "add `\(platform.name)` under `begins` of \(name(misplaced)), with its own first release, \(correction)"
         }
         if group.isByDate { return "correct `at` of \(name(misplaced)), \(correction)" }
         guard let last = group.numbers.last, intendedEra < group.era else {

@@ -35,9 +35,7 @@ struct Suggestions {
     mutating func best(of fixes: [LintFix], for finding: LintFinding) -> LintFix? {
         let key = FindingKey(finding)
         guard let fix = fixes.first(where: { !$0.edits.isEmpty && resolve($0.edits, [key], countedBy: \.single) })
-        else {
-            return fixes.first { $0.edits.isEmpty }
-        }
+        else { return fixes.first { $0.edits.isEmpty } }
         let more = fix.edits.filter { !combined.edits.contains($0) }
         let edits = (combined.edits + more).inApplicableOrder
         let findings = combined.findings.union([key])
@@ -78,12 +76,7 @@ struct Suggestions {
 
     /// Returns the highest severity of each finding.
     private static func keys(of findings: [LintFinding]) -> [FindingKey: LintFinding.Severity] {
-        var keys: [FindingKey: LintFinding.Severity] = [:]
-        for finding in findings {
-            let key = FindingKey(finding)
-            keys[key] = max(keys[key] ?? .note, finding.severity)
-        }
-        return keys
+        Dictionary(findings.map { (FindingKey($0), $0.severity) }, uniquingKeysWith: max)
     }
 }
 

@@ -3,7 +3,7 @@ package import TenureStore
 
 /// A problem that stops a rehearsal (a dry run of a policy over real customers). Rejected lines in an evidence file
 /// don't stop it: they are counted.
-package enum RehearsalError: Error, Sendable, Hashable {
+package enum RehearsalError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file at this path can't be read.
     case unreadable(String)
     /// The path is that of a folder, not of an evidence file.
@@ -25,9 +25,7 @@ package enum RehearsalError: Error, Sendable, Hashable {
     case brokenPolicy(Int64)
     /// A condition of `--fail-if` is invalid. `why` names the problem and the fix.
     case condition(String, why: String)
-}
 
-extension RehearsalError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let path):

@@ -7,8 +7,11 @@ import TenureCore
 struct CaseReader {
     /// Collects the mistakes in the file.
     var reading: Reading
-    /// The contents of the policy file that the cases test; nil if the file of cases contains the whole policy.
-    let basePolicy: DocumentNode?
+    /// The document of the policy that a case without changes tests: at first the policy file, and then with the changes
+    /// at the top of the file of cases. Nil if each case has a whole policy.
+    var basePolicy: DocumentNode?
+    /// The base policy, kept so that it is read only once for all cases without changes; nil before.
+    private(set) var unchangedPolicy: Policy?
     /// Returns the bytes of a policy's release list (a CSV file), by the path in the policy.
     let releaseList: (String) throws -> [UInt8]
 
@@ -16,16 +19,13 @@ struct CaseReader {
     mutating func cases(of document: DocumentNode) throws(PolicyFileError) -> [PolicyCase] {
         let file = document.position.file
         guard let fields = fields(Part(root: document), .file) else { throw reading.error(mainFile: file) }
-        var policies = PolicyOverlays(base: PolicyOverlays.document(fields["policy"], over: basePolicy))
+        basePolicy = policyDocument(with: fields["policy"])
         let now = fields["now"].flatMap { $0.dayOrInstant(&reading) }
         let elements = fields["cases"]?.elements(&reading, example: "cases: [{ name: …, app: {…}, expect: {…} }]") ?? []
         if fields["cases"] != nil, elements.isEmpty {
             reading.report("there is no case; write at least one", at: document.position)
         }
-        var cases: [PolicyCase] = []
-        for element in elements {
-            if let policyCase = policyCase(element, now: now, &policies) { cases.append(policyCase) }
-        }
+        let cases = elements.compactMap { policyCase($0, now: now) }
         guard reading.mistakes.isEmpty else { throw reading.error(mainFile: file) }
         return cases
     }
@@ -38,7 +38,7 @@ struct CaseReader {
     /// Reads one case. If its name, its date or its policy can't be read, reports mistakes and returns nil.
     ///
     /// - Parameter now: the `now` at the top of the file, for a case without its own `now`.
-    private mutating func policyCase(_ part: Part, now: Date?, _ policies: inout PolicyOverlays) -> PolicyCase? {
+    private mutating func policyCase(_ part: Part, now: Date?) -> PolicyCase? {
         guard let fields = fields(part, .policyCase) else { return nil }
         let name = fields["name"].flatMap { $0.name(&reading, example: "bought build 37 in 2014") }
         let ownNow = fields["now"].map { $0.dayOrInstant(&reading) }
@@ -50,15 +50,14 @@ struct CaseReader {
             }
             return nil
         }
-        let policy = policies.policy(with: fields["policy"], at: part.position, &reading, releaseList)
-        let artifacts = self.artifacts(fields, now: now)
-        let promises = fields["promises"].map { self.promises($0, artifacts.app, now: now, &policies) } ?? []
+        let policy = policy(with: fields["policy"], at: part.position)
+        let artifacts = artifacts(fields, now: now)
+        let promises = promises(fields["promises"], artifacts.app, now: now)
         let expectations = fields["expect"].map { self.expectations($0) } ?? []
         guard let name, let policy else { return nil }
         return PolicyCase(
-            name: name,
-            position: part.position.description,
-            policy: policy, promises: promises, now: now, expectations: expectations, artifacts: artifacts)
+            name: name, position: part.position.description, policy: policy, promises: promises, now: now,
+            expectations: expectations, artifacts: artifacts)
     }
 
     // MARK: Evidence
@@ -68,26 +67,22 @@ struct CaseReader {
     private mutating func artifacts(_ fields: Fields, now: Date) -> PolicyCase.Artifacts {
         var result = PolicyCase.Artifacts()
         let environment = environment(fields["environment"]) ?? .production
-        let app = fields["app"].map { self.list($0) } ?? []
-        let transactions = fields["transactions"].map { self.list($0) } ?? []
+        let app = list(fields["app"])
+        let transactions = list(fields["transactions"])
         let environments = (app + transactions).map { self.environment(of: $0) ?? environment }
         // Rule I3 of Docs/decision-rules.md: if there is evidence of Production, evidence of other environments is
         // ignored.
         result.environment = environments.contains(.production) ? .production : environment
-        for part in app where (self.environment(of: part) ?? environment) == result.environment {
+        for (part, environment) in zip(app, environments) where environment == result.environment {
             if let fields = self.fields(part, .app) { result.app.append(proof(fields, now: now)) }
         }
-        for (index, part) in transactions.enumerated()
-        where (self.environment(of: part) ?? environment) == result.environment {
+        for (index, part) in transactions.enumerated() where environments[app.count + index] == result.environment {
             if let purchase = transaction(part, index: index, now: now) { result.transactions.append(purchase) }
         }
-        for part in fields["renewals"].map({ self.list($0) }) ?? [] {
-            if let renewal = renewal(part, of: result.transactions, now: now) { result.renewals.append(renewal) }
-        }
+        let purchases = result.transactions
+        result.renewals = list(fields["renewals"]).compactMap { renewal($0, of: purchases, now: now) }
         if let part = fields["purchasesComplete"] { result.purchasesAreComplete = part.boolean(&reading) ?? true }
-        for part in fields["support"].map({ self.list($0) }) ?? [] {
-            if let grant = supportGrant(part, now: now) { result.support.append(grant) }
-        }
+        result.support = list(fields["support"]).compactMap { supportGrant($0, now: now) }
         if let part = fields["persona"], let fields = self.fields(part, .persona) {
             let name = fields["name"].flatMap { $0.name(&reading, example: "buyer of 2014") }
             result.persona = Persona(name: name ?? "persona", proof: proof(fields, now: now))
@@ -102,26 +97,21 @@ struct CaseReader {
 
     /// Returns the artifact's own `environment`; nil if it has none. The caller then uses the environment of the case.
     private mutating func environment(of artifact: Part) -> AppStoreEnvironment? {
-        guard case .mapping(let entries) = artifact.node.content else { return nil }
-        return environment(entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
+        environment(artifact.node.entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
     }
 
-    /// Returns the elements of a list. A single value is read as a list of one element.
-    private mutating func list(_ part: Part) -> [Part] {
+    /// Returns the elements of a list; empty if the field is missing. A single mapping is read as a list of one element.
+    private mutating func list(_ part: Part?) -> [Part] {
+        guard let part else { return [] }
         if case .mapping = part.node.content { return [part] }
         return part.elements(&reading, example: "- …") ?? []
     }
 
-    /// Reads one app artifact or a list of app artifacts.
-    private mutating func app(_ part: Part, now: Date) -> [AppProof] {
-        list(part).compactMap { part in
-            fields(part, .app).map { proof($0, now: now) }
-        }
-    }
-
-    /// Reads an instant, or a day, which means its midnight in UTC; nil if the field is missing or `none`.
-    private mutating func date(_ part: Part?) -> Date? {
-        part.flatMap { $0.isNone ? nil : $0.dayOrInstant(&reading) }
+    /// Reads an instant, or a day, which means its midnight in UTC; nil for `none`. If the field is missing, returns
+    /// `missing`.
+    private mutating func date(_ part: Part?, ifMissing missing: Date? = nil) -> Date? {
+        guard let part else { return missing }
+        return part.isNone ? nil : part.dayOrInstant(&reading)
     }
 
     /// Reads a string, with or without quotes; nil if the field is missing or `none`. The string is an ID or a version.
@@ -144,10 +134,7 @@ struct CaseReader {
         var platform: Platform? = kind == .receipt ? nil : .iOS
         if let part = fields["originalPlatform"] { platform = self.platform(part) }
         return AppProof(
-            kind: kind,
-            signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]),
-            id: id,
-            originalPlatform: platform,
+            kind: kind, signedDate: date(fields["signedDate"], ifMissing: now), id: id, originalPlatform: platform,
             originalAppVersion: text(fields["originalAppVersion"]),
             originalPurchaseDate: date(fields["originalPurchaseDate"]),
             preorderDate: date(fields["preorderDate"]),
@@ -170,7 +157,7 @@ struct CaseReader {
         let expires = date(fields["expiresDate"])
         let type: Purchase.ProductType? =
             if let part = fields["type"] {
-                part.isNone ? nil : part.word(&reading, of: TransactionType.self)?.productType
+                part.isNone ? nil : part.productType(&reading)
             } else {
                 expires == nil ? .nonConsumable : .autoRenewable
             }
@@ -178,16 +165,12 @@ struct CaseReader {
             return nil
         }
         return Purchase(
-            transactionID: id,
-            originalTransactionID: text(fields["originalTransactionID"]),
-            productID: productID,
-            type: type,
-            purchaseDate: fields["purchaseDate"] == nil ? min(now, expires ?? now) : date(fields["purchaseDate"]),
-            expiresDate: expires,
-            revocationDate: date(fields["revocationDate"]),
+            transactionID: id, originalTransactionID: text(fields["originalTransactionID"]), productID: productID,
+            type: type, purchaseDate: date(fields["purchaseDate"], ifMissing: min(now, expires ?? now)),
+            expiresDate: expires, revocationDate: date(fields["revocationDate"]),
             isUpgraded: fields["isUpgraded"].flatMap { $0.boolean(&reading) } ?? false,
             isFamilyShared: fields["familyShared"].flatMap { $0.boolean(&reading) } ?? false,
-            signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
+            signedDate: date(fields["signedDate"], ifMissing: now))
     }
 
     /// Reads renewal info, Apple's statement about the next renewal of a subscription. It may leave out
@@ -207,13 +190,13 @@ struct CaseReader {
             productID: fields["productID"].flatMap { $0.name(&reading, example: "com.example.calculator.yearly") },
             gracePeriodExpiresDate: date(fields["gracePeriodExpiresDate"]),
             isInBillingRetryPeriod: fields["isInBillingRetryPeriod"].flatMap { $0.boolean(&reading) } ?? false,
-            signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
+            signedDate: date(fields["signedDate"], ifMissing: now))
     }
 
     /// Reads an entitlement that support granted to the customer or revoked.
     private mutating func supportGrant(_ part: Part, now: Date) -> SupportGrant? {
         guard let fields = fields(part, .support) else { return nil }
-        let date = fields["date"] == nil ? now : self.date(fields["date"])
+        let date = self.date(fields["date"], ifMissing: now)
         let until = self.date(fields["until"])
         let grant = fields["grant"].flatMap { $0.name(&reading, example: "everything") }
         let revocation = fields["revocation"].flatMap { $0.name(&reading, example: "everything") }
@@ -233,23 +216,20 @@ struct CaseReader {
     /// Reads promises. A promise is a right that a customer got under an earlier version of the policy, and that the
     /// current policy can't take away. `given` describes how the customer got the right: the changes that lead back to
     /// the earlier policy, the app artifacts at that time (by default the artifacts of the case), and the date.
-    private mutating func promises(
-        _ part: Part, _ app: [AppProof], now: Date, _ policies: inout PolicyOverlays
-    ) -> [Promise] {
+    private mutating func promises(_ part: Part?, _ app: [AppProof], now: Date) -> [Promise] {
         var result: [Promise] = []
         for part in list(part) {
             guard let fields = fields(part, .promise) else { continue }
             let entitlement = fields["entitlement"].flatMap { $0.name(&reading, example: "everything") }
             let given = fields["given"].flatMap { self.fields($0, .given) }
             let promiseDate = given?["now"].flatMap { $0.dayOrInstant(&reading) } ?? now
-            let promiseProofs = given?["app"].map { self.app($0, now: promiseDate) } ?? app
-            guard let entitlement,
-                let policy = policies.policy(with: given?["policy"], at: part.position, &reading, releaseList)
-            else { continue }
-            let evidence = Evidence(environment: .production, app: promiseProofs, purchasesAreComplete: true)
-            let rights =
-                decide(evidence, under: policy, at: promiseDate).first { $0.entitlement == entitlement }?.eraRights
-                ?? []
+            let promiseProofs = given?["app"].map { app in
+                list(app).compactMap { part in self.fields(part, .app).map { proof($0, now: promiseDate) } }
+            }
+            guard let entitlement, let policy = policy(with: given?["policy"], at: part.position) else { continue }
+            let evidence = Evidence(environment: .production, app: promiseProofs ?? app, purchasesAreComplete: true)
+            let decisions = decide(evidence, under: policy, at: promiseDate)
+            let rights = decisions.first { $0.entitlement == entitlement }?.eraRights ?? []
             if rights.isEmpty {
                 reading.report(
                     "no era gives `\(entitlement)` under the policy, artifacts and date of `given`, so nothing was promised; correct `given`",
@@ -258,10 +238,36 @@ struct CaseReader {
             result += rights.map {
                 Promise(
                     entitlement: entitlement, acquisition: $0.acquisition, policy: policy,
-                    until: fields["until"] == nil ? $0.until : date(fields["until"]))
+                    until: date(fields["until"], ifMissing: $0.until))
             }
         }
         return result
+    }
+
+    // MARK: Policies
+
+    /// Returns the document of the base policy with the changes in `overlay`; nil if there is neither.
+    private func policyDocument(with overlay: Part?) -> DocumentNode? {
+        guard let overlay else { return basePolicy }
+        return basePolicy?.overlaid(with: overlay.node) ?? overlay.node
+    }
+
+    /// Returns the base policy with the changes in `overlay`. If the result has mistakes, reports all of these mistakes
+    /// and returns nil.
+    private mutating func policy(with overlay: Part?, at position: SourcePosition) -> Policy? {
+        if overlay == nil, let unchangedPolicy { return unchangedPolicy }
+        guard let document = policyDocument(with: overlay) else {
+            reading.report("there is no policy to test; write `policy` at the top, or name a policy file", at: position)
+            return nil
+        }
+        do {
+            let policy = try PolicyReader.read(document, mistakes: [], releaseList: releaseList)
+            if overlay == nil { unchangedPolicy = policy }
+            return policy
+        } catch {
+            reading.add(error.mistakes, breaking: [])
+            return nil
+        }
     }
 
     // MARK: Expectations
@@ -288,60 +294,43 @@ struct CaseReader {
         guard let fields = fields(part, .expectation),
             let outcome = fields["outcome"].flatMap({ $0.word(&reading, of: Decision.Outcome.self) })
         else { return nil }
+        let nextSteps = fields["nextSteps"].map { part in
+            (part.elements(&reading, example: "[purchases]") ?? []).compactMap { $0.word(&reading, of: NextStep.self) }
+        }
         return PolicyCase.Expectation(
-            entitlement: entitlement,
-            outcome: outcome,
-            until: date(fields["until"]),
-            reasons: codes(fields["reasons"]),
-            notReasons: codes(fields["notReasons"]),
-            nextSteps: fields["nextSteps"].map { words($0) },
-            sentence: texts(fields["sentence"]),
-            notSentence: texts(fields["notSentence"]))
+            entitlement: entitlement, outcome: outcome, until: date(fields["until"]),
+            reasons: codes(fields["reasons"]), notReasons: codes(fields["notReasons"]), nextSteps: nextSteps,
+            sentence: texts(fields["sentence"]), notSentence: texts(fields["notSentence"]))
+    }
+
+    /// Returns the elements of a list of texts. A single text is read as a list of one element.
+    private mutating func oneOrMore(_ part: Part?, example: String) -> [Part] {
+        guard let part else { return [] }
+        return part.node.text == nil ? part.elements(&reading, example: example) ?? [] : [part]
     }
 
     /// Reads one string or a list of strings.
     private mutating func texts(_ part: Part?) -> [String] {
-        guard let part else { return [] }
-        if part.node.text != nil { return [part.name(&reading, example: "changeover")].compactMap { $0 } }
-        return (part.elements(&reading, example: "[changeover]") ?? []).compactMap {
-            $0.name(&reading, example: "changeover")
-        }
+        oneOrMore(part, example: "[changeover]").compactMap { $0.name(&reading, example: "changeover") }
     }
 
     /// Reads one reason code or a list of reason codes. Unknown codes are mistakes: a case that forbids a misspelled
     /// code would always pass.
     private mutating func codes(_ part: Part?) -> [String] {
-        guard let part else { return [] }
-        if part.node.text != nil { return [part.word(&reading, of: Reason.Code.self)].compactMap { $0?.rawValue } }
-        return (words(part) as [Reason.Code]).map(\.rawValue)
-    }
-
-    /// Reads a list of words, each of which must be a case of the enumeration.
-    private mutating func words<Word: RawRepresentable & CaseIterable>(_ part: Part) -> [Word]
-    where Word.RawValue == String {
-        (part.elements(&reading, example: "[purchases]") ?? []).compactMap { $0.word(&reading, of: Word.self) }
-    }
-}
-
-/// The values of the field `type` of a transaction. `unknown` is a product type that Tenure doesn't know.
-private enum TransactionType: String, CaseIterable {
-    case nonConsumable, consumable, nonRenewing, autoRenewable, unknown
-
-    var productType: Purchase.ProductType {
-        switch self {
-        case .nonConsumable: .nonConsumable
-        case .consumable: .consumable
-        case .nonRenewing: .nonRenewing
-        case .autoRenewable: .autoRenewable
-        case .unknown: .unknown("Something New")
-        }
+        oneOrMore(part, example: "[purchases]").compactMap { $0.word(&reading, of: Reason.Code.self)?.rawValue }
     }
 }
 
 extension Part {
     /// Whether the value is `none`, which means that the artifact doesn't have the field.
-    fileprivate var isNone: Bool {
-        if case .plain("none") = node.content { true } else { false }
+    fileprivate var isNone: Bool { if case .plain("none") = node.content { true } else { false } }
+
+    /// Reads the `type` of a transaction. `unknown` is a product type that Tenure doesn't know.
+    fileprivate func productType(_ reading: inout Reading) -> Purchase.ProductType? {
+        let types: [Purchase.ProductType] = [
+            .nonConsumable, .consumable, .nonRenewing, .autoRenewable, .unknown("Something New"),
+        ]
+        return word(&reading, among: types) { if case .unknown = $0 { "unknown" } else { "\($0)" } }
     }
 
     /// Reads `true` or `false`.

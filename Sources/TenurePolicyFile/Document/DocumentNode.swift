@@ -6,7 +6,7 @@ package struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
     package let line: Int
     package let column: Int
 
-    package init(file: String, line: Int, column: Int) {
+    package init(file: String, line: Int = 1, column: Int = 1) {
         self.file = file
         self.line = line
         self.column = column
@@ -61,8 +61,7 @@ package struct DocumentNode: Sendable {
                     at: entry.keyPosition)
             }
             if let line = firstLine[entry.key] {
-                mistakes.add(
-                    "`\(entry.key)` is written twice, first in line \(line); keep one", at: entry.keyPosition)
+                mistakes.add("`\(entry.key)` is written twice, first in line \(line); keep one", at: entry.keyPosition)
             } else {
                 firstLine[entry.key] = entry.keyPosition.line
                 unique.append(entry)
@@ -71,11 +70,11 @@ package struct DocumentNode: Sendable {
         return DocumentNode(content: .mapping(unique), position: position)
     }
 
+    /// The entries of a mapping; empty for any other value.
+    var entries: [Entry] { if case .mapping(let entries) = content { entries } else { [] } }
+
     /// Returns the value of a key; nil if the key is missing, or if this isn't a mapping.
-    subscript(key: String) -> DocumentNode? {
-        guard case .mapping(let entries) = content else { return nil }
-        return entries.first { $0.key == key }?.value
-    }
+    subscript(key: String) -> DocumentNode? { entries.first { $0.key == key }?.value }
 
     /// The text of a scalar, quoted or not; nil for any other value.
     package var text: String? {
@@ -88,16 +87,11 @@ package struct DocumentNode: Sendable {
     /// Whether the value is a text with a NUL character, or a list with such a text. The texts in a mapping are
     /// reported when that mapping is created.
     private var holdsNUL: Bool {
-        switch content {
-        case .plain(let text), .quoted(let text): text.utf8.contains(0)
-        case .sequence(let elements): elements.contains(where: \.holdsNUL)
-        case .null, .mapping: false
-        }
+        if case .sequence(let elements) = content { return elements.contains(where: \.holdsNUL) }
+        return text?.utf8.contains(0) ?? false
     }
 
-    var isNull: Bool {
-        if case .null = content { true } else { false }
-    }
+    var isNull: Bool { if case .null = content { true } else { false } }
 
     /// Returns the document with another document applied over it: mappings are merged key by key, null removes a key,
     /// and any other value replaces the old value.
@@ -106,15 +100,10 @@ package struct DocumentNode: Sendable {
         var result = mine
         for entry in others {
             let index = result.firstIndex { $0.key == entry.key }
-            switch (index, entry.value.isNull) {
-            case (let index?, true): result.remove(at: index)
-            case (let index?, false):
-                result[index] = Entry(
-                    key: entry.key, keyPosition: entry.keyPosition,
-                    value: result[index].value.overlaid(with: entry.value))
-            case (nil, true): break
-            case (nil, false): result.append(entry)
-            }
+            let value = index.map { result.remove(at: $0).value.overlaid(with: entry.value) } ?? entry.value
+            guard !entry.value.isNull else { continue }
+            let merged = Entry(key: entry.key, keyPosition: entry.keyPosition, value: value)
+            result.insert(merged, at: index ?? result.endIndex)
         }
         return DocumentNode(content: .mapping(result), position: position)
     }
@@ -127,20 +116,6 @@ package struct DocumentNode: Sendable {
         case .sequence: "a list"
         case .mapping: "a mapping"
         }
-    }
-}
-
-extension [PolicyFileMistake] {
-    /// Adds a mistake at a position of a file.
-    mutating func add(_ message: String, at position: SourcePosition, code: String = "mistake") {
-        append(PolicyFileMistake(message, at: position, code: code))
-    }
-}
-
-extension PolicyFileError {
-    /// Creates the error of a file with one mistake.
-    init(_ message: String, at position: SourcePosition) {
-        self.init(mistakes: [PolicyFileMistake(message, at: position)])
     }
 }
 

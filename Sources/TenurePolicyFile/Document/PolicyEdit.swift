@@ -47,16 +47,6 @@ package struct PolicyEdit: Sendable, Hashable {
     package static func use(_ releases: [ListedRelease], named fileName: String) -> PolicyEdit {
         PolicyEdit(path: [.key(PolicyKey.releases.rawValue)], value: .text(fileName), releases: releases)
     }
-
-    /// Ignores `releases`, because `value` already names the file of the list.
-    package static func == (left: PolicyEdit, right: PolicyEdit) -> Bool {
-        left.path == right.path && left.value == right.value
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(path)
-        hasher.combine(value)
-    }
 }
 
 extension PolicyEdit.Value {
@@ -87,9 +77,7 @@ extension PolicyEdit.Value {
             case .list(let elements): .sequence(elements.map { $0.node(at: position) })
             case .mapping(let entries):
                 .mapping(
-                    entries.map {
-                        DocumentNode.Entry(key: $0.key, keyPosition: position, value: $0.value.node(at: position))
-                    })
+                    entries.map { .init(key: $0.key, keyPosition: position, value: $0.value.node(at: position)) })
             }
         return DocumentNode(content: content, position: position)
     }
@@ -103,6 +91,7 @@ extension DocumentNode {
     func edited(at path: ArraySlice<PolicyMistake.Step>, to value: PolicyEdit.Value?) -> DocumentNode {
         guard let step = path.first else { return value?.node(at: position) ?? self }
         let rest = path.dropFirst()
+        let empty = DocumentNode(content: .null, position: position)
         switch (step, content) {
         case (.key(let key), .mapping(var entries)):
             if let index = entries.firstIndex(where: { $0.key == key }) {
@@ -114,7 +103,6 @@ extension DocumentNode {
                         value: entries[index].value.edited(at: rest, to: value))
                 }
             } else if value != nil {
-                let empty = DocumentNode(content: .null, position: position)
                 entries.append(Entry(key: key, keyPosition: position, value: empty.edited(at: rest, to: value)))
             }
             return DocumentNode(content: .mapping(entries), position: position)
@@ -126,7 +114,6 @@ extension DocumentNode {
                     elements[index] = elements[index].edited(at: rest, to: value)
                 }
             } else if index == elements.count, value != nil {
-                let empty = DocumentNode(content: .null, position: position)
                 elements.append(empty.edited(at: rest, to: value))
             }
             return DocumentNode(content: .sequence(elements), position: position)

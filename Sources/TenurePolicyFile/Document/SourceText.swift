@@ -12,37 +12,39 @@ struct SourceText {
 
     /// Checks the bytes. Throws the first mistake with its position.
     init(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError) {
-        func failure(_ message: String, line: Int = 1, column: Int = 1) -> PolicyFileError {
-            PolicyFileError(message, at: SourcePosition(file: fileName, line: line, column: column))
+        // Creates the error of a mistake that begins behind the part `before` of the file.
+        func failure(_ message: String, after before: Substring.UnicodeScalarView) -> PolicyFileError {
+            let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
+            return PolicyFileError(
+                message,
+                at: SourcePosition(file: fileName, line: lines.count, column: (lines.last?.count ?? 0) + 1))
         }
         guard bytes.count <= Self.maximumSize else {
-            throw failure(
-                "the file has \(bytes.count) bytes, and may have at most \(Self.maximumSize); check that it is the right file, or leave out what it doesn't need"
-            )
+            throw PolicyFileError(
+                "the file has \(bytes.count) bytes, and may have at most \(Self.maximumSize); check that it is the right file, or leave out what it doesn't need",
+                at: SourcePosition(file: fileName))
         }
+        self.fileName = fileName
         let bytes = Array(bytes)
         let text = String(decoding: bytes, as: UTF8.self)
         // Nearly all files have only printable ASCII, for which there is a fast check.
         if bytes.allSatisfy(Self.isPlain) {
-            self.fileName = fileName
             self.text = text
             return
         }
         // `String(decoding:)` replaces invalid UTF-8, and then the bytes differ. The initializer that validates UTF-8
         // needs a newer system than the client supports.
         guard text.utf8.elementsEqual(bytes) else {
-            let (line, column) = Self.endOfValidUTF8(in: bytes)
-            throw failure("these bytes aren't UTF-8; save the file as UTF-8", line: line, column: column)
+            throw failure("these bytes aren't UTF-8; save the file as UTF-8", after: Self.validUTF8(in: bytes)[...])
         }
         var withoutMark = text.unicodeScalars[...]
         if withoutMark.first == "\u{FEFF}" { withoutMark = withoutMark.dropFirst() }
-        if let (line, column, scalar) = Self.firstControlCharacter(in: withoutMark) {
-            let code = String(scalar.value, radix: 16, uppercase: true)
+        if let index = withoutMark.firstIndex(where: { !Self.isAllowed($0) }) {
+            let code = String(withoutMark[index].value, radix: 16, uppercase: true)
             throw failure(
                 "the control character U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code) isn't allowed here; remove it",
-                line: line, column: column)
+                after: withoutMark[..<index])
         }
-        self.fileName = fileName
         self.text = Self.withPlainLineBreaks(withoutMark)
     }
 
@@ -67,42 +69,32 @@ struct SourceText {
         return String(result)
     }
 
-    /// Returns the position up to which the bytes are UTF-8.
-    private static func endOfValidUTF8(in bytes: some Collection<UInt8>) -> (line: Int, column: Int) {
-        var line = 1
-        var column = 1
+    /// Returns the text up to the first byte that isn't UTF-8.
+    private static func validUTF8(in bytes: [UInt8]) -> String.UnicodeScalarView {
+        var text = String.UnicodeScalarView()
         var decoder = Unicode.UTF8.ForwardParser()
         var iterator = bytes.makeIterator()
         while case .valid(let encoded) = decoder.parseScalar(from: &iterator) {
-            if Unicode.UTF8.decode(encoded) == "\n" {
-                line += 1
-                column = 1
-            } else {
-                column += 1
-            }
+            text.append(Unicode.UTF8.decode(encoded))
         }
-        return (line, column)
+        return text
     }
 
-    /// Returns the first character that isn't allowed, with its position; nil if all are allowed. Not allowed are
-    /// characters that aren't printable in YAML 1.2 (section 5.1), and line breaks that only YAML 1.1 knows.
-    private static func firstControlCharacter(
-        in text: Substring.UnicodeScalarView
-    ) -> (line: Int, column: Int, scalar: Unicode.Scalar)? {
-        var line = 1
-        var column = 1
-        for scalar in text {
-            switch scalar.value {
-            case 0x0A:
-                line += 1
-                column = 1
-                continue
-            case 0x09, 0x0D, 0x20...0x7E, 0xA0...0x2027, 0x202A...0xD7FF, 0xE000...0xFEFE, 0xFF00...0xFFFD, 0x10000...:
-                column += 1
-            default:
-                return (line, column, scalar)
-            }
+    /// Whether a character is allowed. Not allowed are characters that aren't printable in YAML 1.2 (section 5.1), and
+    /// line breaks that only YAML 1.1 knows.
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09...0x0A, 0x0D, 0x20...0x7E, 0xA0...0x2027, 0x202A...0xD7FF, 0xE000...0xFEFE, 0xFF00...0xFFFD,
+            0x10000...:
+            true
+        default: false
         }
-        return nil
+    }
+
+    /// Whether the file is JSON: by its name, or because it can be parsed as JSON. YAML may begin with a brace, too.
+    var isJSON: Bool {
+        if fileName.lowercased().hasSuffix(".json") { return true }
+        guard text.unicodeScalars.first(where: { !" \t\n".unicodeScalars.contains($0) }) == "{" else { return false }
+        return (try? JSONDocument.parse(self)) != nil
     }
 }

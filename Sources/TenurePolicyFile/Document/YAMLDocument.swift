@@ -13,14 +13,8 @@
         private var lines: [String.UnicodeScalarView]
         /// The original text of each key that was altered in `lines`, by its position. The first occurrence of a
         /// repeated key is altered so that parsing can continue.
-        private var alteredKeys: [Place: String] = [:]
+        private var alteredKeys: [SourcePosition: String] = [:]
         private var mistakes: [PolicyFileMistake] = []
-
-        /// A position in the text. Lines and columns are counted from 1.
-        private struct Place: Hashable {
-            let line: Int
-            let column: Int
-        }
 
         /// The maximum number of repeated keys that are reported at once. The number is lower for large files, because
         /// the file is parsed again for each repeated key.
@@ -32,13 +26,12 @@
         ) throws(PolicyFileError) -> (root: DocumentNode?, mistakes: [PolicyFileMistake]) {
             var document = YAMLDocument(source)
             if let anchor = document.firstAnchor {
-                throw document.failure(
+                throw PolicyFileError(
                     "anchors (`&name`) and aliases (`*name`) can't be used here; write the value itself instead of an alias",
-                    anchor)
+                    at: anchor)
             }
             guard let root = try document.compose() else { return (nil, []) }
-            let node = try document.convert(root, depth: 0)
-            return (node, document.mistakes)
+            return (try document.convert(root, depth: 0), document.mistakes)
         }
 
         private init(_ source: SourceText) {
@@ -47,22 +40,17 @@
                 .map { String.UnicodeScalarView($0) }
         }
 
-        private func failure(_ message: String, _ place: Place) -> PolicyFileError {
-            PolicyFileError(message, at: position(place))
-        }
-
         /// Returns the position with the name of the file. It is always within the text.
-        private func position(_ place: Place) -> SourcePosition {
+        private func position(line: Int, column: Int) -> SourcePosition {
             // An error at the end of the text is reported in the last line.
-            if place.line > lines.count {
-                return SourcePosition(file: source.fileName, line: lines.count, column: (lines.last?.count ?? 0) + 1)
-            }
-            return SourcePosition(file: source.fileName, line: max(1, place.line), column: max(1, place.column))
+            line > lines.count
+                ? SourcePosition(file: source.fileName, line: lines.count, column: (lines.last?.count ?? 0) + 1)
+                : SourcePosition(file: source.fileName, line: max(1, line), column: max(1, column))
         }
 
         /// Converts a position of Yams, the YAML parser. The result is the first line if Yams has no position.
-        private func place(_ mark: Mark?) -> Place {
-            Place(line: mark?.line ?? 1, column: mark?.column ?? 1)
+        private func position(_ mark: Mark?) -> SourcePosition {
+            position(line: mark?.line ?? 1, column: mark?.column ?? 1)
         }
 
         /// The position of the first `&` that may begin an anchor, which isn't allowed in a policy; nil if no `&` may
@@ -72,7 +60,7 @@
         /// their aliases expand to. This isn't a complete scanner: anything that looks like an anchor is treated as an
         /// anchor. In a line without quotes, everything after ` #` is ignored. It is a comment, or content of a block
         /// scalar, and neither can contain an anchor.
-        private var firstAnchor: Place? {
+        private var firstAnchor: SourcePosition? {
             guard source.text.utf8.contains(UInt8(ascii: "&")) else { return nil }
             for (number, line) in lines.enumerated() {
                 let hasQuotes = line.contains("\"") || line.contains("'")
@@ -80,7 +68,7 @@
                 for (column, (scalar, next)) in zip(line, line.dropFirst()).enumerated() {
                     if scalar == "#", !hasQuotes, previous == " " || previous == "\t" { break }
                     if scalar == "&", Self.canPrecedeAnchor(previous), Self.canBeginAnchor(next) {
-                        return Place(line: number + 1, column: column + 1)
+                        return position(line: number + 1, column: column + 1)
                     }
                     previous = scalar
                 }
@@ -108,18 +96,18 @@
                     guard case .duplicatedKeysInMapping(let duplicates, let context) = error else {
                         throw failure(for: error)
                     }
-                    let place = place(context.mark)
+                    let place = position(context.mark)
                     guard let key = duplicates.first, alteredKeys.count < maximumRepeats, alterKey(at: place, key)
-                    else { throw failure("a key of this mapping is written twice; keep one", place) }
+                    else { throw PolicyFileError("a key of this mapping is written twice; keep one", at: place) }
                 } catch {
-                    throw failure("the file can't be read; check that it is YAML", Place(line: 1, column: 1))
+                    throw PolicyFileError("the file can't be read; check that it is YAML", at: position(nil))
                 }
             }
         }
 
         /// Replaces the first character of a key with one of the private use area, so that columns don't change.
         /// Returns false, and changes nothing, if the key can't be found in the text.
-        private mutating func alterKey(at place: Place, _ key: String) -> Bool {
+        private mutating func alterKey(at place: SourcePosition, _ key: String) -> Bool {
             guard alteredKeys[place] == nil, lines.indices.contains(place.line - 1),
                 let substitute = Unicode.Scalar(0xF0000 + UInt32(alteredKeys.count))
             else { return false }
@@ -140,66 +128,57 @@
         private func failure(for error: YamlError) -> PolicyFileError {
             switch error {
             case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _):
-                let place = place(mark)
-                if character(at: place) == "\t" {
-                    return failure("a tab can't indent YAML; use spaces", place)
+                let place = position(mark)
+                if lines[place.line - 1].dropFirst(place.column - 1).first == "\t" {
+                    return PolicyFileError("a tab can't indent YAML; use spaces", at: place)
                 }
                 let description = [problem, context?.text].compactMap { $0 }.joined(separator: " ")
-                return failure(
+                return PolicyFileError(
                     "this isn't YAML (\(description)); check the indentation, brackets and quotes before this place",
-                    place)
+                    at: place)
             case .composer(_, let problem, let mark, _):
-                if problem.contains("alias") {
-                    return failure(
-                        "anchors (`&name`) and aliases (`*name`) can't be used here; put a string that begins with `*` in quotes",
-                        place(mark))
-                }
-                return failure("a second document begins here; keep only one in a file", place(mark))
+                return PolicyFileError(
+                    problem.contains("alias")
+                        ? "anchors (`&name`) and aliases (`*name`) can't be used here; put a string that begins with `*` in quotes"
+                        : "a second document begins here; keep only one in a file", at: position(mark))
             case .reader(let problem, _, _, _):
-                return failure("this isn't YAML (\(problem))", Place(line: 1, column: 1))
+                return PolicyFileError("this isn't YAML (\(problem))", at: position(nil))
             default:
-                return failure(
-                    "this isn't YAML, or is nested too deeply; check its brackets", Place(line: 1, column: 1))
+                return PolicyFileError(
+                    "this isn't YAML, or is nested too deeply; check its brackets", at: position(nil))
             }
-        }
-
-        /// Returns the character at a position; nil if the text has none there.
-        private func character(at place: Place) -> Unicode.Scalar? {
-            guard lines.indices.contains(place.line - 1) else { return nil }
-            return lines[place.line - 1].dropFirst(place.column - 1).first
         }
 
         /// Converts a value of Yams, and all values in it.
         private mutating func convert(_ node: Node, depth: Int) throws(PolicyFileError) -> DocumentNode {
-            let place = place(node.mark)
+            let place = position(node.mark)
             guard depth < DocumentNode.maximumDepth else {
-                throw failure(
+                throw PolicyFileError(
                     "this is nested deeper than \(DocumentNode.maximumDepth) levels, which no file needs; remove levels",
-                    place)
+                    at: place)
             }
             switch node {
             case .scalar(let scalar):
-                return DocumentNode(content: content(of: scalar), position: position(place))
+                return DocumentNode(content: content(of: scalar), position: place)
             case .sequence(let sequence):
                 var elements: [DocumentNode] = []
                 for element in sequence { elements.append(try convert(element, depth: depth + 1)) }
-                return DocumentNode(content: .sequence(elements), position: position(place))
+                return DocumentNode(content: .sequence(elements), position: place)
             case .mapping(let mapping):
                 var entries: [DocumentNode.Entry] = []
                 for (key, value) in mapping {
-                    let keyPlace = self.place(key.mark)
+                    let keyPlace = position(key.mark)
                     let value = try convert(value, depth: depth + 1)
                     guard case .scalar(let scalar) = key else {
-                        mistakes.add(
-                            "a key must be plain text, not a list or a mapping", at: position(keyPlace))
+                        mistakes.add("a key must be plain text, not a list or a mapping", at: keyPlace)
                         continue
                     }
                     let text = alteredKeys[keyPlace] ?? scalar.string
-                    entries.append(DocumentNode.Entry(key: text, keyPosition: position(keyPlace), value: value))
+                    entries.append(DocumentNode.Entry(key: text, keyPosition: keyPlace, value: value))
                 }
-                return DocumentNode.mapping(entries, at: position(place), reportingTo: &mistakes)
+                return DocumentNode.mapping(entries, at: place, reportingTo: &mistakes)
             case .alias:
-                throw failure("aliases (`*name`) can't be used here; write the value itself", place)
+                throw PolicyFileError("aliases (`*name`) can't be used here; write the value itself", at: place)
             }
         }
 
@@ -213,8 +192,7 @@
                 return .quoted(scalar.string)
             case let tag:
                 mistakes.add(
-                    "YAML tags such as `\(tag.shortened)` can't be used; remove the tag",
-                    at: position(place(scalar.mark)))
+                    "YAML tags such as `\(tag.shortened)` can't be used; remove the tag", at: position(scalar.mark))
                 return .plain(scalar.string)
             }
         }

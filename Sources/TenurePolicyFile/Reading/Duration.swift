@@ -10,11 +10,8 @@ package enum Duration {
     /// Reads a duration in seconds; nil if the text isn't a duration.
     package static func seconds(_ text: String) -> TimeInterval? {
         var rest = text.utf8[...]
-        var sign = 1.0
-        if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") {
-            if rest.first == UInt8(ascii: "-") { sign = -1 }
-            rest = rest.dropFirst()
-        }
+        let sign = rest.first == UInt8(ascii: "-") ? -1.0 : 1
+        if let first = rest.first, "+-".utf8.contains(first) { rest = rest.dropFirst() }
         if rest.elementsEqual("0".utf8) { return 0 }
         var units = Array("wdhms".utf8)
         if rest.first == UInt8(ascii: "P") {

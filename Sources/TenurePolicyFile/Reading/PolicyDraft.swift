@@ -44,10 +44,8 @@ package struct PolicyDraft: Sendable {
         self.entitlements = entitlements
         self.acknowledgments = acknowledgments
         var parts: [String: (part: Part, index: Int)] = [:]
-        if case .mapping(let entries)? = root.node["entitlements"]?.content {
-            for (index, entry) in entries.enumerated() {
-                parts[entry.key] = (Part(entry, under: ["entitlements"]), index)
-            }
+        for (index, entry) in (root.node["entitlements"]?.entries ?? []).enumerated() {
+            parts[entry.key] = (Part(entry, under: ["entitlements"]), index)
         }
         entitlementParts = parts
         mistakes = reading.error(mainFile: root.position.file).mistakes
@@ -85,7 +83,7 @@ package struct PolicyDraft: Sendable {
             document = document.edited(at: edit.path[...], to: edit.value)
             if let list = edit.releases { releases = list }
         }
-        return PolicyReader.draft(document, listing: releases)
+        return PolicyReader.draft(document, knownReleases: releases)
     }
 
     /// Whether the file has a value at the path.
@@ -106,7 +104,7 @@ package struct PolicyDraft: Sendable {
 }
 
 /// A release of the app, and its position in the policy file or in the CSV file that lists it.
-package struct ListedRelease: Sendable {
+package struct ListedRelease: Sendable, Hashable {
     package let release: Release
     package let position: SourcePosition
 }

@@ -16,8 +16,7 @@ struct PolicyReader {
     ///
     /// - Parameter mistakes: the mistakes that were found when the document was parsed, such as repeated keys.
     static func read(
-        _ document: DocumentNode, mistakes: [PolicyFileMistake],
-        releaseList: (String) throws -> [UInt8]
+        _ document: DocumentNode, mistakes: [PolicyFileMistake], releaseList: (String) throws -> [UInt8]
     ) throws(PolicyFileError) -> Policy {
         let draft = draft(document, mistakes: mistakes, releaseList: releaseList)
         guard let policy = draft.policy else { throw PolicyFileError(mistakes: draft.mistakes) }
@@ -25,24 +24,19 @@ struct PolicyReader {
     }
 
     /// Returns the parts that could be read, with all mistakes.
+    ///
+    /// - Parameter knownReleases: for a document that was edited after it was read: the releases in its CSV file, which
+    ///   isn't read again.
     static func draft(
-        _ document: DocumentNode, mistakes: [PolicyFileMistake],
-        releaseList: (String) throws -> [UInt8]
+        _ document: DocumentNode, mistakes: [PolicyFileMistake] = [], knownReleases: [ListedRelease]? = nil,
+        releaseList: (String) throws -> [UInt8] = { _ throws in throw PolicyFile.NoReleaseList() }
     ) -> PolicyDraft {
         withoutActuallyEscaping(releaseList) { releaseList in
             var reader = PolicyReader(
-                reading: Reading(mistakes: mistakes), root: Part(root: document), releaseList: releaseList)
+                reading: Reading(mistakes: mistakes), root: Part(root: document), releaseList: releaseList,
+                knownReleases: knownReleases)
             return reader.draft()
         }
-    }
-
-    /// Reads a document that was edited after it was read. `releases` are the releases in its CSV file, which isn't
-    /// read again.
-    static func draft(_ document: DocumentNode, listing releases: [ListedRelease]) -> PolicyDraft {
-        var reader = PolicyReader(
-            reading: Reading(), root: Part(root: document),
-            releaseList: { _ throws in throw PolicyFile.NoReleaseList() }, knownReleases: releases)
-        return reader.draft()
     }
 
     /// Reads all parts, then checks whether they make sense together.
@@ -139,15 +133,12 @@ struct PolicyReader {
         let platforms = Platform.allCases.map(\.rawValue)
         // `Fields` uses these messages only for keys that aren't platforms of the App Store, such as `iPadOS`.
         var explained: [String: String] = [:]
-        if case .mapping(let entries) = part.node.content {
-            for entry in entries { explained[entry.key] = PlatformName.advice(for: entry.key) }
-        }
+        for entry in part.node.entries { explained[entry.key] = PlatformName.advice(for: entry.key) }
         guard let fields = Fields(part, keys: platforms, explained: explained, &reading) else { return [:] }
-        if case .mapping(let entries) = part.node.content, entries.isEmpty {
+        if part.node.entries.isEmpty {
             reading.report(
                 "`begins` has no platform; write one, such as `iOS: { build: \"120\", at: 2015-06-10T18:00:00Z }`",
-                at: part.position,
-                breaking: part.path)
+                at: part.position, breaking: part.path)
         }
         var result: [Platform: Beginning] = [:]
         for platform in Platform.allCases {
@@ -206,8 +197,7 @@ struct PolicyReader {
         if from == nil, until == nil, !reading.isBroken(part.path) {
             reading.report(
                 "the changeover is empty; write `{ from: -24h, until: +48h }` or `\(Self.noChangeover)`",
-                at: part.position,
-                breaking: part.path)
+                at: part.position, breaking: part.path)
         }
         // Use 0 for a missing or unreadable `from` or `until`.
         return .window(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)

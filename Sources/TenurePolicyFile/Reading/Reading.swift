@@ -14,9 +14,7 @@ package struct Reading: Sendable {
     private var brokenParts: [Path] = []
 
     /// - Parameter mistakes: mistakes that were already found when the document was parsed.
-    package init(mistakes: [PolicyFileMistake] = []) {
-        self.mistakes = mistakes
-    }
+    package init(mistakes: [PolicyFileMistake] = []) { self.mistakes = mistakes }
 
     /// Adds a mistake.
     ///
@@ -38,31 +36,21 @@ package struct Reading: Sendable {
     }
 
     /// Whether something at, inside or around the path was left out.
-    func isBroken(_ path: Path) -> Bool {
-        brokenParts.contains { $0.starts(with: path) || path.starts(with: $0) }
-    }
+    func isBroken(_ path: Path) -> Bool { brokenParts.contains { $0.starts(with: path) || path.starts(with: $0) } }
 
     /// Whether exactly the part at this path was left out.
-    package func isOmitted(_ path: Path) -> Bool {
-        brokenParts.contains(path)
-    }
+    package func isOmitted(_ path: Path) -> Bool { brokenParts.contains(path) }
 
     /// Returns all mistakes as an error: without repetitions, in the order of the text, and those in the main file
     /// first.
     package func error(mainFile: String) -> PolicyFileError {
         var seen: Set<PolicyFileMistake> = []
         let unique = mistakes.filter { seen.insert($0).inserted }
+        // Mistakes at one position keep the order in which they were found, because the sort is stable.
         return PolicyFileError(
-            mistakes: unique.enumerated()
-                .sorted { left, right in
-                    let orders = (
-                        left.element.position.order(mainFile: mainFile),
-                        right.element.position.order(mainFile: mainFile)
-                    )
-                    // Mistakes at one position keep the order in which they were found.
-                    return orders.0 == orders.1 ? left.offset < right.offset : orders.0 < orders.1
-                }
-                .map(\.element))
+            mistakes: unique.sorted {
+                $0.position.order(mainFile: mainFile) < $1.position.order(mainFile: mainFile)
+            })
     }
 }
 
@@ -90,11 +78,7 @@ package struct Part: Sendable {
     ///
     /// - Parameter path: the path of the mapping that has the key.
     package init(_ entry: DocumentNode.Entry, under path: Reading.Path) {
-        let isScalar =
-            switch entry.value.content {
-            case .plain, .quoted: true
-            case .null, .sequence, .mapping: false
-            }
+        let isScalar = entry.value.text != nil
         self.init(entry.value, path + [.key(entry.key)], isScalar ? entry.value.position : entry.keyPosition)
     }
 

@@ -78,7 +78,7 @@ package enum ReleaseListFile {
             let names = header.split { ",;\t\"\r".contains($0) }.map(String.init)
             throw names.contains { mapping[$0] != nil || Column(header: $0) != nil } ? error : error.withoutExcerpts
         }
-        let start = SourcePosition(file: fileName, line: 1, column: 1)
+        let start = SourcePosition(file: fileName)
         guard let header = rows.first else {
             throw PolicyFileError(
                 "the release list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)
@@ -150,9 +150,7 @@ package enum ReleaseListFile {
                 "`\(text.shortened)` isn't a version that the App Store can order; write numbers separated by periods"
             }
             let rowPosition = row.first?.position ?? start
-            if cell(.platform) == nil {
-                mistakes.add("this row has no `platform`; write one", at: rowPosition)
-            }
+            if cell(.platform) == nil { mistakes.add("this row has no `platform`; write one", at: rowPosition) }
             let platform = value(
                 .platform, { Platform(rawValue: $0) ?? (mapping.isEmpty ? nil : PlatformName.meant(by: $0)) },
                 PlatformName.advice)
@@ -176,9 +174,7 @@ package enum ReleaseListFile {
                 }
                 continue
             }
-            if cell(column) == nil {
-                mistakes.add(missing(platform.versionKey, on: platform), at: rowPosition)
-            }
+            if cell(column) == nil { mistakes.add(missing(platform.versionKey, on: platform), at: rowPosition) }
             guard let releasedAt else { continue }
             releases.append(
                 ListedRelease(

@@ -11,6 +11,11 @@ extension Part {
         return nil
     }
 
+    /// Returns the text of a scalar, quoted or not. For any other value, reports that it isn't `expected`.
+    private func scalar(_ reading: inout Reading, _ expected: @autoclosure () -> String) -> String? {
+        node.text ?? refuse(&reading, "\(node.kindInWords) isn't \(expected())")
+    }
+
     /// Reads a name or ID. A string that YAML or JSON would read as a number or a Boolean must be in quotes.
     package func name(_ reading: inout Reading, example: String) -> String? {
         switch node.content {
@@ -38,9 +43,7 @@ extension Part {
         _ reading: inout Reading, among values: [Value], spelled: (Value) -> String = { "\($0)" }
     ) -> Value? {
         let words = values.map(spelled)
-        guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) isn't possible here; write \(Spelling.choice(of: words))")
-        }
+        guard let text = scalar(&reading, "possible here; write \(Spelling.choice(of: words))") else { return nil }
         guard let index = words.firstIndex(of: text) else {
             return refuse(&reading, "`\(text.shortened)` is unknown here; \(Spelling.advice(for: text, among: words))")
         }
@@ -49,20 +52,15 @@ extension Part {
 
     /// Reads the name of a platform.
     package func platform(_ reading: inout Reading) -> Platform? {
-        guard let text = node.text else {
-            return refuse(
-                &reading,
-                "\(node.kindInWords) isn't a platform; write \(Spelling.choice(of: Platform.allCases.map(\.rawValue)))")
-        }
+        guard let text = scalar(&reading, "a platform; write \(Spelling.choice(of: Platform.allCases.map(\.rawValue)))")
+        else { return nil }
         return Platform(rawValue: text) ?? refuse(&reading, PlatformName.advice(for: text))
     }
 
     /// Reads a version, with or without quotes. Its text is used, so `1.10` isn't changed to `1.1`.
     func version(_ reading: inout Reading, _ key: VersionKey) -> AppVersion? {
         let example = key == .bundleVersion ? "\"120\"" : "\"2.0\""
-        guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) isn't a version; write `\(key.rawValue): \(example)`")
-        }
+        guard let text = scalar(&reading, "a version; write `\(key.rawValue): \(example)`") else { return nil }
         return AppVersion(text)
             ?? refuse(
                 &reading,
@@ -86,9 +84,7 @@ extension Part {
 
     /// Reads a date with time and time zone. A day alone is a mistake.
     func instant(_ reading: inout Reading) -> Date? {
-        guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) isn't an instant; write one such as `2015-06-10T18:00:00Z`")
-        }
+        guard let text = scalar(&reading, "an instant; write one such as `2015-06-10T18:00:00Z`") else { return nil }
         if let date = Date(rfc3339: text) { return date }
         if CivilDay(text) != nil {
             return refuse(
@@ -107,34 +103,27 @@ extension Part {
     /// - Parameter ofDay: converts a day to an instant, because a day begins and ends at different times in each time
     ///   zone.
     func limit(_ reading: inout Reading, _ ofDay: (CivilDay) -> Date) -> Date? {
-        guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) isn't a date; write one such as `2015-06-10`")
-        }
+        guard let text = scalar(&reading, "a date; write one such as `2015-06-10`") else { return nil }
         return CivilDay(text).map(ofDay) ?? Date(rfc3339: text) ?? refuse(&reading, Self.advice(forInstant: text))
     }
 
     /// Reads the date of a release. A day means an unknown time of that day.
     func moment(_ reading: inout Reading) -> Release.Moment? {
-        guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) isn't a date; write one such as `2015-06-10`")
-        }
+        guard let text = scalar(&reading, "a date; write one such as `2015-06-10`") else { return nil }
         return Release.Moment(text) ?? refuse(&reading, Self.advice(forInstant: text))
     }
 
     /// Returns the message about a string that isn't a date.
     static func advice(forInstant text: String) -> String {
         if Date(rfc3339: text + "Z") != nil {
-            return
-                "`\(text)` has no time zone; write `\(text)Z` for UTC, or an offset such as `\(text)+02:00`"
+            return "`\(text)` has no time zone; write `\(text)Z` for UTC, or an offset such as `\(text)+02:00`"
         }
         return "`\(text.shortened)` isn't a date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`"
     }
 
     /// Reads a duration, such as `72h`. Returns its seconds.
     package func duration(_ reading: inout Reading, example: String) -> TimeInterval? {
-        guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) isn't a length of time; write one such as `\(example)`")
-        }
+        guard let text = scalar(&reading, "a length of time; write one such as `\(example)`") else { return nil }
         return Duration.seconds(text)
             ?? refuse(
                 &reading,
@@ -145,24 +134,16 @@ extension Part {
     /// Reads a length of calendar time, such as `P1Y` (one year).
     package func period(_ reading: inout Reading) -> CalendarPeriod? {
         let advice = "write one such as `P1Y`, `P3M`, `P2W` or `P10D`"
-        guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) isn't a calendar period; \(advice)")
-        }
-        return CalendarPeriod(iso8601: text)
-            ?? refuse(&reading, "`\(text.shortened)` isn't a calendar period; \(advice)")
+        return node.text.flatMap { CalendarPeriod(iso8601: $0) }
+            ?? refuse(&reading, "\(node.kindInWords) isn't a calendar period; \(advice)")
     }
 }
 
 extension Release.Moment {
     /// Reads a day or an instant; nil for any other text.
     init?(_ text: String) {
-        if let day = CivilDay(text) {
-            self = .day(day)
-        } else if let date = Date(rfc3339: text) {
-            self = .instant(date)
-        } else {
-            return nil
-        }
+        guard let moment = CivilDay(text).map(Self.day) ?? Date(rfc3339: text).map(Self.instant) else { return nil }
+        self = moment
     }
 
     /// The moment as a release list has it: a day or an instant. For a release without a date, `undated`, for messages.

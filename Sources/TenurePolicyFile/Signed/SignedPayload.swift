@@ -36,9 +36,7 @@ package struct SignedPayload: Sendable {
 
     /// Reads a text without verifying its signature: for example, a server that only sends the text to clients, which
     /// verify it.
-    package init(
-        unverified text: some Collection<UInt8>, type: String, maximumSize: Int
-    ) throws(SignedPayloadError) {
+    package init(unverified text: some Collection<UInt8>, type: String, maximumSize: Int) throws(SignedPayloadError) {
         try self.init(text, type: type, maximumSize: maximumSize) { _, _ in true }
     }
 
@@ -77,13 +75,7 @@ package struct SignedPayload: Sendable {
     }
 
     /// Returns the header of all payloads of a type.
-    private static func header(_ type: String) -> String {
-        let header = JSONWriter.object { json in
-            json.field("alg", "ES256")
-            json.field("typ", type)
-        }
-        return String(decoding: header, as: UTF8.self)
-    }
+    private static func header(_ type: String) -> String { "{\"alg\":\"ES256\",\"typ\":\"\(type)\"}" }
 }
 
 /// Why a signed payload is rejected.
@@ -95,4 +87,35 @@ package enum SignedPayloadError: Error, Sendable, Hashable {
     case malformed(String)
     /// None of the given public keys belongs to the key that signed the text.
     case wrongSignature
+}
+
+/// A P-256 public key that an app pins: the app accepts only policies and catalogs that are signed with its private
+/// key. `tenure policy signing-key` prints it as 86 characters of URL-safe Base64 without padding, which encode the two
+/// coordinates of 32 bytes each.
+package struct PinnedKey: Sendable {
+    package let publicKey: P256.Signing.PublicKey
+
+    package init(_ publicKey: P256.Signing.PublicKey) { self.publicKey = publicKey }
+
+    /// Reads a key as `tenure policy signing-key` prints it, or as a JSON Web Key (RFC 7517); nil for any other text.
+    package init?(_ text: String) {
+        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let coordinates: [UInt8]
+        if trimmed.hasPrefix("{") {
+            guard trimmed.utf8.count <= 4096,
+                let key = try? JSONDecoder().decode(JSONWebKey.self, from: Data(trimmed.utf8)),
+                let bytes = key.coordinates
+            else { return nil }
+            coordinates = bytes
+        } else {
+            guard trimmed.utf8.count == 86, let bytes = Base64.urlSafe.decode(trimmed) else { return nil }
+            coordinates = bytes
+        }
+        // CryptoKit checks that the coordinates are a point on the curve.
+        guard let key = try? P256.Signing.PublicKey(rawRepresentation: coordinates) else { return nil }
+        publicKey = key
+    }
+
+    /// The key as `tenure policy signing-key` prints it.
+    package var text: String { Base64.urlSafe.text(publicKey.rawRepresentation) }
 }

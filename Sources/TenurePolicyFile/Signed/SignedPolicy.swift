@@ -40,19 +40,16 @@ package struct SignedPolicy: Sendable, Hashable {
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
     ) throws(SignedPolicyError) -> SignedPolicy {
-        let signed: SignedPayload
-        do throws(SignedPayloadError) {
-            signed = try SignedPayload(text, type: type, keys: keys, maximumSize: maximumTextSize)
-        } catch {
-            throw SignedPolicyError(error)
-        }
         do {
-            let policy = try SignedPolicy(payload: Data(signed.payload), text: signed.text)
+            let signed = try SignedPayload(text, type: type, keys: keys, maximumSize: maximumTextSize)
+            let policy = try SignedPolicy(payload: signed.payload, text: signed.text)
             let actualID = policy.policy.app.bundleID
             if let bundleID, actualID != bundleID {
                 throw SignedPolicyError.wrongApp(found: actualID, wanted: bundleID)
             }
             return policy
+        } catch let error as SignedPayloadError {
+            throw SignedPolicyError(error)
         } catch let error as PolicyFileError {
             throw .invalidPolicy(error)
         } catch let error as SignedPolicyError {
@@ -63,21 +60,16 @@ package struct SignedPolicy: Sendable, Hashable {
     }
 
     /// Reads a payload with a verified signature.
-    private init(payload: Data, text: String) throws {
-        let keys = Claim.allCases.map(\.rawValue)
+    private init(payload: [UInt8], text: String) throws {
+        let keys = ["counter", "iat", "policy"]
         let (root, mistakes) = try PolicyFile.document(
             payload, named: "policy.json",
             as: DocumentKind("a signed policy", beginning: "`{\"counter\":1`", keys: keys))
         var reading = Reading(mistakes: mistakes)
-        let fields = Fields(
-            Part(root: root), keys: keys, required: keys.map { ($0, "\($0): …") }, &reading)
-        let counter = fields?[Claim.counter.rawValue].flatMap {
-            $0.integer(&reading, example: "counter: 1", as: Int64.self)
-        }
-        let issuedAt = fields?[Claim.iat.rawValue].flatMap {
-            $0.integer(&reading, example: "iat: 1433959200", as: Int64.self)
-        }
-        guard reading.mistakes.isEmpty, let counter, let issuedAt, let policy = fields?[Claim.policy.rawValue] else {
+        let fields = Fields(Part(root: root), keys: keys, required: keys.map { ($0, "\($0): …") }, &reading)
+        let counter = fields?["counter"].flatMap { $0.integer(&reading, example: "counter: 1", as: Int64.self) }
+        let issuedAt = fields?["iat"].flatMap { $0.integer(&reading, example: "iat: 1433959200", as: Int64.self) }
+        guard reading.mistakes.isEmpty, let counter, let issuedAt, let policy = fields?["policy"] else {
             throw reading.error(mainFile: "policy.json")
         }
         guard (1...Self.maximumCounter).contains(counter), (0...Self.maximumCounter).contains(issuedAt) else {
@@ -100,8 +92,7 @@ package struct SignedPolicy: Sendable, Hashable {
     ) throws(SignedPolicyError) {
         let seconds = Int64(max(0, min(issuedAt.timeIntervalSince1970, 1e12)))
         let payload = JSONValue.object([
-            Claim.counter.rawValue: .integer(counter), Claim.iat.rawValue: .integer(seconds),
-            Claim.policy.rawValue: PolicyFile.json(policy),
+            "counter": .integer(counter), "iat": .integer(seconds), "policy": PolicyFile.json(policy),
         ]).bytes
         guard payload.count <= SourceText.maximumSize else { throw .tooLarge(bytes: payload.count) }
         let text: String
@@ -112,15 +103,43 @@ package struct SignedPolicy: Sendable, Hashable {
         }
         self = try .verify(text.utf8, keys: [PinnedKey(key.publicKey)], bundleID: policy.app.bundleID)
     }
-
-    /// The fields of the payload.
-    private enum Claim: String, CaseIterable {
-        case counter, iat, policy
-    }
 }
 
-extension SignedPolicyError {
-    fileprivate init(_ error: SignedPayloadError) {
+/// Why a signed policy is rejected.
+package enum SignedPolicyError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The text is larger than any signed policy may be.
+    case tooLarge(bytes: Int)
+    /// The text isn't a signed policy. The value says why, such as `its payload can't be read`.
+    case notSigned(String)
+    /// None of the public keys that the app pins belongs to the key that signed the policy.
+    case wrongSignature
+    /// The signature is valid, but the contents aren't a valid policy.
+    case invalidPolicy(PolicyFileError)
+    /// The policy is for another app. Both values are bundle IDs.
+    case wrongApp(found: String, wanted: String)
+    /// The policy's counter is lower than `known`, the counter of a policy that the app accepted before.
+    case older(counter: Int64, known: Int64)
+    /// The app already has another policy with the same counter.
+    case sameCounter(Int64)
+
+    package var description: String {
+        switch self {
+        case .tooLarge(let bytes):
+            "the signed policy has \(bytes) bytes; it may have at most \(SignedPolicy.maximumTextSize); check that the URL is that of the signed policy"
+        case .notSigned(let detail): "this isn't a signed policy: \(detail); write one with `tenure policy sign`"
+        case .wrongSignature:
+            "none of the pinned keys signed this policy; sign it with the key that the app pins"
+        case .invalidPolicy(let error): "the signed policy can't be read: \(error)"
+        case .wrongApp(let found, let wanted):
+            "the signed policy is for the app `\(found)`, but this app is `\(wanted)`; publish each app's policy at its own URL"
+        case .older(let counter, let known):
+            "the signed policy has the counter \(counter), which is lower than the known counter \(known); sign the policy with a higher counter"
+        case .sameCounter(let counter):
+            "another signed policy already has the counter \(counter); sign each change with a higher counter"
+        }
+    }
+
+    init(_ error: SignedPayloadError) {
         switch error {
         case .tooLarge(let bytes): self = .tooLarge(bytes: bytes)
         case .malformed(let reason): self = .notSigned(reason)

@@ -20,7 +20,7 @@ extension PolicyFile {
         guard compile(try read(compiled, named: "\(fileName), compiled")) == compiled else {
             throw PolicyFileError(
                 "the compiled policy differs from this one, which is a bug in Tenure; please report it",
-                at: SourcePosition(file: fileName, line: 1, column: 1))
+                at: SourcePosition(file: fileName))
         }
         return compiled
     }
@@ -90,13 +90,7 @@ extension PolicyFile {
             .title => entitlement.title.map(json),
             .products => entitlement.products.isEmpty ? nil : .array(entitlement.products.map(json)),
             .honors => entitlement.honors.map { .array($0.map(json)) },
-            .trial
-                => entitlement.trial.map {
-                    switch $0 {
-                    case .sessions(let count): .object([.sessions => .integer(Int64(count))])
-                    case .days(let count): .object([.days => .integer(Int64(count))])
-                    }
-                },
+            .trial => entitlement.trial.map { .object([$0.key => .integer(Int64($0.count))]) },
         ])
     }
 
@@ -139,15 +133,33 @@ extension PolicyFile {
     }
 }
 
+extension Trial {
+    /// The number of sessions or days.
+    package var count: Int {
+        switch self {
+        case .sessions(let count), .days(let count): count
+        }
+    }
+
+    /// The key of the number in a policy file.
+    var key: PolicyKey {
+        switch self {
+        case .sessions: .sessions
+        case .days: .days
+        }
+    }
+
+    /// What the number counts: `sessions` or `days`.
+    package var unit: String { key.rawValue }
+}
+
 /// Joins a key and its value, so that an object reads like a table.
 infix operator => : AssignmentPrecedence
 
 private typealias Entry = JSONObject.Member
 
 /// Returns a member of a JSON object; nil if there is no value.
-private func => (key: PolicyKey, value: JSONValue?) -> Entry? {
-    value.map { Entry(name: key.rawValue, value: $0) }
-}
+private func => (key: PolicyKey, value: JSONValue?) -> Entry? { value.map { Entry(name: key.rawValue, value: $0) } }
 
 extension JSONValue {
     /// Returns an object with the members that aren't nil.

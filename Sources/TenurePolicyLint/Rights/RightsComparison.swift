@@ -162,17 +162,12 @@ struct RightsComparison: Sendable {
 
     /// The products that grant less under the new policy.
     private var lostPurchases: [(entitlement: String, product: String, fate: Fate)] {
-        var result: [(entitlement: String, product: String, fate: Fate)] = []
-        for entitlement in old.entitlements {
-            for product in entitlement.products {
-                guard
-                    let fate = purchasesOfEachType(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] })
-                        .first
-                else { continue }
-                result.append((entitlement.name, product.id, fate))
+        old.entitlements.flatMap { entitlement in
+            entitlement.products.compactMap { product -> (entitlement: String, product: String, fate: Fate)? in
+                let changes = purchasesOfEachType(of: product).lazy.compactMap { fates(of: $0)[entitlement.name] }
+                return changes.first.map { (entitlement.name, product.id, $0) }
             }
         }
-        return result
     }
 
     /// Returns the evidence of a purchase of the product, once for each type that the product may have. The policy
@@ -209,8 +204,7 @@ struct RightsComparison: Sendable {
                 // Without an acquisition, an entitlement with `honors` is never denied. Only a purchase with an unknown
                 // end needs support (rule G2 of Docs/decision-rules.md).
                 let needsSupport = decision?.nextSteps.contains(.support) == true
-                result[right.entitlement] =
-                    evidence.acquisitions.isEmpty && !needsSupport ? .denied : .undetermined
+                result[right.entitlement] = evidence.acquisitions.isEmpty && !needsSupport ? .denied : .undetermined
             case .granted:
                 if let end = decision?.until, right.until.map({ end < $0 }) ?? true {
                     // If the new end has passed, customers would lose the right at once.

@@ -40,16 +40,15 @@ extension LintRule {
     ) { subject, report in
         for platform in subject.platforms {
             let first = platform.timeline.firstEra
-            let platformName = platform.platform.rawValue
             guard subject.eras[first].begins[platform.platform] == nil, platform.timeline.beginnings[first] == .new,
                 subject.eras[first].begins[.iOS] != .new
             else { continue }
             for (index, era) in subject.eras[..<first].enumerated() where era.begins[platform.platform] != nil {
-                let path: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platformName)]
-                let missing = "add `\(platformName)` under `begins` of \(subject.name(first))"
+                let path: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platform.name)]
+                let missing = "add `\(platform.name)` under `begins` of \(subject.name(first))"
                 report.add(
                     at: path,
-                    "this entry has no effect: \(subject.name(first)) began on iOS before \(platformName)'s App Store opened, so no customer on \(platformName) counts as \(subject.name(index))",
+                    "this entry has no effect: \(subject.name(first)) began on iOS before \(platform.name)'s App Store opened, so no customer on \(platform.name) counts as \(subject.name(index))",
                     fixes: .suggestion("remove the entry, or \(missing)", .remove(path)),
                     .init(stringLiteral: missing))
             }

@@ -1,10 +1,12 @@
+import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
-/// Finds a paid era that no entitlement honors, so that the customers who bought the app in that era are locked out. An
-/// entitlement that honors an era is given to the customers of that era. Also finds each sold entitlement that doesn't
-/// honor the era, and honors with limits that leave out buyers (`PaidEraLimits.swift`).
 extension LintRule {
+    /// Finds a paid era that no entitlement honors, so that the customers who bought the app in that era are locked
+    /// out. An entitlement that honors an era is given to the customers of that era. Also finds each sold entitlement
+    /// that doesn't honor the era, and honors with limits that leave out buyers (`reportLimits`).
     static let paidEraUnhonored = LintRule(
         "paid-era-unhonored", .error, "a paid era with buyers who must buy again what they paid for",
         rationale:
@@ -15,10 +17,8 @@ extension LintRule {
             // Skip the last era: while the app is still sold, no customer loses anything. But if the app was free before
             // and earlier buyers have an entitlement, today's buyers get nothing for their money.
             if index == subject.eras.count - 1, !subject.isSoldAgainForNothing { continue }
-            let isReadable = !subject.entitlements.contains {
-                subject.draft.isBroken(["entitlements", .key($0.name)])
-            }
-            guard isReadable, !subject.draft.isBroken(["eras", .index(index), "model"]) else { continue }
+            let isBroken = subject.entitlements.contains { subject.draft.isBroken(["entitlements", .key($0.name)]) }
+            guard !isBroken, !subject.draft.isBroken(["eras", .index(index), "model"]) else { continue }
             func honors(_ entitlement: Entitlement) -> [Honor] {
                 (entitlement.honors ?? []).filter { $0.era == era.name }
             }
@@ -29,8 +29,7 @@ extension LintRule {
             let listedBuilds = subject.platforms.flatMap { platform in
                 let releases = platform.releases.filter { platform.era(of: $0.release) == index }
                 let numbers = Set(releases.compactMap(\.release.originalAppVersion)).sorted()
-                let noun = "\(platform.key.rawValue)\(numbers.count == 1 ? "" : "s")"
-                return numbers.isEmpty ? [] : ["\(noun) \(inWords(numbers)) on \(platform.platform.rawValue)"]
+                return numbers.isEmpty ? [] : ["\(platform.name(of: numbers)) on \(platform.name)"]
             }
             let builds = listedBuilds.isEmpty ? "" : " (\(listedBuilds.joined(separator: "; ")))"
             if honoring.isEmpty {
@@ -93,5 +92,89 @@ extension LintSubject {
         return .suggestion(
             "add `\(eras[era].name.shortened)` to the `honors` of `\(entitlement.name.shortened)`",
             .write(PolicyEdit.Value(honors), at: path))
+    }
+
+    /// Reports buyers of a paid era who keep nothing, because they bought outside the purchase dates of every honor, or
+    /// who keep nothing permanently, because every honor ends. An honor (an entry under `honors`) gives an entitlement to
+    /// the customers of an era, possibly only for some purchase dates or for some time.
+    ///
+    /// - Parameters:
+    ///   - honoring: the sold entitlements that honor the era; if no entitlement is sold, all entitlements that honor
+    ///     it.
+    ///   - isAllThatIsSold: whether every sold entitlement honors the era.
+    func reportLimits(of honoring: [Entitlement], in era: Int, isAllThatIsSold: Bool, to report: inout LintReport) {
+        let honors = honoring.flatMap { ($0.honors ?? []).filter { $0.era == eras[era].name } }
+        guard let first = honoring.first, !honors.isEmpty else { return }
+        let buyers = "customers who paid for the app in \(name(era))"
+        let names = inWords(honoring.map(\.name))
+        let haveEnded = honors.allSatisfy(hasEnded)
+        let current = honors.filter { !hasEnded($0) }
+        let (missed, haveBuyers) = unhonoredDates(
+            of: era, among: current, soldSince: honors.compactMap(\.boughtSince).min())
+        if !haveEnded, !missed.isEmpty {
+            let isFree = eras[(era + 1)...].contains { $0.model == .free }
+            report.add(
+                at: ["eras", .index(era)], as: missed, severity: isFree && haveBuyers ? .error : .warning,
+                "\(buyers) \(missed.joined(separator: ", or ")) don't keep \(names)\(haveBuyers ? "" : " if the app was out then"): no honor\(current.count < honors.count ? " that still applies" : "") includes their purchase date",
+                fixes: fixAdding(era: era, toHonorsOf: first),
+                "extend the dates of an honor of \(name(era)); if you intend these dates, add this finding to `acknowledge`"
+            )
+        }
+        guard isAllThatIsSold, honors.allSatisfy({ $0.length != nil || $0.until != nil }) else { return }
+        var limits: [String] = []
+        for honor in honors {
+            let parts = [honor.length.map { "for \($0.inWords)" }, honor.until.map { "until \($0.rfc3339)" }]
+            let limit = parts.compactMap { $0 }.joined(separator: ", ")
+            if !limits.contains(limit) { limits.append(limit) }
+        }
+        report.add(
+            at: ["eras", .index(era)], as: ["only for a time"], severity: haveEnded ? .note : .warning,
+            "\(buyers) \(haveEnded ? "had" : "have") \(names) only for a time (\(limits.joined(separator: "; "))): they keep nothing permanently",
+            fixes: fixAdding(era: era, toHonorsOf: first),
+            "honor \(name(era)) without an end; if you intend the end, add this finding to `acknowledge`")
+    }
+
+    /// Returns the purchase dates of an era that no honor of the era includes, as text for the message, and whether
+    /// customers certainly bought on these dates. Without a release list, the app may not have been out before the
+    /// first honored date.
+    ///
+    /// - Parameter soldSince: a date at which the app was certainly on sale; nil if the policy shows none.
+    private func unhonoredDates(
+        of era: Int, among honors: [Honor], soldSince: Date?
+    ) -> (dates: [String], haveBuyers: Bool) {
+        let included = honors.map { honor in
+            (since: honor.boughtSince ?? Date.distantPast, before: honor.boughtBefore ?? Date.distantFuture)
+        }.sorted { $0.since < $1.since }
+        var missed: [String] = []
+        var haveBuyers = false
+        for platform in platforms where platform.timeline.eras.contains(era) {
+            let sale = platform.timeline.sale(of: era)
+            let isFirst = era == platform.timeline.firstEra
+            // If the era's beginning has no instant, the limits of the honor may be the limits of the era.
+            guard isFirst || sale.begin != .distantPast && platform.timeline.beginnings[era]?.date != nil else {
+                continue
+            }
+            // No customer bought the app before its first release.
+            let begin = isFirst ? platform.releases.first?.release.releasedAt.sortingDate ?? sale.begin : sale.begin
+            var next = begin
+            for dates in included + [(since: sale.end, before: Date.distantFuture)] {
+                let end = min(dates.since, sale.end)
+                // A limit on the day of a change leaves out only hours.
+                if end != .distantFuture, end.timeIntervalSince(next) > 86_400 {
+                    let words =
+                        next == begin && end == sale.end
+                        ? "from its beginning to its end"
+                        : next == begin
+                            ? "before \(end.rfc3339)"
+                            : end == sale.end
+                                ? "from \(next.rfc3339)" : "from \(next.rfc3339) to before \(end.rfc3339)"
+                    if !missed.contains(words) { missed.append(words) }
+                    haveBuyers =
+                        haveBuyers || next != .distantPast || end == sale.end || soldSince.map { $0 < end } ?? false
+                }
+                next = max(next, dates.before)
+            }
+        }
+        return (missed, haveBuyers)
     }
 }

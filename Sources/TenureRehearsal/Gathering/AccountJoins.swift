@@ -66,11 +66,3 @@ struct AccountJoins: Sendable {
         return realNames.allSatisfy { self.root(of: $0) == root } ? first : nil
     }
 }
-
-extension CustomerName {
-    /// Sorts names: the most reliable kind first, then by environment and text.
-    func precedes(_ other: CustomerName) -> Bool {
-        if kind != other.kind { return kind > other.kind }
-        return (environmentIndex, text) < (other.environmentIndex, other.text)
-    }
-}

@@ -39,10 +39,8 @@ struct BatchReading: Sendable {
     private mutating func add(_ entry: Entry) {
         guard let name = entry.names.first else { return }
         let nextName = name.kind == .exported ? entry.names.dropFirst().first : nil
-        append(
-            SpillRecord(
-                name,
-                .entry(.init(exportedID: entry.exportedID, nextName: nextName, facts: entry.facts.encoded[...]))))
+        let facts = entry.facts.encoded[...]
+        append(SpillRecord(name, .entry(.init(exportedID: entry.exportedID, nextName: nextName, facts: facts))))
         // Add an alias from each less reliable name to the most reliable one. A second name of the same kind needs
         // none.
         for other in entry.names.dropFirst() where other.kind < name.kind { append(SpillRecord(other, .alias(name))) }

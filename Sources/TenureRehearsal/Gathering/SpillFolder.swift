@@ -23,9 +23,7 @@ final class SpillFolder {
         path = URL(fileURLWithPath: folder).appendingPathComponent("tenure-rehearsal-\(UUID().uuidString)").path
     }
 
-    deinit {
-        if isMade { try? FileManager.default.removeItem(atPath: path) }
-    }
+    deinit { if isMade { try? FileManager.default.removeItem(atPath: path) } }
 
     /// Returns the number of the bucket for the records of a name.
     static func bucket(of name: CustomerName, at stage: GatheringStage) -> Int {

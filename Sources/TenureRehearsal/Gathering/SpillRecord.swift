@@ -60,12 +60,8 @@ struct SpillRecord {
         guard let tag = rest.popFirst(), let name = Self.name(&rest) else { return nil }
         self.name = name
         if tag != 1 {
-            var nextName: CustomerName?
-            if tag == 2 {
-                guard let decodedName = Self.name(&rest) else { return nil }
-                nextName = decodedName
-            }
-            guard let id = Self.text(&rest) else { return nil }
+            let nextName = tag == 2 ? Self.name(&rest) : nil
+            guard tag != 2 || nextName != nil, let id = Self.text(&rest) else { return nil }
             content = .entry(Entry(exportedID: id.isEmpty ? nil : id, nextName: nextName, facts: rest))
         } else {
             guard let target = Self.name(&rest) else { return nil }

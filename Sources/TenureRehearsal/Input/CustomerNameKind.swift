@@ -49,4 +49,10 @@ struct CustomerName: Sendable, Hashable {
 
     /// How reports that show IDs name a customer without an `id` in the evidence file.
     var label: String { "\(kind.label) \(text)" }
+
+    /// Sorts names: the most reliable kind first, then by environment and text.
+    func precedes(_ other: CustomerName) -> Bool {
+        if kind != other.kind { return kind > other.kind }
+        return (environmentIndex, text) < (other.environmentIndex, other.text)
+    }
 }

@@ -45,9 +45,7 @@ extension Counts {
         BarPart.allCases.filter { count($0) > 0 }
             .map { "\($0.label(isCompared: isCompared)) \(count($0).grouped)" }.joined(separator: ", ")
     }
-}
 
-extension Counts {
     /// Returns the markup of a bar with all parts side by side. Its width is `share` percent.
     func bar(isCompared: Bool, share: Double = 100) -> String {
         var markup = ""

@@ -10,18 +10,22 @@ package struct HTMLReport {
     /// The names of example customers.
     let names: ExampleNames
     /// The HTML that was written so far.
-    var page = HTMLText()
+    private(set) var text = ""
 
     /// Returns the page in UTF-8.
     package static func bytes(of report: RehearsalReport) -> [UInt8] {
-        var htmlReport = HTMLReport(report)
-        htmlReport.write()
-        return Array(htmlReport.page.text.utf8)
+        var page = HTMLReport(report: report, names: report.names)
+        page.write()
+        return Array(page.text.utf8)
     }
 
-    private init(_ report: RehearsalReport) {
-        self.report = report
-        names = report.names
+    /// Adds markup unchanged. Pass only constant or escaped text.
+    mutating func markup(_ more: String) { text += more + "\n" }
+
+    /// Adds an element such as `<p class="note">…</p>` with this text, which is escaped.
+    mutating func element(_ name: String, class style: String? = nil, _ content: String) {
+        let attribute = style.map { " class=\"\($0)\"" } ?? ""
+        markup("<\(name)\(attribute)>\(content.htmlEscaped)</\(name)>")
     }
 
     /// The number of all customers.
@@ -31,12 +35,12 @@ package struct HTMLReport {
 
     /// Writes the whole page.
     private mutating func write() {
-        page.markup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")
-        page.markup("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")
-        page.markup(
+        markup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")
+        markup("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")
+        markup(
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">")
-        page.element("title", "Rehearsal of \(report.shortPolicyName)")
-        page.markup("<style>\n\(PageStyle.css)\n</style>\n</head>\n<body>")
+        element("title", "Rehearsal of \(report.shortPolicyName)")
+        markup("<style>\n\(PageStyle.css)\n</style>\n</head>\n<body>")
         writeHead()
         if customers > 0 {
             writeCards()
@@ -45,47 +49,44 @@ package struct HTMLReport {
         }
         writeFindings()
         writeInput()
-        page.markup("<footer>")
-        page.element(
+        markup("<footer>")
+        element(
             "p",
             "Counted by Tenure from artifacts that the App Store signed. "
                 + (report.showsIDs
                     ? "Customers appear under their IDs: share this page only with people who may know them."
                     : "Customers are numbered, and the numbers don’t identify them."))
-        page.markup("</footer>\n</body>\n</html>")
+        markup("</footer>\n</body>\n</html>")
     }
 
     /// Writes the verdict in one sentence, what was compared, and why the rehearsal fails.
     private mutating func writeHead() {
         let headline = report.headline
-        page.markup("<header class=\"verdict \(headline.level.rawValue)\">")
-        page.markup("<h1>\(headline.sentence.htmlWithCode)</h1>")
-        page.markup("</header>")
+        markup("<header class=\"verdict \(headline.level.rawValue)\">")
+        markup("<h1>\(headline.sentence.htmlWithCode)</h1>")
+        markup("</header>")
         let against = report.shortOldPolicyName.map { " compared with \($0)" } ?? ""
-        page.element(
+        element(
             "p", class: "soft",
             "Rehearsal of \(report.shortPolicyName)\(against), for \(customers.grouped("customer")) of \(report.comparison.new.app.bundleID), as of \(report.comparison.instant.readable)."
         )
-        if let problem = report.problem {
-            page.element("p", class: "alert", "Only part of the input was read: \(problem).")
-        }
+        if let problem = report.problem { element("p", class: "alert", "Only part of the input was read: \(problem).") }
         for failure in report.failures {
-            page.markup("<p class=\"alert\"><b>Failed:</b> \(failure.sentence.htmlWithCode).</p>")
+            markup("<p class=\"alert\"><b>Failed:</b> \(failure.sentence.htmlWithCode).</p>")
         }
     }
 
     /// Writes the totals as large numbers, then the remarks.
     private mutating func writeCards() {
         let tally = report.tally
-        page.markup("<div class=\"cards\">")
+        markup("<div class=\"cards\">")
         card(customers, customers == 1 ? "customer" : "customers")
         if isCompared {
             card(tally.losing, "would lose something", style: tally.losing > 0 ? "loses" : "")
             if tally.losing > tally.losingWithPromises {
                 card(
                     tally.losing - tally.losingWithPromises,
-                    "of the losing customers would lose nothing if promises are kept"
-                )
+                    "of the losing customers would lose nothing if promises are kept")
             }
             card(tally.gaining, "would gain something", style: tally.gaining > 0 ? "gains" : "")
             card(report.unchanged, "would see no change at all")
@@ -100,31 +101,30 @@ package struct HTMLReport {
                 counts.linesWithRejections,
                 "\(counts.linesWithRejections == 1 ? "line was" : "lines were") rejected, whole or in part")
         }
-        page.markup("</div>")
+        markup("</div>")
         if isCompared, report.unchanged < customers {
             // A customer may both lose and gain, so the numbers above needn't add up.
-            page.element(
+            element(
                 "p", class: "note",
                 "All customers: \(tally.changed.grouped) with another outcome, \(tally.changingReason.grouped) with only another reason, \(report.unchanged.grouped) without any change."
             )
         }
-        for remark in report.remarks { page.markup("<p class=\"remark\">\(remark.htmlWithCode).</p>") }
+        for remark in report.remarks { markup("<p class=\"remark\">\(remark.htmlWithCode).</p>") }
     }
 
     /// Writes a large number with its meaning below it.
     ///
     /// - Parameter style: a CSS class for the color of the number.
     private mutating func card(_ number: Int, _ text: String, style: String = "") {
-        page.markup(
-            "<div class=\"card \(style)\"><b>\(number.grouped)</b><span>\(text.htmlEscaped)</span></div>")
+        markup("<div class=\"card \(style)\"><b>\(number.grouped)</b><span>\(text.htmlEscaped)</span></div>")
     }
 
     /// Writes the linter's findings about the policy, the most severe first. Shows the first few errors and warnings,
     /// and collapses all other findings.
     private mutating func writeFindings() {
-        page.element("h2", "What the policy check found")
+        element("h2", "What the policy check found")
         guard !report.findings.isEmpty else {
-            page.markup("<p>No rule of <code>tenure policy check</code> found anything.</p>")
+            markup("<p>No rule of <code>tenure policy check</code> found anything.</p>")
             return
         }
         let sorted = LintFinding.Severity.allCases.sorted(by: >).flatMap { severity in
@@ -134,9 +134,9 @@ package struct HTMLReport {
         for finding in open { write(finding) }
         let rest = sorted.filter { !open.contains($0) }
         guard !rest.isEmpty else { return }
-        page.markup("<details><summary>\(rest.count.grouped(open.isEmpty ? "finding" : "more finding"))</summary>")
+        markup("<details><summary>\(rest.count.grouped(open.isEmpty ? "finding" : "more finding"))</summary>")
         for finding in rest { write(finding) }
-        page.markup("</details>")
+        markup("</details>")
     }
 
     /// The maximum number of findings that aren't collapsed.
@@ -145,39 +145,36 @@ package struct HTMLReport {
     /// Writes one finding of the linter, with its position in the policy and its fix.
     private mutating func write(_ finding: LintFinding) {
         let place = "\(finding.position.file.shortFileName):\(finding.position.line)"
-        page.markup(
+        markup(
             "<div class=\"finding\"><p><b class=\"severity \(finding.isAcknowledged ? "note" : finding.severity.rawValue)\">\(finding.severityInWords)</b> \(finding.message.withWrittenDates.htmlWithCode) <span class=\"soft\">\("\(place), \(finding.code)".htmlEscaped)</span></p>"
         )
-        if let fix = finding.fix { page.markup("<p class=\"soft\">To do: \(fix.withWrittenDates.htmlWithCode)</p>") }
-        page.markup("</div>")
+        if let fix = finding.fix { markup("<p class=\"soft\">To do: \(fix.withWrittenDates.htmlWithCode)</p>") }
+        markup("</div>")
     }
 
     /// Writes where the customers come from, and which lines were rejected.
     private mutating func writeInput() {
-        page.element("h2", "Where the numbers come from")
+        element("h2", "Where the numbers come from")
         switch report.input {
         case .database(let name, let skipped):
-            page.element(
-                "p", "The database of a service, \(name.shortFileName), with \(customers.grouped("customer")).")
+            element("p", "The database of a service, \(name.shortFileName), with \(customers.grouped("customer")).")
             if skipped > 0 {
-                page.element(
+                element(
                     "p", class: "soft",
                     "\(skipped.grouped("customer")) of test environments \(skipped == 1 ? "doesn’t" : "don’t") count.")
             }
         case .evidence(let name, let counts, let badLines, let anonymousIDs):
-            page.element(
+            element(
                 "p",
                 counts.lines == 0 && !report.isPartial
                     ? "\(name.shortFileName) is empty."
                     : "\(name.shortFileName) has \(counts.lines.grouped("line")): \(counts.usableLines.grouped) from \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, and \(counts.blankLines.grouped) blank."
             )
-            if !anonymousIDs.isEmpty {
-                page.markup("<p>\(report.remark(on: anonymousIDs).htmlWithCode).</p>")
-            }
+            if !anonymousIDs.isEmpty { markup("<p>\(report.remark(on: anonymousIDs).htmlWithCode).</p>") }
             writeRejections(counts.rejectedLines, "Rejected lines")
             writeRejections(counts.rejectedArtifacts, "Rejected artifacts in lines that were used without them")
             if let badLines {
-                page.element("p", class: "soft", "\(badLines.shortFileName) lists them with their line numbers.")
+                element("p", class: "soft", "\(badLines.shortFileName) lists them with their line numbers.")
             }
         }
     }
@@ -185,14 +182,14 @@ package struct HTMLReport {
     /// Writes a table with the number of rejected lines or artifacts for each reason code.
     private mutating func writeRejections(_ numbers: [String: Int], _ title: String) {
         guard !numbers.isEmpty else { return }
-        page.element("h3", title)
-        page.markup("<table class=\"rejections\"><tbody>")
+        element("h3", title)
+        markup("<table class=\"rejections\"><tbody>")
         for (code, count) in numbers.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-            page.markup(
+            markup(
                 "<tr><td class=\"number\">\(count.grouped)</td><td>\(LineFault.phrase(of: code).htmlEscaped) <span class=\"soft\">\(code.htmlEscaped)</span></td></tr>"
             )
         }
-        page.markup("</tbody></table>")
+        markup("</tbody></table>")
     }
 }
 

@@ -1,20 +1,6 @@
 import Foundation
 import TenureCore
 
-/// The text of an HTML page. Untrusted text is escaped when it is added, and only then.
-struct HTMLText {
-    private(set) var text = ""
-
-    /// Adds markup unchanged. Pass only constant or escaped text.
-    mutating func markup(_ more: String) { text += more + "\n" }
-
-    /// Adds an element such as `<p class="note">…</p>` with this text, which is escaped.
-    mutating func element(_ name: String, class style: String? = nil, _ content: String) {
-        let attribute = style.map { " class=\"\($0)\"" } ?? ""
-        text += "<\(name)\(attribute)>\(content.htmlEscaped)</\(name)>\n"
-    }
-}
-
 extension String {
     /// The text escaped for HTML text and quoted attributes. Hidden characters become visible escapes.
     var htmlEscaped: String {
@@ -31,6 +17,51 @@ extension String {
             }
         }
         return result
+    }
+
+    /// The text escaped for HTML, with text between backticks as `<code>`.
+    var htmlWithCode: String {
+        let parts = components(separatedBy: "`")
+        // A backtick without a second backtick is an ordinary character.
+        guard parts.count % 2 == 1 else { return htmlEscaped }
+        return parts.enumerated()
+            .map { $0 % 2 == 0 ? $1.htmlEscaped : "<code>\($1.htmlEscaped)</code>" }.joined()
+    }
+
+    /// The text of a linter message with its dates as people write them, such as `June 10, 2015, 18:00 UTC`. Text
+    /// between backticks isn't changed.
+    ///
+    /// The linter's dates include the tolerance of two seconds with which Tenure compares dates, and readers don't need
+    /// it. So each date is rounded to the minute.
+    var withWrittenDates: String {
+        let parts = components(separatedBy: "`")
+        guard parts.count % 2 == 1 else { return self }
+        return parts.enumerated().map { $0 % 2 == 0 ? $1.replacingDates : $1 }.joined(separator: "`")
+    }
+
+    /// The text, which has no backticks, with all of its dates replaced.
+    private var replacingDates: String {
+        let instant = #/\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?\b/#.wordBoundaryKind(.simple)
+        let range = #/from (\S+Z) until (\S+Z)/#
+        // A range that is only as long as the tolerance is written as one instant.
+        let withWrittenRanges = replacing(range) { match in
+            guard let from = String(match.1).writtenToTheMinute, let until = String(match.2).writtenToTheMinute else {
+                return String(match.0)
+            }
+            return from == until ? "around \(from)" : "from \(from) until \(until)"
+        }
+        return withWrittenRanges.replacing(instant) { match in String(match.0).writtenToTheMinute ?? String(match.0) }
+    }
+
+    /// The text's date as people write it, rounded to the minute.
+    ///
+    /// Nil if the text isn't a date, or if its time is more than 3 seconds from a whole minute. The linter adds the
+    /// tolerance of 2 seconds to dates.
+    private var writtenToTheMinute: String? {
+        Date(written: self).flatMap { date in
+            let minute = Date(timeIntervalSince1970: (date.timeIntervalSince1970 / 60).rounded() * 60)
+            return abs(minute.timeIntervalSince(date)) <= 3 ? minute.readable : nil
+        }
     }
 }
 
@@ -65,16 +96,5 @@ extension Int {
         case ..<999_500: return short(Double(self) / 1000, "k")
         default: return short(Double(self) / 1_000_000, "M")
         }
-    }
-}
-
-extension String {
-    /// The text escaped for HTML, with text between backticks as `<code>`.
-    var htmlWithCode: String {
-        let parts = components(separatedBy: "`")
-        // A backtick without a second backtick is an ordinary character.
-        guard parts.count % 2 == 1 else { return htmlEscaped }
-        return parts.enumerated()
-            .map { $0 % 2 == 0 ? $1.htmlEscaped : "<code>\($1.htmlEscaped)</code>" }.joined()
     }
 }

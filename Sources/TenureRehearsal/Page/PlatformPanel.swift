@@ -7,7 +7,7 @@ struct PlatformPanel {
     /// The platform on which the customers got the app; nil if it is unknown.
     let platform: Platform?
     /// The counts of all customers on the platform.
-    let counts: Counts
+    private(set) var counts = Counts()
     /// The name of the entitlement.
     private let entitlement: String
     /// Whether there is an old policy, so that the charts show who gains and who loses.
@@ -18,13 +18,13 @@ struct PlatformPanel {
     /// mention the platform.
     private let spans: EraSpans?
     /// The counts of each bar of the histogram, by the bar's index in `scale`.
-    private let bars: [Int: Counts]
+    private var bars: [Int: Counts] = [:]
     /// The rows of the chart by version, with the counts of each.
     private let rows: [(row: VersionRows.Row, counts: Counts)]
     /// The eras that begin with a certain version on this platform.
     private let boundaries: [(era: String, version: AppVersion)]
     /// The number of customers without a purchase date in the range of `scale`.
-    private let withoutBar: Int
+    private var withoutBar = 0
 
     /// The width of a chart, the width of the labels left of the bars, and the height of the bars, in SVG units.
     private static let width = 420.0
@@ -48,7 +48,9 @@ struct PlatformPanel {
     var hasChangeover: Bool { spans?.hasChangeover ?? false }
 
     private init(_ report: RehearsalReport, entitlement index: Int, on platform: Platform?) {
-        var counts = Counts()
+        self.platform = platform
+        entitlement = report.tally.entitlements[index]
+        isCompared = report.comparison.old != nil
         var byMonth: [Month: Counts] = [:]
         var byVersion: [Place.Version: Counts] = [:]
         for (place, cells) in report.tally.cells.counts
@@ -58,14 +60,12 @@ struct PlatformPanel {
             byVersion[place.version, default: Counts()].add(cells[index])
         }
         let policy = report.comparison.new
-        let spans = EraSpans(of: policy, on: platform)
+        spans = EraSpans(of: policy, on: platform)
         // Use one scale for all platforms, so that their charts can be compared.
         let changes = Platform.allCases.flatMap { EraSpans(of: policy, on: $0)?.dates ?? [] }
-        let scale = TimeScale(
+        scale = TimeScale(
             months: report.tally.cells.counts.keys.map(\.month), changes: changes, left: Self.left,
             width: Self.width - Self.left - 6)
-        var bars: [Int: Counts] = [:]
-        var withoutBar = 0
         for (month, more) in byMonth {
             if let bar = scale?.bar(of: month) {
                 bars[bar, default: Counts()].add(more)
@@ -73,16 +73,7 @@ struct PlatformPanel {
                 withoutBar += more.total
             }
         }
-        let boundaries = Self.boundaries(of: policy, on: platform)
-        self.platform = platform
-        self.counts = counts
-        self.spans = spans
-        self.scale = scale
-        self.bars = bars
-        self.withoutBar = withoutBar
-        self.boundaries = boundaries
-        entitlement = report.tally.entitlements[index]
-        isCompared = report.comparison.old != nil
+        boundaries = Self.boundaries(of: policy, on: platform)
         rows = VersionRows(byVersion.keys, boundaries: boundaries.map(\.version), maximum: Self.maximumRows).rows.map {
             row in
             (row, row.versions.reduce(into: Counts()) { $0.add(byVersion[$1] ?? Counts()) })
@@ -103,9 +94,7 @@ struct PlatformPanel {
             "<section class=\"panel\"><h4>\(name.htmlEscaped) <span>\(counts.total.grouped("customer"))</span></h4>"
         if let scale, !bars.isEmpty { markup += chart(scale) }
         // If the name of an era is wider than its span, the name appears only here.
-        if let caption = spans?.caption, !caption.isEmpty {
-            markup += "<p class=\"note\">\(caption.htmlEscaped)</p>"
-        }
+        if let caption = spans?.caption, !caption.isEmpty { markup += "<p class=\"note\">\(caption.htmlEscaped)</p>" }
         if withoutBar > 0 {
             markup += "<p class=\"note\">\(withoutBar.grouped("customer")) without a purchase date in this range.</p>"
         }
@@ -174,5 +163,66 @@ struct PlatformPanel {
                 "<div class=\"row\"><span>\(title)</span>\(counts.bar(isCompared: isCompared, share: max(1, share)))<span>\(counts.total.grouped)</span></div>"
         }
         return markup + "</div>"
+    }
+}
+
+/// The rows of a chart by version in the HTML report. If there are many versions, a row has several consecutive
+/// versions. A row never has versions of two eras (periods in which the app was paid, or free).
+struct VersionRows {
+    /// One row.
+    struct Row {
+        /// The version of the row, or its lowest and highest version.
+        let title: String
+        /// The lowest version of the row; nil for a row of customers without a version, with a malformed version, or
+        /// with versions that aren't counted separately.
+        let lowest: AppVersion?
+        let versions: [Place.Version]
+    }
+
+    let rows: [Row]
+
+    /// Divides versions into rows. Customers without a comparable version have further rows.
+    ///
+    /// - Parameters:
+    ///   - boundaries: the versions with which eras begin. Each begins a new row.
+    ///   - maximum: the number of versions above which several versions share a row, and then the approximate number of
+    ///     rows.
+    init(_ versions: some Sequence<Place.Version>, boundaries: [AppVersion], maximum: Int) {
+        var parsed: [(version: AppVersion, place: Place.Version)] = []
+        var others: [Place.Version] = []
+        for place in versions {
+            if case .version(let text) = place, let version = AppVersion(text) {
+                parsed.append((version, place))
+            } else {
+                others.append(place)
+            }
+        }
+        parsed.sort { $0.version != $1.version ? $0.version < $1.version : $0.place.precedes($1.place) }
+        var rows: [Row] = []
+        var rest = parsed[...]
+        for boundary in boundaries.sorted() {
+            let end = rest.firstIndex { $0.version >= boundary } ?? rest.endIndex
+            rows += Self.rows(of: rest[..<end], total: parsed.count, maximum: maximum)
+            rest = rest[end...]
+        }
+        rows += Self.rows(of: rest, total: parsed.count, maximum: maximum)
+        self.rows = rows + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
+    }
+
+    /// Divides the versions of one era into rows with about the same number of versions each. The number of rows is in
+    /// proportion to the era's share of all versions, but at least one.
+    private static func rows(
+        of part: ArraySlice<(version: AppVersion, place: Place.Version)>, total: Int, maximum: Int
+    ) -> [Row] {
+        guard !part.isEmpty else { return [] }
+        let rowCount = total <= maximum ? part.count : max(1, part.count * maximum / total)
+        return (0..<rowCount).compactMap { number in
+            let start = part.startIndex + part.count * number / rowCount
+            let end = part.startIndex + part.count * (number + 1) / rowCount
+            let versions = part[start..<end]
+            guard let first = versions.first, let last = versions.last else { return nil }
+            let title = versions.count == 1 ? first.place.title : "\(first.place.title)–\(last.place.title)"
+            return Row(title: title, lowest: first.version, versions: versions.map(\.place))
+        }
     }
 }

@@ -3,14 +3,14 @@ import TenureCore
 
 /// A condition of the option `--fail-if`, under which a rehearsal fails: `lost>0`, `denied>0.5%`,
 /// `everything.undetermined>=100`.
-package struct FailCondition: Sendable, Hashable {
+package struct FailCondition: Sendable {
     /// The condition as it was written.
     let text: String
     /// The name of the entitlement before the period; nil if the condition is about all entitlements.
     private let entitlement: String?
     private let measure: Measure
-    /// How the measured value is compared with the limit.
-    private let comparison: Operator
+    /// Compares the measured value with the limit.
+    private let holds: @Sendable (_ value: Double, _ limit: Double) -> Bool
     /// The number in the condition, without the percent sign.
     private let limit: Double
     /// Whether the limit is a percentage of customers or lines, and not a number of them.
@@ -33,12 +33,7 @@ package struct FailCondition: Sendable, Hashable {
         case reason(Reason.Code)
 
         /// Whether the measure exists only in a comparison with an old policy.
-        var needsComparison: Bool {
-            switch self {
-            case .change, .changed: true
-            case .outcome, .contradicting, .rejected, .reason: false
-            }
-        }
+        var needsComparison: Bool { if case .change = self { true } else { self == .changed } }
 
         /// Reads the name of a measure; nil if there is no such measure.
         init?(_ name: String) {
@@ -62,23 +57,11 @@ package struct FailCondition: Sendable, Hashable {
         }
     }
 
-    /// A comparison with the limit. The raw value is its text in a condition.
-    private enum Operator: String, CaseIterable {
-        // Try the longer operators first, because `>=` begins with `>`.
-        case atLeast = ">="
-        case atMost = "<="
-        case more = ">"
-        case less = "<"
-
-        func holds(_ value: Double, _ limit: Double) -> Bool {
-            switch self {
-            case .atLeast: value >= limit
-            case .atMost: value <= limit
-            case .more: value > limit
-            case .less: value < limit
-            }
-        }
-    }
+    /// The comparisons with the limit, by their text in a condition. The longer ones are tried first, because `>=` begins
+    /// with `>`.
+    private static let operators: [(text: String, holds: @Sendable (Double, Double) -> Bool)] = [
+        (">=", { $0 >= $1 }), ("<=", { $0 <= $1 }), (">", { $0 > $1 }), ("<", { $0 < $1 }),
+    ]
 
     /// The measured value of a condition.
     package struct Measurement: Sendable, Hashable {
@@ -92,6 +75,12 @@ package struct FailCondition: Sendable, Hashable {
         let entitlement: String?
         /// Whether the condition holds, so that the rehearsal fails.
         let fails: Bool
+
+        /// The measured value as text, such as `12` or `3.2%`.
+        var text: String { isPercentage ? value.percent : Int(value).grouped }
+
+        /// The measured value as text, with its entitlement if it has one, such as ``3.2% for `cloud` ``.
+        var textWithEntitlement: String { text + (entitlement.map { " for `\($0)`" } ?? "") }
     }
 
     /// Parses a condition. Throws `RehearsalError.condition` if the text is invalid, names an unknown entitlement, or
@@ -99,13 +88,13 @@ package struct FailCondition: Sendable, Hashable {
     package init(_ text: String, of comparison: Comparison) throws(RehearsalError) {
         func fault(_ why: String) -> RehearsalError { .condition(text, why: why) }
         self.text = text
-        guard
-            let sign = Operator.allCases.compactMap({ sign in text.range(of: sign.rawValue).map { (sign, $0) } })
-                .min(by: { $0.1.lowerBound < $1.1.lowerBound })
-        else { throw fault("write a measure, `>`, `>=`, `<` or `<=`, and a number, such as `denied>0.5%`") }
-        self.comparison = sign.0
-        var name = text[..<sign.1.lowerBound].trimmingCharacters(in: .whitespaces)
-        var number = text[sign.1.upperBound...].trimmingCharacters(in: .whitespaces)
+        let signs = Self.operators.compactMap { sign in text.range(of: sign.text).map { ($0, sign.holds) } }
+        guard let (sign, holds) = signs.min(by: { $0.0.lowerBound < $1.0.lowerBound }) else {
+            throw fault("write a measure, `>`, `>=`, `<` or `<=`, and a number, such as `denied>0.5%`")
+        }
+        self.holds = holds
+        var name = text[..<sign.lowerBound].trimmingCharacters(in: .whitespaces)
+        var number = text[sign.upperBound...].trimmingCharacters(in: .whitespaces)
         isPercentage = number.hasSuffix("%")
         if isPercentage { number = number.dropLast().trimmingCharacters(in: .whitespaces) }
         guard let limit = Double(number), limit.isFinite, limit >= 0 else {
@@ -144,26 +133,23 @@ package struct FailCondition: Sendable, Hashable {
 
     /// Measures the value in a report, and compares it with the limit.
     func measurement(in report: RehearsalReport) -> Measurement {
+        let (tally, customers) = (report.tally, report.tally.customers)
         let entitlements = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
         // Returns the measurement of the first entitlement that fails; if no entitlement fails, of the first
         // entitlement.
         func worst(of value: (EntitlementTally) -> Int) -> Measurement {
-            let measurements = entitlements.map {
-                measurement(value($0.tally), of: report.tally.customers, entitlement: $0.name)
-            }
+            let measurements = entitlements.map { measurement(value($0.tally), of: customers, entitlement: $0.name) }
             return measurements.first(where: \.fails) ?? measurements.first ?? measurement(0, of: 0)
         }
         switch measure {
         case .rejected:
             guard case .evidence(_, let counts, _, _) = report.input else { return measurement(0, of: 0) }
             return measurement(counts.linesWithRejections, of: counts.writtenLines)
-        case .contradicting: return measurement(report.tally.contradicting, of: report.tally.customers)
-        case .changed where entitlement == nil: return measurement(report.tally.changed, of: report.tally.customers)
+        case .contradicting: return measurement(tally.contradicting, of: customers)
+        case .changed where entitlement == nil: return measurement(tally.changed, of: customers)
         case .changed: return worst { $0.counts.changed }
-        case .change(.loses) where entitlement == nil:
-            return measurement(report.tally.losing, of: report.tally.customers)
-        case .change(.gains) where entitlement == nil:
-            return measurement(report.tally.gaining, of: report.tally.customers)
+        case .change(.loses) where entitlement == nil: return measurement(tally.losing, of: customers)
+        case .change(.gains) where entitlement == nil: return measurement(tally.gaining, of: customers)
         case .change(let change): return worst { $0.counts[change] }
         case .outcome(let outcome): return worst { $0.counts[outcome] }
         case .reason(let code):
@@ -176,6 +162,70 @@ package struct FailCondition: Sendable, Hashable {
         let value = isPercentage ? (total == 0 ? 0 : Double(count) / Double(total) * 100) : Double(count)
         return Measurement(
             condition: text, value: value, isPercentage: isPercentage, entitlement: entitlement,
-            fails: comparison.holds(value, limit))
+            fails: holds(value, limit))
+    }
+}
+
+/// Why a rehearsal (a dry run of a policy over real customers) fails. `tenure rehearse` then exits with 2.
+package enum RehearsalFailure: Sendable, Hashable {
+    /// There is no customer, so the numbers prove nothing.
+    case noCustomers
+    /// More lines of the evidence file have a rejected artifact than `--allow-rejected` allows: `lines` of all lines
+    /// that aren't blank.
+    case tooManyRejected(lines: Int, of: Int, allowedPercent: Double)
+    /// A condition of `--fail-if` holds.
+    case condition(FailCondition.Measurement)
+
+    /// The name in the JSON report, which never changes.
+    var code: String {
+        switch self {
+        case .noCustomers: "noCustomers"
+        case .tooManyRejected: "tooManyRejected"
+        case .condition: "condition"
+        }
+    }
+
+    /// The problem and its fix, as text in all reports.
+    var sentence: String {
+        switch self {
+        case .noCustomers:
+            "no customer was rehearsed; pass evidence or a database with customers of this app"
+        case .tooManyRejected(let lines, let total, let allowed):
+            "\(lines.grouped) of \(total.grouped("line")) (\(lines.share(of: total))) \(lines == 1 ? "has" : "have") a rejected artifact, "
+                + "and at most \(allowed.percent) may have one; "
+                + (lines == total
+                    ? "check that the file has artifacts of this app, one customer per line, and pass `--trust` for those of a test authority"
+                    : "correct or remove these lines, or pass a higher percentage with `--allow-rejected`")
+        case .condition(let measurement):
+            "the condition `\(measurement.condition)` of --fail-if is met: the value is \(measurement.textWithEntitlement)"
+        }
+    }
+}
+
+extension RehearsalReport {
+    /// The default of `--allow-rejected`: the percentage of lines that may have a rejected artifact.
+    package static let defaultAllowedRejected = 5.0
+
+    /// Every reason for which the rehearsal fails; empty if it passes.
+    package var failures: [RehearsalFailure] {
+        var failures: [RehearsalFailure] = []
+        if tally.customers == 0 { failures.append(.noCustomers) }
+        if case .evidence(_, let counts, _, _) = input, counts.writtenLines > 0 {
+            let percent = Double(counts.linesWithRejections) / Double(counts.writtenLines) * 100
+            if percent > allowedRejected {
+                failures.append(
+                    .tooManyRejected(
+                        lines: counts.linesWithRejections, of: counts.writtenLines, allowedPercent: allowedRejected))
+            }
+        }
+        return failures + measurements.filter(\.fails).map(RehearsalFailure.condition)
+    }
+}
+
+extension Double {
+    /// The percentage as text, such as `5%` or `3.25%`. A small percentage above zero isn't rounded to 0.
+    package var percent: String {
+        let bounded = Swift.min(Swift.max(self, 0), 1e9)
+        return bounded > 0 && bounded < 0.005 ? "<0.01%" : "\(bounded.withTwoDecimals)%"
     }
 }

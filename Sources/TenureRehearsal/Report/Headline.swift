@@ -163,15 +163,6 @@ struct PlatformLoss: Sendable {
     }
 }
 
-extension VersionRange {
-    /// Returns the range for a sentence, such as `builds 100–119` or `version 1.9`.
-    func phrase(on platform: Platform?) -> String {
-        let noun = platform?.versionKey.rawValue ?? "version"
-        let (first, last) = (lowest.description.shortenedVersion, highest.description.shortenedVersion)
-        return lowest == highest ? "\(noun) \(first)" : "\(noun)s \(first)–\(last)"
-    }
-}
-
 extension String {
     /// The version, shortened if it is very long. Apple's build numbers have at most 18 characters.
     var shortenedVersion: String { count > 24 ? prefix(23) + "…" : self }

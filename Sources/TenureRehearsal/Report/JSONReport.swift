@@ -33,8 +33,7 @@ extension RehearsalReport {
                     $0.field("detail", failure.sentence)
                 }
             }
-            writer.key("input")
-            write(input, to: &writer)
+            writer.object("input") { writeMembers(of: input, to: &$0) }
             writer.object("customers") {
                 $0.field("total", tally.customers)
                 if comparison.old != nil {
@@ -56,8 +55,7 @@ extension RehearsalReport {
                     $0.field("version", cell.place.version.description)
                     $0.field("month", cell.place.month.description)
                     for (name, counts) in zip(tally.entitlements, cell.counts) {
-                        $0.key(name)
-                        write(counts, to: &$0)
+                        $0.object(name) { writeMembers(of: counts, to: &$0) }
                     }
                 }
             }
@@ -84,44 +82,39 @@ extension RehearsalReport {
     }
 
     /// Writes where the customers come from.
-    private func write(_ input: Input, to writer: inout JSONWriter) {
-        writer.object { writer in
-            switch input {
-            case .evidence(let name, let counts, let badLines, let anonymousIDs):
-                writer.field("evidence", name)
-                writer.field("lines", counts.lines)
-                writer.field("blankLines", counts.blankLines)
-                writer.field("usableLines", counts.usableLines)
-                writer.field("repeatedLines", counts.usableLines - tally.customers)
-                writer.field("rejectedLines", counts.rejectedLineCount)
-                writer.field("linesWithRejections", counts.linesWithRejections)
-                writer.field("rejectedLinesByReason", counts.rejectedLines)
-                writer.field("rejectedArtifactsByReason", counts.rejectedArtifacts)
-                writer.field("rejectedFile", ifPresent: badLines)
-                writer.field("anonymousIDs", anonymousIDs) { writer, anonymous in
-                    writer.object {
-                        if showsIDs { $0.field("id", anonymous.id) }
-                        $0.field("accounts", anonymous.accounts)
-                    }
+    private func writeMembers(of input: Input, to writer: inout JSONWriter) {
+        switch input {
+        case .evidence(let name, let counts, let badLines, let anonymousIDs):
+            writer.field("evidence", name)
+            writer.field("lines", counts.lines)
+            writer.field("blankLines", counts.blankLines)
+            writer.field("usableLines", counts.usableLines)
+            writer.field("repeatedLines", counts.usableLines - tally.customers)
+            writer.field("rejectedLines", counts.rejectedLineCount)
+            writer.field("linesWithRejections", counts.linesWithRejections)
+            writer.field("rejectedLinesByReason", counts.rejectedLines)
+            writer.field("rejectedArtifactsByReason", counts.rejectedArtifacts)
+            writer.field("rejectedFile", ifPresent: badLines)
+            writer.field("anonymousIDs", anonymousIDs) { writer, anonymous in
+                writer.object {
+                    if showsIDs { $0.field("id", anonymous.id) }
+                    $0.field("accounts", anonymous.accounts)
                 }
-            case .database(let name, let skipped):
-                writer.field("database", name)
-                writer.field("skipped", skipped)
             }
+        case .database(let name, let skipped):
+            writer.field("database", name)
+            writer.field("skipped", skipped)
         }
     }
 
     /// Writes the counts and examples of one entitlement.
-    private func write(
-        _ name: String, _ tally: EntitlementTally, _ names: ExampleNames, to writer: inout JSONWriter
-    ) {
+    private func write(_ name: String, _ tally: EntitlementTally, _ names: ExampleNames, to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("name", name)
             writeMembers(of: tally.counts, to: &writer)
             writer.field("reasons", tally.sortedReasons) { writer, entry in
                 writer.object {
-                    $0.field("outcome", entry.key.outcome.rawValue)
-                    $0.field("reason", entry.key.reason.name)
+                    writeMembers(of: entry.key, to: &$0)
                     $0.field("count", entry.count)
                 }
             }
@@ -129,20 +122,16 @@ extension RehearsalReport {
                 writer.field("transitions", tally.sortedTransitions) { writer, entry in
                     writer.object {
                         $0.field("change", entry.key.change.rawValue)
-                        $0.key("before")
-                        write(entry.key.before, to: &$0)
-                        $0.key("now")
-                        write(entry.key.now, to: &$0)
+                        $0.object("before") { writeMembers(of: entry.key.before, to: &$0) }
+                        $0.object("now") { writeMembers(of: entry.key.now, to: &$0) }
                         $0.field("count", entry.count)
                     }
                 }
                 writer.field("losses", tally.sortedLosses) { writer, entry in
                     writer.object { writer in
                         writer.field("platform", entry.cause.platform?.rawValue ?? "none")
-                        writer.key("before")
-                        write(entry.cause.before, to: &writer)
-                        writer.key("now")
-                        write(entry.cause.now, to: &writer)
+                        writer.object("before") { writeMembers(of: entry.cause.before, to: &$0) }
+                        writer.object("now") { writeMembers(of: entry.cause.now, to: &$0) }
                         if entry.cause.isOfRemovedProduct {
                             writer.field("removedProducts", entry.group.removedProducts.sorted())
                         }
@@ -169,11 +158,9 @@ extension RehearsalReport {
     }
 
     /// Writes an outcome with its deciding reason.
-    private func write(_ answer: EntitlementTally.OutcomeReason, to writer: inout JSONWriter) {
-        writer.object {
-            $0.field("outcome", answer.outcome.rawValue)
-            $0.field("reason", answer.reason.name)
-        }
+    private func writeMembers(of answer: EntitlementTally.OutcomeReason, to writer: inout JSONWriter) {
+        writer.field("outcome", answer.outcome.rawValue)
+        writer.field("reason", answer.reason.name)
     }
 
     /// Writes an example customer: how the customer got the app, and the answers under both policies.
@@ -189,16 +176,11 @@ extension RehearsalReport {
             for (name, answer) in [("before", example.before), ("now", example.now)] {
                 guard let answer else { continue }
                 writer.object(name) {
-                    $0.field("outcome", answer.outcome.rawValue)
-                    $0.field("reason", answer.reasonName)
+                    writeMembers(of: EntitlementTally.OutcomeReason(answer), to: &$0)
                     $0.field("until", ifPresent: answer.until?.rfc3339)
                 }
             }
         }
-    }
-
-    private func write(_ counts: Counts, to writer: inout JSONWriter) {
-        writer.object { writeMembers(of: counts, to: &$0) }
     }
 
     /// Writes the counts as fields of the JSON object that the caller has begun.
@@ -206,20 +188,5 @@ extension RehearsalReport {
         for outcome in Decision.Outcome.allCases { writer.field(outcome.rawValue, counts[outcome]) }
         guard comparison.old != nil else { return }
         for change in Change.allCases { writer.field(change.rawValue, counts[change]) }
-    }
-}
-
-extension ExampleClass {
-    /// All classes that reports show, the most important first.
-    static let all: [ExampleClass] =
-        Change.inReports.map(ExampleClass.change)
-        + [Decision.Outcome.denied, .undetermined, .granted].map(ExampleClass.outcome)
-
-    /// The name of the class in JSON.
-    var name: String {
-        switch self {
-        case .outcome(let outcome): outcome.rawValue
-        case .change(let change): change.rawValue
-        }
     }
 }

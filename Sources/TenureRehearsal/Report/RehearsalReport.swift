@@ -62,9 +62,7 @@ package struct RehearsalReport: Sendable {
     var shortOldPolicyName: String? { oldPolicyName.map(\.shortFileName) }
 
     /// The number of customers for whom the new policy changes nothing.
-    var unchanged: Int {
-        tally.customers - tally.changingReason - tally.changed
-    }
+    var unchanged: Int { tally.customers - tally.changingReason - tally.changed }
 
     /// The entitlements of both policies, then entitlements that neither policy has and customers were promised. A
     /// promise is a recorded right that a policy can't take.
@@ -92,7 +90,7 @@ struct ExampleNames: Sendable {
         var ranks: [String: UInt64] = [:]
         for entitlement in tally.byEntitlement + tally.promisedOnly.values {
             let groups = Array(entitlement.examples.values) + entitlement.losses.values.map(\.examples)
-            for example in groups.flatMap(\.all) { ranks[example.id] = example.rank }
+            for example in groups.flatMap(\.all) { ranks[example.id] = example.customer.rank }
         }
         let sorted = ranks.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
         numbers = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($0.element.key, $0.offset + 1) })
@@ -100,83 +98,6 @@ struct ExampleNames: Sendable {
 
     /// The ID or number of an example customer.
     subscript(example: Example) -> String {
-        showsIDs ? example.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
-    }
-}
-
-extension EntitlementTally {
-    /// The outcomes with their reasons, the most frequent first.
-    var sortedReasons: [(key: OutcomeReason, count: Int)] {
-        reasons.map { ($0.key, $0.value) }.sorted {
-            ($1.count, $0.key.outcome.rawValue, $0.key.reason.name) < (
-                $0.count, $1.key.outcome.rawValue, $1.key.reason.name
-            )
-        }
-    }
-
-    /// The causes of losses, the most frequent first.
-    var sortedLosses: [(cause: LossCause, group: LossGroup)] {
-        func order(_ cause: LossCause) -> String {
-            "\(cause.platform?.rawValue ?? "") \(cause.before.reason.name) \(cause.now.outcome) \(cause.now.reason.name) \(cause.isOfRemovedProduct)"
-        }
-        return losses.map { ($0.key, $0.value) }.sorted {
-            ($1.group.count, order($0.cause)) < ($0.group.count, order($1.cause))
-        }
-    }
-
-    /// The changes: losses first, then the most frequent.
-    var sortedTransitions: [(key: Transition, count: Int)] {
-        func order(_ transition: Transition) -> String {
-            "\(transition.before.outcome) \(transition.before.reason.name) \(transition.now.outcome) \(transition.now.reason.name)"
-        }
-        return transitions.map { ($0.key, $0.value) }.sorted {
-            ($0.key.change.order, $1.count, order($0.key)) < ($1.key.change.order, $0.count, order($1.key))
-        }
-    }
-}
-
-extension Change {
-    /// The kinds of change that reports show, the most important one first.
-    static let inReports: [Change] = [.loses, .gains, .changesOutcome, .changesReason]
-    /// The position of this change in reports.
-    fileprivate var order: Int { Self.inReports.firstIndex(of: self) ?? Self.inReports.count }
-}
-
-extension Cells {
-    /// The places, the place with the most customers first. Places with equal numbers have the order of their names.
-    var sorted: [(place: Place, counts: [Counts])] {
-        counts.map { ($0.key, $0.value) }.sorted { left, right in
-            let totals = (left.counts.first?.total ?? 0, right.counts.first?.total ?? 0)
-            return totals.0 != totals.1 ? totals.0 > totals.1 : left.place.precedes(right.place)
-        }
-    }
-}
-
-extension Place {
-    /// Whether this place comes first if places are sorted by platform, version and month.
-    func precedes(_ other: Place) -> Bool {
-        let platforms = (platform?.rawValue ?? "~", other.platform?.rawValue ?? "~")
-        if platforms.0 != platforms.1 { return platforms.0 < platforms.1 }
-        if version != other.version { return version.precedes(other.version) }
-        return month < other.month
-    }
-
-    var platformName: String { platform?.rawValue ?? "unknown" }
-}
-
-extension Place.Version {
-    /// Whether this version comes first if versions are sorted in ascending order. Unknown, malformed and other
-    /// versions come last.
-    func precedes(_ other: Place.Version) -> Bool {
-        switch (self, other) {
-        case (.version(let mine), .version(let others)):
-            guard let left = AppVersion(mine), let right = AppVersion(others), left != right else {
-                return mine < others
-            }
-            return left < right
-        case (.version, _): return true
-        case (_, .version): return false
-        default: return description < other.description
-        }
+        showsIDs ? example.customer.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
     }
 }

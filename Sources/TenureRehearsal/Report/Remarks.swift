@@ -59,3 +59,14 @@ extension Date {
         return "\(day.inWords), \(hour.padded(to: 2)):\(minute.padded(to: 2)) UTC"
     }
 }
+
+extension Set<String> {
+    /// A clause about these products, which the new policy no longer lists for an entitlement, such as `` `a` and `b`
+    /// no longer grant it``.
+    var removal: String {
+        let maximumNamed = 3
+        let named = sorted().prefix(maximumNamed).map { "`\($0)`" }
+        let others = count > maximumNamed ? ["\((count - maximumNamed).grouped("other product"))"] : []
+        return "\((named + others).listed) no longer grant\(count == 1 ? "s" : "") it"
+    }
+}

@@ -25,23 +25,21 @@ package struct TextReport: Sendable {
     package init(_ report: RehearsalReport) {
         self.report = report
         names = report.names
-        addVerdict()
+        let headline = report.headline
+        switch headline.level {
+        case .stop: lines.append(.bad(headline.sentence))
+        case .check: lines.append(.heading(headline.sentence))
+        case .go: lines.append(.good(headline.sentence))
+        }
         addInput()
         for (name, tally) in report.entitlements { add(name, tally) }
         addChanges()
         addPlaces()
         addFindings()
         for failure in report.failures { lines.append(.bad("fails: \(failure.sentence)")) }
-        for measurement in report.measurements where !measurement.fails { add(measurement) }
-    }
-
-    /// Adds the result in one sentence.
-    private mutating func addVerdict() {
-        let headline = report.headline
-        switch headline.level {
-        case .stop: lines.append(.bad(headline.sentence))
-        case .check: lines.append(.heading(headline.sentence))
-        case .go: lines.append(.good(headline.sentence))
+        for measurement in report.measurements where !measurement.fails {
+            lines.append(
+                .good("passes: `\(measurement.condition)` isn't met: the value is \(measurement.textWithEntitlement)"))
         }
     }
 
@@ -188,12 +186,6 @@ package struct TextReport: Sendable {
         if cells.count > Self.maximumPlaces {
             lines.append(.faint("  and \((cells.count - Self.maximumPlaces).grouped) more; --json has them all"))
         }
-    }
-
-    /// Adds a condition that doesn't hold.
-    private mutating func add(_ measurement: FailCondition.Measurement) {
-        lines.append(
-            .good("passes: `\(measurement.condition)` isn't met: the value is \(measurement.textWithEntitlement)"))
     }
 
     /// Returns the percentage of all customers.

@@ -18,9 +18,7 @@ struct Cells: Sendable, Hashable {
     /// The capacity of all rehearsals. Tests use lower ones.
     static let standardCapacity = 8192
 
-    init(capacity: Int = Cells.standardCapacity) {
-        self.capacity = capacity
-    }
+    init(capacity: Int = Cells.standardCapacity) { self.capacity = capacity }
 
     /// Changes the counts of a place.
     mutating func add(_ place: Place, _ change: (inout [Counts]) -> Void) {
@@ -66,12 +64,13 @@ struct Cells: Sendable, Hashable {
         }
         counts = kept
     }
-}
 
-extension Place {
-    /// Whether the place has a known version, and not “other”. Only versions can be many: platforms and months are few.
-    fileprivate var hasVersion: Bool {
-        if case .version = version { true } else { false }
+    /// The places, the place with the most customers first. Places with equal numbers have the order of their names.
+    var sorted: [(place: Place, counts: [Counts])] {
+        counts.map { ($0.key, $0.value) }.sorted { left, right in
+            let totals = (left.counts.first?.total ?? 0, right.counts.first?.total ?? 0)
+            return totals.0 != totals.1 ? totals.0 > totals.1 : left.place.precedes(right.place)
+        }
     }
 }
 

@@ -47,17 +47,15 @@ package struct EntitlementTally: Sendable, Hashable {
 
     /// Keeps the customer as an example if the rank of the customer is low enough (`Examples`).
     mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect) {
-        for kind in effect.classes { offer(customer, effect, as: kind) }
+        for kind in effect.classes {
+            // Few customers become examples, so this checks for room before it creates one.
+            if let examples = examples[kind], !examples.admits(customer) { continue }
+            examples[kind, default: Examples(limit: kind.limit)].offer(
+                Example(customer: customer, now: effect.now, before: effect.before))
+        }
         if let cause = LossCause(effect, on: customer.place.platform) {
             losses[cause, default: LossGroup()].offer(customer, effect)
         }
-    }
-
-    /// Keeps the customer as an example of one class if the rank of the customer is low enough.
-    private mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect, as kind: ExampleClass) {
-        // Few customers become examples, so this checks for room before it creates one.
-        if let examples = examples[kind], !examples.admits(customer) { return }
-        examples[kind, default: Examples(limit: kind.limit)].offer(Example(customer, effect))
     }
 
     mutating func add(_ other: EntitlementTally) {
@@ -67,14 +65,34 @@ package struct EntitlementTally: Sendable, Hashable {
         for (kind, more) in other.examples { examples[kind, default: Examples(limit: kind.limit)].add(more) }
         for (cause, more) in other.losses { losses[cause, default: LossGroup()].add(more) }
     }
-}
 
-extension Effect {
-    /// The classes of examples that the customer can join.
-    var classes: [ExampleClass] {
-        let outcome = ExampleClass.outcome(now.outcome)
-        guard let change, change != .same else { return [outcome] }
-        return [.change(change), outcome]
+    /// The outcomes with their reasons, the most frequent first.
+    var sortedReasons: [(key: OutcomeReason, count: Int)] {
+        reasons.map { ($0.key, $0.value) }.sorted {
+            ($1.count, $0.key.outcome.rawValue, $0.key.reason.name) < (
+                $0.count, $1.key.outcome.rawValue, $1.key.reason.name
+            )
+        }
+    }
+
+    /// The causes of losses, the most frequent first.
+    var sortedLosses: [(cause: LossCause, group: LossGroup)] {
+        func order(_ cause: LossCause) -> String {
+            "\(cause.platform?.rawValue ?? "") \(cause.before.reason.name) \(cause.now.outcome) \(cause.now.reason.name) \(cause.isOfRemovedProduct)"
+        }
+        return losses.map { ($0.key, $0.value) }.sorted {
+            ($1.group.count, order($0.cause)) < ($0.group.count, order($1.cause))
+        }
+    }
+
+    /// The changes: losses first, then the most frequent.
+    var sortedTransitions: [(key: Transition, count: Int)] {
+        func order(_ transition: Transition) -> String {
+            "\(transition.before.outcome) \(transition.before.reason.name) \(transition.now.outcome) \(transition.now.reason.name)"
+        }
+        return transitions.map { ($0.key, $0.value) }.sorted {
+            ($0.key.change.order, $1.count, order($0.key)) < ($1.key.change.order, $0.count, order($1.key))
+        }
     }
 }
 
@@ -87,4 +105,97 @@ package enum ExampleClass: Sendable, Hashable {
     /// The maximum number of examples of the class. The number is higher for losses, because developers check losses
     /// one by one.
     var limit: Int { self == .change(.loses) ? 100 : 10 }
+
+    /// All classes that reports show, the most important first.
+    static let all: [ExampleClass] =
+        Change.inReports.map(ExampleClass.change)
+        + [Decision.Outcome.denied, .undetermined, .granted].map(ExampleClass.outcome)
+
+    /// The name of the class in JSON.
+    var name: String {
+        switch self {
+        case .outcome(let outcome): outcome.rawValue
+        case .change(let change): change.rawValue
+        }
+    }
+}
+
+/// The numbers of customers with each outcome of one entitlement under the new policy, and with each change from the
+/// old policy (`Change`).
+package struct Counts: Sendable, Hashable {
+    // By outcome under the new policy. Each customer is in one of these three numbers.
+    package private(set) var granted = 0
+    package private(set) var denied = 0
+    package private(set) var undetermined = 0
+    // By change from the old policy; all 0 if there is no old policy. `Change` explains each.
+    package private(set) var gains = 0
+    package private(set) var loses = 0
+    private(set) var changesOutcome = 0
+    private(set) var changesReason = 0
+    private(set) var same = 0
+    /// The number of losing customers with a right that now ends earlier.
+    private(set) var shortened = 0
+    /// The number of losing customers with an outcome that is now undetermined.
+    private(set) var losesToUndetermined = 0
+
+    /// The number of all customers.
+    var total: Int { granted + denied + undetermined }
+
+    subscript(outcome: Decision.Outcome) -> Int {
+        switch outcome {
+        case .granted: granted
+        case .denied: denied
+        case .undetermined: undetermined
+        }
+    }
+
+    subscript(change: Change) -> Int {
+        switch change {
+        case .gains: gains
+        case .loses: loses
+        case .changesOutcome: changesOutcome
+        case .changesReason: changesReason
+        case .same: same
+        }
+    }
+
+    /// Counts customers with the same effect.
+    ///
+    /// - Parameters:
+    ///   - change: the effect's change; nil if there is no old policy.
+    ///   - times: the number of customers.
+    mutating func add(_ effect: Effect, change: Change?, times: Int = 1) {
+        switch effect.now.outcome {
+        case .granted: granted += times
+        case .denied: denied += times
+        case .undetermined: undetermined += times
+        }
+        switch change {
+        case .gains: gains += times
+        case .loses:
+            loses += times
+            if effect.now.outcome == .granted { shortened += times }
+            if effect.now.outcome == .undetermined { losesToUndetermined += times }
+        case .changesOutcome: changesOutcome += times
+        case .changesReason: changesReason += times
+        case .same: same += times
+        case nil: break
+        }
+    }
+
+    mutating func add(_ other: Counts) {
+        granted += other.granted
+        denied += other.denied
+        undetermined += other.undetermined
+        gains += other.gains
+        loses += other.loses
+        changesOutcome += other.changesOutcome
+        changesReason += other.changesReason
+        same += other.same
+        shortened += other.shortened
+        losesToUndetermined += other.losesToUndetermined
+    }
+
+    /// The number of customers with another outcome, or another end of the right, than under the old policy.
+    var changed: Int { gains + loses + changesOutcome }
 }

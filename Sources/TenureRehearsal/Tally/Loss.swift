@@ -55,7 +55,8 @@ struct LossGroup: Sendable, Hashable {
 
     /// Keeps the customer as an example if the rank of the customer is low enough (`Examples`).
     mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect) {
-        if examples.admits(customer) { examples.offer(Example(customer, effect)) }
+        guard examples.admits(customer) else { return }
+        examples.offer(Example(customer: customer, now: effect.now, before: effect.before))
     }
 
     mutating func add(_ other: LossGroup) {
@@ -96,5 +97,12 @@ struct VersionRange: Sendable, Hashable {
     /// doesn't matter.
     private static func precedes(_ left: AppVersion, _ right: AppVersion) -> Bool {
         left != right ? left < right : left.description < right.description
+    }
+
+    /// Returns the range for a sentence, such as `builds 100–119` or `version 1.9`.
+    func phrase(on platform: Platform?) -> String {
+        let noun = platform?.versionKey.rawValue ?? "version"
+        let (first, last) = (lowest.description.shortenedVersion, highest.description.shortenedVersion)
+        return lowest == highest ? "\(noun) \(first)" : "\(noun)s \(first)–\(last)"
     }
 }

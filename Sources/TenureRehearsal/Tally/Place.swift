@@ -5,7 +5,7 @@ import TenureCore
 /// Customers with the same place are in the same rows of tables and bars of charts.
 struct Place: Sendable, Hashable {
     /// The version in which a customer got the app, as reports show it.
-    enum Version: Sendable, Hashable {
+    enum Version: Sendable, Hashable, CustomStringConvertible {
         /// The version is unknown.
         case none
         /// The version is malformed. All malformed versions share one row.
@@ -14,6 +14,33 @@ struct Place: Sendable, Hashable {
         case version(String)
         /// A version that isn't counted separately, because there are too many or because it is very long.
         case other
+
+        var description: String {
+            switch self {
+            case .none: "none"
+            case .malformed: "malformed"
+            case .version(let text): text
+            case .other: "other"
+            }
+        }
+
+        /// The version in a row, shortened if it is very long.
+        var title: String { description.shortenedVersion }
+
+        /// Whether this version comes first if versions are sorted in ascending order. Unknown, malformed and other
+        /// versions come last.
+        func precedes(_ other: Place.Version) -> Bool {
+            switch (self, other) {
+            case (.version(let mine), .version(let others)):
+                guard let left = AppVersion(mine), let right = AppVersion(others), left != right else {
+                    return mine < others
+                }
+                return left < right
+            case (.version, _): return true
+            case (_, .version): return false
+            default: return description < other.description
+            }
+        }
     }
 
     /// The platform; nil if it is unknown.
@@ -46,16 +73,25 @@ extension Place {
             version = acquisition?.originalAppVersion == nil ? .none : .malformed
         }
     }
+
+    /// Whether this place comes first if places are sorted by platform, version and month.
+    func precedes(_ other: Place) -> Bool {
+        let platforms = (platform?.rawValue ?? "~", other.platform?.rawValue ?? "~")
+        if platforms.0 != platforms.1 { return platforms.0 < platforms.1 }
+        if version != other.version { return version.precedes(other.version) }
+        return month < other.month
+    }
+
+    var platformName: String { platform?.rawValue ?? "unknown" }
+
+    /// Whether the place has a known version, and not “other”. Only versions can be many: platforms and months are few.
+    var hasVersion: Bool { if case .version = version { true } else { false } }
 }
 
 /// A calendar month in UTC. All months before the App Store opened are treated as one, and so are all after 2099.
 struct Month: Sendable, Hashable, Comparable {
     /// The number of months since January of the year 0.
     let index: Int32
-
-    private init(index: Int32) {
-        self.index = index
-    }
 
     /// The month of a customer without a purchase date.
     static let unknown = Month(index: -1)
@@ -64,22 +100,11 @@ struct Month: Sendable, Hashable, Comparable {
     /// All months after 2099.
     static let later = Month(index: 2100 * 12)
 
-    init(of date: Date?) {
-        guard let date else {
-            self = .unknown
-            return
-        }
-        let day = CivilDay(of: date)
-        let index = Int32(clamping: day.year * 12 + day.month - 1)
-        self = Month(index: min(max(index, Self.earlier.index), Self.later.index))
-    }
-
     var year: Int { Int(index) / 12 }
     /// The month of the year, from 1 to 12.
     var month: Int { Int(index) % 12 + 1 }
-    var isKnown: Bool { self != .unknown }
     /// Whether this is a single calendar month, and not `unknown`, `earlier` or `later`.
-    var isCertain: Bool { isKnown && self != .earlier && self != .later }
+    var isCertain: Bool { self > .earlier && self < .later }
 
     func advanced(by months: Int) -> Month { Month(index: index + Int32(clamping: months)) }
 
@@ -90,6 +115,15 @@ struct Month: Sendable, Hashable, Comparable {
 }
 
 extension Month: CustomStringConvertible {
+    init(of date: Date?) {
+        guard let day = date.map({ CivilDay(of: $0) }) else {
+            self = .unknown
+            return
+        }
+        let index = Int32(clamping: day.year * 12 + day.month - 1)
+        self = min(max(Month(index: index), .earlier), .later)
+    }
+
     /// The month in JSON and on the terminal, such as `2014-05`.
     package var description: String {
         switch self {
@@ -99,15 +133,12 @@ extension Month: CustomStringConvertible {
         default: "\(year)-\(month < 10 ? "0" : "")\(month)"
         }
     }
-}
 
-extension Place.Version: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .none: "none"
-        case .malformed: "malformed"
-        case .version(let text): text
-        case .other: "other"
-        }
-    }
+    /// Returns the number of months from this month to another. Negative if the other month is earlier.
+    func distance(to other: Month) -> Int { Int(other.index) - Int(index) }
+
+    private static let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    /// The month for people, such as `May 2014`.
+    var title: String { isCertain ? "\(Self.names[(month - 1) % 12]) \(year)" : description }
 }

@@ -8,9 +8,7 @@
 struct StableHash: Sendable {
     private var state: UInt64
 
-    init(seed: UInt64 = 0) {
-        state = 0xCBF2_9CE4_8422_2325 ^ seed
-    }
+    init(seed: UInt64 = 0) { state = 0xCBF2_9CE4_8422_2325 ^ seed }
 
     /// Adds eight bytes.
     private mutating func add(word: UInt64) {

@@ -34,9 +34,7 @@ package struct Tally: Sendable, Hashable {
     /// How many customers bought each product that no entitlement of the new policy lists, by product ID.
     package private(set) var productsWithoutEntitlement: [String: Int] = [:]
 
-    package init(for comparison: Comparison) {
-        self.init(entitlements: comparison.entitlements)
-    }
+    package init(for comparison: Comparison) { self.init(entitlements: comparison.entitlements) }
 
     init(entitlements: [String], cellCapacity: Int = Cells.standardCapacity) {
         self.entitlements = entitlements

@@ -111,6 +111,41 @@ extension LintRule {
                 "compare with the policy of the same app; for a new app record, grant its customers what they owned")
         }
     }
+
+    /// Finds a trial that is shorter than in the previous policy, counted differently, or removed.
+    static let trialShortened = LintRule(
+        "trial-shortened", .warning,
+        "compared with the previous policy: a trial that is shorter, counted differently or removed",
+        rationale:
+            "Customers of one app were promised ten sessions. They found the app locked after the fifth session, and complained about it.",
+        fix: "Keep the trial as it was, or lengthen it.",
+        needs: .oldPolicy
+    ) { subject, report in
+        guard let old = subject.old else { return }
+        for before in old.entitlements {
+            guard let trial = before.trial,
+                let now = subject.draft.entitlement(named: before.name)
+            else { continue }
+            let name = "`\(before.name.shortened)`"
+            let path: [PolicyMistake.Step] = ["entitlements", .key(before.name)]
+            let consequence: String
+            switch (trial, now.trial) {
+            // Skip entitlements that all customers have: they need no trial.
+            case (_, nil) where subject.isPermanentForAll(now): continue
+            case (_, nil): consequence = "customers who are trying \(name) for \(trial.inWords) would lose it at once"
+            case (.sessions(let was), .sessions(let count)?) where count >= was: continue
+            case (.days(let was), .days(let count)?) where count >= was: continue
+            case (_, let shorter?):
+                consequence =
+                    "the trial of \(name) was \(trial.inWords) and is \(shorter.inWords): customers who are in the trial may be locked out"
+            }
+            report.add(
+                at: now.trial == nil ? path : path + ["trial"], consequence,
+                fixes: .suggestion(
+                    "write `trial: { \(trial.unit): \(trial.count) }`",
+                    .write(.mapping([.init(trial.unit, .plain(String(trial.count)))]), at: path + ["trial"])))
+        }
+    }
 }
 
 extension LintSubject {
@@ -180,8 +215,7 @@ extension LintSubject {
         let index = now.products.firstIndex { $0.id == product } ?? now.products.count
         return .suggestion(
             "keep `\(product.shortened)` under `products`, as it was",
-            .write(
-                PolicyEdit.Value(before), at: ["entitlements", .key(name), "products", .index(index)]))
+            .write(PolicyEdit.Value(before), at: ["entitlements", .key(name), "products", .index(index)]))
     }
 
     /// Returns the advice for the case that no tested fix restores the right.
@@ -208,4 +242,9 @@ extension Policy.WhileUndetermined {
         case .allow(let seconds): .mapping([.init("allow", .plain(Duration.text(seconds)))])
         }
     }
+}
+
+extension Trial {
+    /// The length of the trial, such as `5 sessions`.
+    var inWords: String { "\(count) \(count == 1 ? String(unit.dropLast()) : unit)" }
 }

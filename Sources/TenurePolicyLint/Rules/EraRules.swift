@@ -1,0 +1,160 @@
+import TenureCore
+import TenureJSON
+import TenurePolicyFile
+
+extension LintRule {
+    /// Finds an era (a period in which the app was paid, or free) to which no customer can belong, or that can't be
+    /// separated from the next era:
+    /// - The era ends at the instant at which it begins.
+    /// - The era and the next era begin with the same version, and at least one of them has no date.
+    /// - On each platform, the app came only in a later era.
+    ///
+    /// For example, the middle of three eras has the same beginning as the last era.
+    static let eraNeverApplies = LintRule(
+        "era-never-applies", .warning, "an era that can have no customers, or can't be separated from the next era",
+        rationale:
+            "An era that ends at the build and instant at which it begins has no customers. Honoring it gives no one anything.",
+        fix: "Correct the beginning of the era or of the next era, or remove the era."
+    ) { subject, report in
+        for platform in subject.platforms {
+            let beginnings = platform.timeline.beginnings
+            for index in beginnings.indices.dropFirst().dropLast() where index >= platform.timeline.firstEra {
+                guard case .at(let version, let date)? = beginnings[index],
+                    let following = platform.timeline.era(after: index),
+                    case .at(let nextVersion, let nextDate)? = beginnings[following],
+                    let change = EraChange(to: following, on: platform, in: subject)
+                else { continue }
+                let era = subject.name(index)
+                let next = subject.name(following)
+                if let date, date == nextDate {
+                    report.add(
+                        at: change.path,
+                        "\(era) ends on \(platform.name) at the instant at which it begins (\(date.rfc3339)): no customer belongs to it, so honoring it gives nothing",
+                        fixes: "correct `at` of \(era) or of \(next)")
+                } else if let version, version == nextVersion, date == nil || nextDate == nil {
+                    report.add(
+                        at: change.path,
+                        "\(era) and \(next) begin on \(platform.name) with one \(platform.noun) (\(version)), and no instant separates them: customers who came then may belong to either",
+                        fixes: "add `at` to both eras, or correct one \(platform.noun)")
+                }
+            }
+        }
+        // On each platform, the app came only in a later era.
+        for index in subject.eras.indices {
+            let isAnywhere = subject.platforms.contains { $0.timeline.eras.contains(index) }
+            guard !subject.platforms.isEmpty, !isAnywhere else { continue }
+            report.add(
+                at: ["eras", .index(index)],
+                "\(subject.name(index)) never applies: every platform is `new` in a later era",
+                fixes:
+                    "remove the era, or write the build or instant with which the later era begins where the app existed before"
+            )
+        }
+    }
+
+    /// Finds an era (a period in which the app was paid, or free) that has begun, but has no release in the policy's
+    /// release list, for example because new releases weren't added to the list.
+    static let eraWithoutRelease = LintRule(
+        "era-without-release", .warning, "an era that has begun, but has no release in the policy's release list",
+        rationale:
+            "A build that isn't in the list doesn't show in which era the customer got the app. If the list ends before the new era begins, Tenure can judge every later customer only by date.",
+        fix: "Append every release to the policy's release list, before it ships.",
+        needs: .releases
+    ) { subject, report in
+        for change in subject.changes where change.platform.decidesByList && change.matters {
+            let platform = change.platform
+            let releaseEras = platform.releases.map { platform.era(of: $0.release) }
+            // Report nothing if a release's era isn't certain. An undated last release may belong to the new era.
+            guard !releaseEras.isEmpty, !releaseEras.contains(where: { $0 == nil }),
+                platform.listedReleases.last?.releasedAt != .undated,
+                !releaseEras.contains(where: { ($0 ?? 0) >= change.index }),
+                change.date.map({ $0 <= subject.now }) ?? true
+            else { continue }
+            let last = platform.releases.last?.release
+            report.add(
+                at: change.path,
+                "the release list's last release on \(platform.name) is \(last.map { "\(platform.noun) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.noun) of every later customer isn't in the list and proves nothing",
+                fixes: "append the releases of `\(change.after.name.shortened)` to the release list")
+        }
+    }
+
+    /// Finds a platform for which an era (a period in which the app was paid, or free) has no beginning, although
+    /// another era of the policy or the release list has the platform. Then the policy doesn't say when the change to
+    /// that era happened on the platform.
+    static let platformForgotten = LintRule(
+        "platform-forgotten", .error, "a platform that an era doesn't mention",
+        rationale:
+            "The developer of one universal app made it free on the phone, but forgot the Mac. On the Mac, everyone continued to count as an owner.",
+        fix:
+            "Add the platform under `begins` of the era: with the first build or version of the era there, its instant, or both. Write `new` if the app came to the platform in that era."
+    ) { subject, report in
+        for platform in subject.platforms {
+            let beginnings = platform.timeline.beginnings
+            let isNamed = subject.eras.contains { $0.begins[platform.platform] != nil }
+            for index in subject.eras.indices.dropFirst()
+            where index > platform.timeline.firstEra && beginnings.indices.contains(index) && beginnings[index] == nil {
+                let before = subject.entitlements.filter { !subject.keeps($0, of: index - 1, countedIn: index) }
+                let after = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: index - 1) }
+                let names = Set((before + after).map(\.name))
+                let different = subject.entitlements.map(\.name).filter { names.contains($0) }
+                guard !different.isEmpty else { continue }
+                let first = platform.releases.first?.release
+                // Whether the first release came out after the era had begun on all platforms with a known date.
+                let dates = subject.eras[index].begins.values.compactMap(\.date)
+                let isNew = first.map { first in dates.allSatisfy { $0 <= first.releasedAt.sortingDate } } ?? false
+                let proof =
+                    first.map { "the release list has releases for \(platform.name) since \($0.releasedAt.text)" }
+                    ?? "another era mentions \(platform.name)"
+                // A middle era, such as a promotion, usually isn't on all platforms. So report only a note for it, if
+                // another era names the platform.
+                let isLast = index == subject.eras.count - 1
+                let givesAway = before.isEmpty ? "" : " and gets \(inWords(before.map(\.name))) for nothing"
+                let consequence =
+                    isNamed
+                    ? "\(subject.name(index)) didn't happen there, and everyone who gets the app there counts as \(subject.name(index - 1))\(givesAway)"
+                    : "nothing shows which customers on \(platform.name) came before \(subject.name(index)), so \(inWords(different)) can't be decided by how the app was acquired"
+                let path: [PolicyMistake.Step] = ["eras", .index(index)]
+                report.add(
+                    at: path, as: [platform.name], severity: isNamed && !isLast ? .note : .error,
+                    "\(subject.name(index)) doesn't say where it begins on \(platform.name), and \(proof): \(consequence)",
+                    fixes: isNew && !dates.isEmpty
+                        ? .suggestion(
+                            "write `\(platform.name): new`: the first release there came after \(subject.name(index)) had begun",
+                            .write(.plain("new"), at: path + ["begins", .key(platform.name)])) : nil,
+                    "add `\(platform.name)` under `begins` of \(subject.name(index)), with its first \(platform.noun) there, its instant, or both; its value is `new` if the app came to \(platform.name) in that era"
+                )
+            }
+        }
+    }
+
+    /// Finds platforms that use the boundaries of iOS (the builds with which eras begin), because the policy has none
+    /// for them. If one purchase is valid on several platforms, the builds may still differ between them.
+    static let inheritsFromIOS = LintRule(
+        "inherits-from-ios", .note, "a tvOS, watchOS or visionOS app that uses the boundaries of iOS",
+        rationale:
+            "In one app, builds for Apple TV were near two thousand and builds for the phone near one thousand. One boundary applied to both platforms.",
+        fix:
+            "Add the platform under `begins` with its own builds, or with `new` if the app came to the platform in that era."
+    ) { subject, report in
+        for (index, era) in subject.eras.enumerated().dropFirst() {
+            guard case .at(let version?, _)? = era.begins[.iOS],
+                !subject.entitlementsHonoring(era: index).elementsEqual(subject.entitlementsHonoring(era: index - 1))
+            else { continue }
+            let inheritingPlatforms = Platform.allCases.filter { platform in
+                platform.inheritsFromIOS && era.begins[platform] == nil
+                    && !subject.eras[index...].contains { $0.begins[platform] == .new }
+                    // Report only platforms in the policy or a release list: most apps aren't on the other platforms.
+                    && subject.platforms.contains { $0.platform == platform }
+            }
+            guard !inheritingPlatforms.isEmpty else { continue }
+            let names = inheritingPlatforms.map(\.rawValue).joined(separator: ", ")
+            report.add(
+                at: ["eras", .index(index), "begins", "iOS"],
+                "customers who first got the app on \(names) are judged by iOS's build \(version)",
+                fixes:
+                    "if builds differ there, add \(names) under `begins` of `\(era.name.shortened)`; its value is `new` if the app came there in that era"
+            )
+            return
+        }
+    }
+}
