@@ -173,9 +173,7 @@ package actor LocalAppStore {
     }
 
     /// Records an entry for the journal, if there is a journal.
-    private func record(_ entry: Journal.Entry) {
-        if journal != nil { unwrittenEntries.append(entry) }
-    }
+    private func record(_ entry: Journal.Entry) { if journal != nil { unwrittenEntries.append(entry) } }
 
     /// Waits until no other operation runs. An actor alone doesn't ensure that: it runs other calls at each `await`.
     private func waitForTurn() async {

@@ -27,8 +27,7 @@ package struct AppStoreProduct: Codable, Sendable, Hashable {
     /// month. Other products ignore both parameters.
     package init(
         id: String, type: ProductType, price: Int64, prices: [String: Int64] = [:], group: String? = nil,
-        level: Int = 1, period: CalendarPeriod? = nil, isFamilyShareable: Bool = false,
-        offers: [SubscriptionOffer] = []
+        level: Int = 1, period: CalendarPeriod? = nil, isFamilyShareable: Bool = false, offers: [SubscriptionOffer] = []
     ) {
         self.id = id
         self.type = type

@@ -21,9 +21,7 @@ package struct AppStoreServer: Sendable {
 
     /// - Parameter rateLimitShare: the share of Apple's hourly limits of requests that this server allows. 0.01 allows
     ///   one request where Apple allows 100.
-    package init(
-        store: LocalAppStore, key: ServerAPIKey, port: Int, speed: Double = 0, rateLimitShare: Double = 1
-    ) {
+    package init(store: LocalAppStore, key: ServerAPIKey, port: Int, speed: Double = 0, rateLimitShare: Double = 1) {
         self.store = store
         self.key = key
         self.port = port

@@ -9,9 +9,7 @@ import TenureMint
 package struct DeviceInterface: Sendable {
     let store: LocalAppStore
 
-    package init(store: LocalAppStore) {
-        self.store = store
-    }
+    package init(store: LocalAppStore) { self.store = store }
 
     /// Answers a request. `body` has the parameters of this kind of request.
     package func answer(_ kind: DeviceRequestKind, _ body: JSONObject) async throws(DeviceRefusal) -> JSONObject {
@@ -34,9 +32,7 @@ package struct DeviceInterface: Sendable {
     }
 
     /// Returns bytes as a JSON string in Base64.
-    static func base64(_ bytes: [UInt8]) -> JSONValue {
-        .string(Base64.standard.text(bytes))
-    }
+    static func base64(_ bytes: [UInt8]) -> JSONValue { .string(Base64.standard.text(bytes)) }
 
     private func contents(_ request: DeviceRequest) async throws -> JSONObject {
         let (change, state) = await store.changedState

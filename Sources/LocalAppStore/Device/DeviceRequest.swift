@@ -89,7 +89,5 @@ struct DeviceRequest: Sendable {
 }
 
 extension Storefront {
-    fileprivate var json: JSONObject {
-        ["code": .string(code), "id": .string(id), "currency": .string(currency)]
-    }
+    fileprivate var json: JSONObject { ["code": .string(code), "id": .string(id), "currency": .string(currency)] }
 }

@@ -127,9 +127,7 @@ package struct JournalHeader: Codable, Sendable {
 struct JournalError: Error, Sendable, CustomStringConvertible {
     let description: String
 
-    init(_ description: String) {
-        self.description = "the journal can't be used: \(description)"
-    }
+    init(_ description: String) { self.description = "the journal can't be used: \(description)" }
 
     init(path: String, _ error: StoreError) { self.init("`\(path)`: \(error)") }
 }

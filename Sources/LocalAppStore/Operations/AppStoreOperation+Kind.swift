@@ -48,8 +48,7 @@ extension AppStoreOperation {
         private var tableRow: Row {
             switch self {
             case .advance: Row("time passes: by a length, or to an instant", optional: [.by, .to])
-            case .release:
-                Row("a build goes on sale", word: "releases", .platform, .build, .version, optional: [.app])
+            case .release: Row("a build goes on sale", word: "releases", .platform, .build, .version, optional: [.app])
             case .setPrice: Row("the app has another price from now on", word: "setsPrice", .price, optional: [.app])
             case .raisePrice:
                 Row(

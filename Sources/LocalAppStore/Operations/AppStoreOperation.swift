@@ -68,9 +68,7 @@ package struct AppStoreOperation: Sendable, Hashable {
 package struct OperationMistake: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 
     package init(unknown kind: String) {
         self.init(

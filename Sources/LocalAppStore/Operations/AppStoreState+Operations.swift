@@ -15,8 +15,7 @@ extension AppStoreState {
         case .release:
             let release = AppStoreRelease(
                 platform: try operation.platform() ?? .iOS, build: try operation.text(.build),
-                version: try operation.text(.version),
-                releasedAt: now)
+                version: try operation.text(.version), releasedAt: now)
             try self.release(release, of: app)
         case .setPrice: try setPrice(AppPrice(from: now, price: try operation.price() ?? 0), of: app)
         case .raisePrice:
@@ -45,8 +44,7 @@ extension AppStoreState {
         case .buy:
             try buy(
                 product, customer, quantity: Int64(try operation.number(.quantity, in: 1...10) ?? 1),
-                offer: operation[.offer],
-                appAccountToken: try operation.uuid(.appAccountToken))
+                offer: operation[.offer], appAccountToken: try operation.uuid(.appAccountToken))
         case .cancel: try setAutoRenew(false, customer, product)
         case .resume: try setAutoRenew(true, customer, product)
         case .upgrade: try changePlan(customer, to: product, offer: operation[.offer], as: .upgrade)
@@ -91,8 +89,7 @@ extension AppStoreState {
             let storefronts = operation[.storefronts]?.split(separator: ",").map(String.init) ?? []
             try extendAll(
                 try operation.text(.product), by: try operation.number(.days, in: 1...90) ?? 1,
-                request: try operation.text(.request),
-                in: storefronts)
+                request: try operation.text(.request), in: storefronts)
             return
         }
         let id = try operation.text(.transaction)

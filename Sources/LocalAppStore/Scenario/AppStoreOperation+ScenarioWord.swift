@@ -18,8 +18,7 @@ extension AppStoreOperation.Kind {
 
     /// Finds the operation with this word, either under a customer's name or under `store`. Nil for an unknown word.
     init?(scenarioWord word: String, byCustomer: Bool) {
-        guard
-            let kind = Self.allCases.first(where: { $0.scenarioWord == word && $0.concernsCustomer == byCustomer })
+        guard let kind = Self.allCases.first(where: { $0.scenarioWord == word && $0.concernsCustomer == byCustomer })
         else { return nil }
         self = kind
     }

@@ -46,16 +46,13 @@ extension ScenarioReader {
                 last = last?.addingTimeInterval(max(0, seconds))
                 time = .after(max(0, seconds))
             case "store": events += operations(part, of: nil)
-            case "service":
-                if part.word(&reading, of: ServiceWord.self) != nil { events.append(.catchUp) }
+            case "service": if part.word(&reading, of: ServiceWord.self) != nil { events.append(.catchUp) }
             // `expect` opens the customer's app, which syncs. `known` only asks the service.
             case "expect", "known": events += expectations(part, customers, opensApp: entry.key == "expect")
             default: if customers.contains(entry.key) { events += operations(part, of: entry.key) }
             }
         }
-        if times != 1 {
-            reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position)
-        }
+        if times != 1 { reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position) }
         guard let time else { return nil }
         return Scenario.Step(time: time, events: events, position: part.position.description)
     }
@@ -97,9 +94,7 @@ extension ScenarioReader {
                 guard let text = text(member, example: "…") else { continue }
                 let name = key == word ? kind.mainParameter?.rawValue : key
                 do throws(OperationMistake) {
-                    guard let name else {
-                        throw OperationMistake("`\(word)` takes no value; write `\(word)` alone")
-                    }
+                    guard let name else { throw OperationMistake("`\(word)` takes no value; write `\(word)` alone") }
                     try operation.set(name, to: text)
                     // Check each value in a separate operation, so that its mistake is reported at its position.
                     var alone = AppStoreOperation(kind)

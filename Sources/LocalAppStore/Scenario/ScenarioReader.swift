@@ -107,9 +107,7 @@ package struct ScenarioReader {
     // MARK: Parts
 
     /// Reads a list. Mistakes name the `example` as what to write instead.
-    mutating func list(_ part: Part?, example: String) -> [Part] {
-        part?.elements(&reading, example: example) ?? []
-    }
+    mutating func list(_ part: Part?, example: String) -> [Part] { part?.elements(&reading, example: example) ?? [] }
 
     /// Reads a string as it is written, with or without quotes.
     mutating func text(_ part: Part?, example: String) -> String? {

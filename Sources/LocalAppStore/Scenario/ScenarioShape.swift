@@ -6,10 +6,7 @@ enum ScenarioShape: String, CaseIterable, Sendable {
     var keys: [String] {
         switch self {
         case .file:
-            [
-                "scenario", "story", "policy", "seed", "environment", "sandbox", "begins", "app", "customers",
-                "timeline",
-            ]
+            ["scenario", "story", "policy", "seed", "environment", "sandbox", "begins", "app", "customers", "timeline"]
         case .app: ["bundleID", "appleID", "gracePeriodDays", "releases", "prices", "products"]
         case .release: ["platform", "build", "version", "at"]
         case .price: ["from", "price"]

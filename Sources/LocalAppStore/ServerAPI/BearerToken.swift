@@ -36,8 +36,7 @@ struct BearerToken {
         let begins = claims["iat"] == nil ? seconds : Self.number(claims["iat"])
         // The bounds keep the subtraction from overflowing, because a token may contain any number.
         guard let begins, (0...1 << 40).contains(begins), (0...1 << 40).contains(ends),
-            ends - begins <= Self.maximumLifetime,
-            begins <= seconds + Self.clockTolerance, ends > seconds
+            ends - begins <= Self.maximumLifetime, begins <= seconds + Self.clockTolerance, ends > seconds
         else { return nil }
         self.bundleID = bundleID
     }

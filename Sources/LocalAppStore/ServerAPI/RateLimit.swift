@@ -27,9 +27,7 @@ actor RateLimit {
     /// The current hour: the number of hours since 1970.
     private var hour = 0
 
-    init(share: Double) {
-        self.share = share
-    }
+    init(share: Double) { self.share = share }
 
     /// Counts a request. Returns nil if the request may be answered; otherwise the end of the hour, until which further
     /// requests with this rate are rejected.

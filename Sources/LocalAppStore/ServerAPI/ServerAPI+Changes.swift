@@ -149,9 +149,7 @@ extension ServerAPI {
         guard let subscription = request.state.subscription(of: transaction) else {
             throw ServerAPIError.originalTransactionIDNotFound
         }
-        guard subscription.sharedFrom == nil else {
-            throw ServerAPIError.familySharedSubscriptionExtensionIneligible
-        }
+        guard subscription.sharedFrom == nil else { throw ServerAPIError.familySharedSubscriptionExtensionIneligible }
         guard subscription.state == .active else { throw ServerAPIError.subscriptionExtensionIneligible }
         let since = request.state.now.addingTimeInterval(-Self.extensionLimit.length)
         guard subscription.extensions.count(where: { $0 > since }) < Self.extensionLimit.count else {
@@ -175,17 +173,14 @@ extension ServerAPI {
         let days = try Self.days(in: body)
         let identifier = try Self.requestIdentifier(in: body)
         guard case .string(let id)? = body["productId"], let product = try? request.state.productIndex(id),
-            request.state.app(ofProduct: product) == request.app,
-            request.state.products[product].type == .autoRenewable
+            request.state.app(ofProduct: product) == request.app, request.state.products[product].type == .autoRenewable
         else { throw ServerAPIError.invalidProductID }
         guard !request.state.massExtensions.contains(where: { $0.requestIdentifier == identifier }) else {
             throw ServerAPIError.invalidRequestIdentifier
         }
         var codes: [String] = []
         if let list = body["storefrontCountryCodes"] {
-            guard case .array(let elements) = list, !elements.isEmpty else {
-                throw ServerAPIError.emptyStorefrontList
-            }
+            guard case .array(let elements) = list, !elements.isEmpty else { throw ServerAPIError.emptyStorefrontList }
             for element in elements {
                 guard case .string(let code) = element, Storefront(code: code) != nil else {
                     throw ServerAPIError.invalidStorefront

@@ -27,9 +27,7 @@ extension ServerAPI {
 
 extension AppStoreNotification {
     /// The token with which a developer's server asks for the result of this test notification.
-    fileprivate var token: String {
-        "\(uuid.uuidString.lowercased())_\(Int64(date.timeIntervalSince1970 * 1000))"
-    }
+    fileprivate var token: String { "\(uuid.uuidString.lowercased())_\(Int64(date.timeIntervalSince1970 * 1000))" }
 }
 
 extension ServerAPIRequest {
@@ -93,9 +91,7 @@ extension ServerAPIRequest {
             "signedPayload": .string(try signer.notification(notification, in: state)),
             "sendAttempts": .array(
                 notification.attempts.map {
-                    .object([
-                        "attemptDate": .instant($0.date), "sendAttemptResult": .string($0.result.rawValue),
-                    ])
+                    .object(["attemptDate": .instant($0.date), "sendAttemptResult": .string($0.result.rawValue)])
                 }),
         ]
     }
@@ -140,9 +136,7 @@ private struct NotificationFilter {
     }
 
     /// Returns a notification type or subtype; nil if the field is missing or null. Throws if it isn't known.
-    private static func text(
-        _ value: JSONValue?, isKnown: (String) -> Bool
-    ) throws(ServerAPIError) -> String? {
+    private static func text(_ value: JSONValue?, isKnown: (String) -> Bool) throws(ServerAPIError) -> String? {
         switch value {
         case nil, .null?: return nil
         case .string(let text)?:

@@ -85,18 +85,16 @@ package struct ServerAPI: Sendable {
                 .object([
                     "originalTransactionId": .string(request.state.ids.transaction(subscription.originalTransaction)),
                     "status": .integer(subscription.status.rawValue),
-                    "signedRenewalInfo": .string(
-                        try request.signer.renewalInfo(subscription, in: request.state)),
+                    "signedRenewalInfo": .string(try request.signer.renewalInfo(subscription, in: request.state)),
                     "signedTransactionInfo": .string(try request.signed(current)),
                 ]))
         }
-        let data = groups.filter { !$0.items.isEmpty }
-            .map { group -> JSONValue in
-                .object([
-                    "subscriptionGroupIdentifier": .string(request.state.groupID(group.name, of: request.app)),
-                    "lastTransactions": .array(group.items),
-                ])
-            }
+        let data = groups.filter { !$0.items.isEmpty }.map { group -> JSONValue in
+            .object([
+                "subscriptionGroupIdentifier": .string(request.state.groupID(group.name, of: request.app)),
+                "lastTransactions": .array(group.items),
+            ])
+        }
         var answer = request.appMembers
         answer["data"] = .array(data)
         return answer
@@ -107,9 +105,7 @@ package struct ServerAPI: Sendable {
         guard request.state.environment.isProduction,
             let transaction = request.state.transaction(order: request.id), transaction.app == request.app
         else { return ["status": .integer(1), "signedTransactions": .array([])] }
-        return [
-            "status": .integer(0), "signedTransactions": .array([.string(try request.signed(transaction))]),
-        ]
+        return ["status": .integer(0), "signedTransactions": .array([.string(try request.signed(transaction))])]
     }
 }
 
@@ -118,9 +114,7 @@ extension ServerAPI {
     func answer(
         _ request: Request, _ context: BasicRequestContext, _ rate: RequestRate,
         _ body: @Sendable (ServerAPIRequest) throws -> JSONObject
-    ) async -> Response {
-        await respond(request, context, rate) { .json(try body($0)) }
-    }
+    ) async -> Response { await respond(request, context, rate) { .json(try body($0)) } }
 
     /// Checks the token, the injected error and the rate limit, and returns the response of `body`. If any of them
     /// throws, returns the response that Apple's API gives for the error.
@@ -165,9 +159,8 @@ extension ServerAPI {
         }
         return ServerAPIRequest(
             id: context.parameters.get("id") ?? "",
-            parameters: request.uri.queryParameters.map {
-                (String($0.key), String($0.value))
-            }, body: body, state: state, app: app, signer: store.signer)
+            parameters: request.uri.queryParameters.map { (String($0.key), String($0.value)) }, body: body,
+            state: state, app: app, signer: store.signer)
     }
 
     /// Returns the request's token, and the first time in `clocks` at which it is valid. Nil if it is never valid.

@@ -22,9 +22,7 @@ struct ServerAPIRequest: Sendable {
     func queryValue(_ name: String) -> String? { queryValues(name).last }
 
     /// Returns a transaction as a JWS.
-    func signed(_ transaction: AppStoreTransaction) throws -> String {
-        try signer.transaction(transaction, in: state)
-    }
+    func signed(_ transaction: AppStoreTransaction) throws -> String { try signer.transaction(transaction, in: state) }
 
     /// Returns the app's transaction with this ID. Throws if the app has no such transaction.
     func transaction(_ id: String) throws(ServerAPIError) -> AppStoreTransaction {

@@ -10,9 +10,7 @@ package import TenureMint
 package struct AppStoreSigner: Sendable {
     let authority: TestAuthority
 
-    package init(authority: TestAuthority) {
-        self.authority = authority
-    }
+    package init(authority: TestAuthority) { self.authority = authority }
 
     /// The recipient of an artifact. An artifact for a device contains a hash of the device's ID, so that another
     /// device can reject it.
@@ -56,8 +54,7 @@ package struct AppStoreSigner: Sendable {
             data["signedAppTransactionInfo"] = .string(
                 try appTransaction(state.acquisitions[index], in: state, for: .server))
             payload["appData"] = .object(data)
-        case .nothing:
-            payload["data"] = .object(state.appMembers(notification.app, isTest: true))
+        case .nothing: payload["data"] = .object(state.appMembers(notification.app, isTest: true))
         case .transaction(let transaction, let subscription, let reason):
             var data = state.appMembers(notification.app)
             data["bundleVersion"] = state.bundleVersion(of: transaction).map(JSONValue.string)

@@ -23,9 +23,7 @@ extension AppStoreState {
             offer = namedOffer
         }
         let change = planChange(from: old.product, to: product)
-        guard change == wanted else {
-            throw .wrongState(customer: customer, product: id, must: "be \(wanted.phrase)")
-        }
+        guard change == wanted else { throw .wrongState(customer: customer, product: id, must: "be \(wanted.phrase)") }
         subscriptions[index].autoRenews = true
         guard change != .upgrade else { return upgrade(index, to: product, offer: offer) }
         subscriptions[index].renewsAs = product
@@ -69,9 +67,7 @@ extension AppStoreState {
     }
 
     /// The developer raises a price. Subscribers are notified, and asked if `needsConsent`.
-    mutating func raisePrice(
-        of id: String, to price: Int64, needsConsent: Bool = true
-    ) throws(AppStoreStateError) {
+    mutating func raisePrice(of id: String, to price: Int64, needsConsent: Bool = true) throws(AppStoreStateError) {
         let product = try productIndex(id)
         products[product].price = price
         products[product].prices = [:]
@@ -79,8 +75,7 @@ extension AppStoreState {
         where subscriptions[index].renewsAs == product && subscriptions[index].sharedFrom == nil
             && subscriptions[index].state == .active && subscriptions[index].autoRenews
         {
-            subscriptions[index].priceIncrease = .init(
-                price: price, status: needsConsent ? .notYetAnswered : .accepted)
+            subscriptions[index].priceIncrease = .init(price: price, status: needsConsent ? .notYetAnswered : .accepted)
             updateRenewalPrice(of: index)
             notify(.priceIncrease, needsConsent ? .pending : .accepted, about: index)
         }

@@ -25,9 +25,7 @@ extension AppStoreState {
             return transaction
         }
         let former = subscription(of: account, inGroupOf: product)
-        if let former, former.isRunning {
-            throw .hasSubscription(customer: customer, product: id)
-        }
+        if let former, former.isRunning { throw .hasSubscription(customer: customer, product: id) }
         let offer = try offer(name, of: product, customer: customer, former: former)
         return subscribe(
             product, account: account, app: acquisition.app, former: former, offer: offer,
@@ -52,8 +50,7 @@ extension AppStoreState {
 
     /// Begins a new subscription, or begins the former subscription again.
     private mutating func subscribe(
-        _ product: Int, account: Int, app: Int, former: Subscription?, offer: SubscriptionOffer?,
-        appAccountToken: UUID?
+        _ product: Int, account: Int, app: Int, former: Subscription?, offer: SubscriptionOffer?, appAccountToken: UUID?
     ) -> AppStoreTransaction {
         let transaction = addTransaction(
             product, account: account, original: former?.originalTransaction, offer: offer, periodStart: now,
@@ -71,8 +68,7 @@ extension AppStoreState {
                 Subscription(
                     index: index, account: account, app: app, group: products[product].group ?? "",
                     originalTransaction: transaction.index, currentTransaction: transaction.index, product: product,
-                    renewsAs: product,
-                    renewalPrice: 0, streakBegan: now, sharedFrom: nil))
+                    renewsAs: product, renewalPrice: 0, streakBegan: now, sharedFrom: nil))
             accounts[account].subscriptions.append(index)
         }
         subscriptions[index].product = product
@@ -116,9 +112,8 @@ extension AppStoreState {
             product: product, purchaseDate: periodStart ?? now,
             originalPurchaseDate: original.map { transactions[$0].purchaseDate } ?? periodStart ?? now,
             expiresDate: expiresDate ?? periodStart.flatMap { start in length.map { end(of: $0, from: start) } },
-            quantity: quantity, reason: reason,
-            offer: offer, storefront: storefront, price: unit * quantity, appAccountToken: appAccountToken,
-            sharedFrom: sharedFrom, revision: revision, modifiedAt: now)
+            quantity: quantity, reason: reason, offer: offer, storefront: storefront, price: unit * quantity,
+            appAccountToken: appAccountToken, sharedFrom: sharedFrom, revision: revision, modifiedAt: now)
         transactions.append(transaction)
         accounts[account].transactions.append(index)
         return transaction

@@ -28,9 +28,7 @@ extension AppStoreState {
     }
 
     /// The App Store declines a refund.
-    mutating func declineRefund(
-        _ customer: String, _ product: String, periodsAgo: Int = 0
-    ) throws(AppStoreStateError) {
+    mutating func declineRefund(_ customer: String, _ product: String, periodsAgo: Int = 0) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
         guard transaction.revocation == nil else {
             throw .wrongState(customer: customer, product: product, must: "not be refunded already")
@@ -74,9 +72,7 @@ extension AppStoreState {
     }
 
     /// Reverses a refund: the purchase is valid again, until its original end.
-    mutating func reverseRefund(
-        _ customer: String, _ product: String, periodsAgo: Int = 0
-    ) throws(AppStoreStateError) {
+    mutating func reverseRefund(_ customer: String, _ product: String, periodsAgo: Int = 0) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
         guard let revocation = transaction.revocation, revocation.type != .familyRevoke else {
             throw .wrongState(customer: customer, product: product, must: "be refunded")
@@ -94,8 +90,5 @@ extension AppStoreState {
     /// Sends a notification about the disputed transaction, with the current state of its subscription.
     private mutating func notify(
         _ type: NotificationType, about transaction: AppStoreTransaction, reason: ConsumptionRequestReason? = nil
-    ) {
-        notify(
-            type, app: transaction.app, about: .transaction(transaction, subscription(of: transaction), reason))
-    }
+    ) { notify(type, app: transaction.app, about: .transaction(transaction, subscription(of: transaction), reason)) }
 }

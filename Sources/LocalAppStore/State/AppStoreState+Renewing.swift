@@ -24,9 +24,8 @@ extension AppStoreState {
         let offer = subscription.nextOffer
         let transaction = addTransaction(
             subscription.renewsAs, account: subscription.account, original: subscription.originalTransaction,
-            offer: offer,
-            periodStart: hadAccess ? end : now,
-            reason: .renewal, price: subscription.renewalPrice, appAccountToken: former.appAccountToken)
+            offer: offer, periodStart: hadAccess ? end : now, reason: .renewal, price: subscription.renewalPrice,
+            appAccountToken: former.appAccountToken)
         subscriptions[index].currentTransaction = transaction.index
         subscriptions[index].product = subscription.renewsAs
         subscriptions[index].state = .active

@@ -118,10 +118,9 @@ extension AppStoreState {
             subscriptions.append(
                 Subscription(
                     index: index, account: member, app: shared.app, group: shared.group,
-                    originalTransaction: transaction.index,
-                    currentTransaction: transaction.index, product: shared.product, renewsAs: shared.renewsAs,
-                    autoRenews: shared.autoRenews, state: shared.state, renewalPrice: 0, streakBegan: now,
-                    sharedFrom: purchaser))
+                    originalTransaction: transaction.index, currentTransaction: transaction.index,
+                    product: shared.product, renewsAs: shared.renewsAs, autoRenews: shared.autoRenews,
+                    state: shared.state, renewalPrice: 0, streakBegan: now, sharedFrom: purchaser))
             accounts[member].subscriptions.append(index)
             subscriptions[purchaser].sharedWith.append(index)
             notify(.subscribed, .initialBuy, about: index)
@@ -142,9 +141,7 @@ extension AppStoreState {
 
     /// Updates the members' subscriptions to match the purchaser's, and sends a notification about each.
     mutating func updateShares(of purchaser: Int, _ type: NotificationType, _ subtype: NotificationSubtype? = nil) {
-        for member in subscriptions[purchaser].sharedWith {
-            updateShare(subscription: member, type, subtype)
-        }
+        for member in subscriptions[purchaser].sharedWith { updateShare(subscription: member, type, subtype) }
     }
 
     /// Updates a member's subscription to match the purchaser's, and sends a notification about it.
@@ -156,14 +153,12 @@ extension AppStoreState {
         let origin = transactions[shared.currentTransaction]
         if transactions[subscriptions[member].currentTransaction].sharedFrom != origin.index {
             let former = transactions[subscriptions[member].currentTransaction]
-            let isUpgrade =
-                origin.reason == .purchase && former.revocation == nil && former.expiresDate ?? now > now
+            let isUpgrade = origin.reason == .purchase && former.revocation == nil && former.expiresDate ?? now > now
             if isUpgrade { change(subscriptions[member].currentTransaction) { $0.isUpgraded = true } }
             let transaction = addTransaction(
                 shared.product, account: subscriptions[member].account,
-                original: subscriptions[member].originalTransaction,
-                periodStart: origin.purchaseDate, reason: origin.reason, price: 0, sharedFrom: origin.index,
-                expiresDate: origin.expiresDate)
+                original: subscriptions[member].originalTransaction, periodStart: origin.purchaseDate,
+                reason: origin.reason, price: 0, sharedFrom: origin.index, expiresDate: origin.expiresDate)
             subscriptions[member].currentTransaction = transaction.index
         }
         subscriptions[member].product = shared.product

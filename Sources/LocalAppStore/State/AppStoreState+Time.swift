@@ -50,9 +50,7 @@ extension AppStoreState {
     }
 
     /// Sets the clock to `instant`, and lets all events until then happen. Delivers no notifications.
-    package mutating func advance(to instant: Date) {
-        while step(to: instant) {}
-    }
+    package mutating func advance(to instant: Date) { while step(to: instant) {} }
 
     /// Whether an event that was scheduled for this transaction still applies. Subscriptions that the family shares
     /// have no events: they follow the purchaser's subscription.

@@ -232,9 +232,7 @@ package struct AppStoreState: Sendable {
     }
 
     /// Adds a notification about a subscription in its current state, with its current transaction.
-    mutating func notify(
-        _ type: NotificationType, _ subtype: NotificationSubtype? = nil, about index: Int
-    ) {
+    mutating func notify(_ type: NotificationType, _ subtype: NotificationSubtype? = nil, about index: Int) {
         let subscription = subscriptions[index]
         let transaction = transactions[subscription.currentTransaction]
         notify(type, subtype, app: subscription.app, about: .transaction(transaction, subscription, nil))

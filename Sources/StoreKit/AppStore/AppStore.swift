@@ -14,9 +14,7 @@ public enum AppStore: Sendable {
     /// Asks the customer to sign in, and gets everything from the App Store again: the app transaction, transactions,
     /// subscriptions and the receipt. Call this method only for the button “Restore Purchases”.
     /// Throws `StoreKitError.userCancelled` if the customer doesn't sign in, `networkError` while offline.
-    public static func sync() async throws {
-        try await LocalStore.required().sync()
-    }
+    public static func sync() async throws { try await LocalStore.required().sync() }
 }
 
 extension AppStore {

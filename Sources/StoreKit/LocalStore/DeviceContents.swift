@@ -171,9 +171,7 @@ extension DeviceContents {
         case .autoRenewable:
             if let end = transaction.expirationDate, now < end { return true }
             // A grace period belongs to the latest period of the subscription.
-            return subscriptions.contains {
-                $0.transaction.id == transaction.id && $0.state(at: now) == .inGracePeriod
-            }
+            return subscriptions.contains { $0.transaction.id == transaction.id && $0.state(at: now) == .inGracePeriod }
         default: return false
         }
     }

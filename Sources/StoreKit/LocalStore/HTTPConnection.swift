@@ -33,8 +33,7 @@ struct HTTPConnection: AppStoreConnection {
         var body = body
         if kind == .changes { body["seconds"] = .number(String(Self.longPoll)) }
         var request = TransportRequest(
-            url.appendingPathComponent("control/device/\(kind.rawValue)"), timeout: timeout,
-            bodyLimit: Self.bodyLimit)
+            url.appendingPathComponent("control/device/\(kind.rawValue)"), timeout: timeout, bodyLimit: Self.bodyLimit)
         request.post(json: Data(JSONValue.object(body).bytes))
         return request
     }

@@ -16,9 +16,7 @@ extension LocalStore {
     @discardableResult
     public func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
-    ) async rethrows -> Result {
-        try await Self.$taskDevice.withValue(self, operation: body)
-    }
+    ) async rethrows -> Result { try await Self.$taskDevice.withValue(self, operation: body) }
 
     /// Runs StoreKit on this device in the whole process, except inside of `run`. Pass nil to use the device that the
     /// environment variables describe.
@@ -77,9 +75,7 @@ extension LocalStore {
     /// host. The app is treated as installed, and no request is sent yet.
     convenience init?(environment: [String: String]) {
         guard let address = environment["TENURE_LOCAL_STORE_URL"], let url = URL(string: address), url.host != nil
-        else {
-            return nil
-        }
+        else { return nil }
         let device = environment["TENURE_LOCAL_STORE_DEVICE"] ?? "first"
         var configuration = Configuration(
             customer: environment["TENURE_LOCAL_STORE_CUSTOMER"],

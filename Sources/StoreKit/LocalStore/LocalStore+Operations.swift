@@ -11,9 +11,7 @@ extension LocalStore {
     public var now: Date {
         get async throws {
             guard let now = try await sendEvenOffline(.now, JSONObject()).text("now").flatMap({ Date(rfc3339: $0) })
-            else {
-                throw StoreKitError.unknown
-            }
+            else { throw StoreKitError.unknown }
             return now
         }
     }

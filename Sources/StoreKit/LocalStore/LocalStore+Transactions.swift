@@ -10,9 +10,8 @@ extension LocalStore {
         guard let (contents, flaw) = await contentsAndFlaw() else { return [] }
         let withAllConsumables =
             Bundle.main.infoDictionary?["SKIncludeConsumableInAppPurchaseHistory"] as? Bool ?? false
-        return contents.selected(
-            selection, at: await deviceTime(contents), withAllConsumables: withAllConsumables
-        ).compactMap { check($0.signedText, flaw) }
+        return contents.selected(selection, at: await deviceTime(contents), withAllConsumables: withAllConsumables)
+            .compactMap { check($0.signedText, flaw) }
     }
 
     /// Returns the statuses of all subscriptions. Empty if `statusesOrError` throws.

@@ -57,9 +57,7 @@ public struct Product: Identifiable, Sendable {
 
     /// The customer's latest transaction of the product, even if it is refunded or expired. Nil if the product was
     /// never bought.
-    public var latestTransaction: VerificationResult<Transaction>? {
-        get async { await Transaction.latest(for: id) }
-    }
+    public var latestTransaction: VerificationResult<Transaction>? { get async { await Transaction.latest(for: id) } }
 
     /// The transaction of this product that entitles the customer now. Nil if there is no such transaction.
     public var currentEntitlement: VerificationResult<Transaction>? {

@@ -34,9 +34,7 @@ extension Product {
 
         /// The statuses of the customer's subscriptions of the group: their own subscriptions, and subscriptions that
         /// the family shares. Throws a `StoreKitError` if the App Store can't be reached and was never reached before.
-        public var status: [Status] {
-            get async throws { try await Self.status(for: subscriptionGroupID) }
-        }
+        public var status: [Status] { get async throws { try await Self.status(for: subscriptionGroupID) } }
 
         /// The statuses of the customer's subscriptions of this group. Throws as `status` does.
         public static func status(for groupID: String) async throws -> [Status] {

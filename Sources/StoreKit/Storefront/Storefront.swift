@@ -12,9 +12,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
     public let currency: Locale.Currency?
 
     /// The customer's storefront; nil if the App Store was never reached.
-    public static var current: Storefront? {
-        get async { await LocalStore.current?.knownContents()?.storefront }
-    }
+    public static var current: Storefront? { get async { await LocalStore.current?.knownContents()?.storefront } }
 
     /// Delivers each change from now on, such as the customer's move to another country.
     public static var updates: Storefronts { Storefronts(store: LocalStore.current) }

@@ -50,9 +50,7 @@ private actor GroupedStatuses {
     private let store: LocalStore?
     private var groups: ArraySlice<(groupID: String, statuses: [Product.SubscriptionInfo.Status])>?
 
-    init(store: LocalStore?) {
-        self.store = store
-    }
+    init(store: LocalStore?) { self.store = store }
 
     func next() async -> (groupID: String, statuses: [Product.SubscriptionInfo.Status])? {
         if groups == nil {

@@ -30,9 +30,7 @@ extension Transaction {
         public static let other = RevocationReason(rawValue: 0)
 
         /// English text by this package; Apple's text is localized.
-        public var localizedDescription: String {
-            self == .developerIssue ? "an issue in the app" : "another reason"
-        }
+        public var localizedDescription: String { self == .developerIssue ? "an issue in the app" : "another reason" }
     }
 
     /// The kind of offer of a purchase.

@@ -15,8 +15,7 @@ extension JSONObject {
     /// Reads an amount of money, which the payload has in thousandths of the currency's unit.
     func amount(_ name: String) -> Decimal? {
         number(name).flatMap { Int64($0) }.map { thousandths in
-            Decimal(
-                sign: thousandths < 0 ? .minus : .plus, exponent: -3, significand: Decimal(thousandths.magnitude))
+            Decimal(sign: thousandths < 0 ? .minus : .plus, exponent: -3, significand: Decimal(thousandths.magnitude))
         }
     }
 

@@ -58,8 +58,7 @@ struct DeviceBinding {
     let nonce: UUID
 
     init?(_ payload: JSONObject) {
-        guard let text = payload.text("deviceVerification"),
-            let hash = Base64.standard.decode(Array(text.utf8)[...]),
+        guard let text = payload.text("deviceVerification"), let hash = Base64.standard.decode(Array(text.utf8)[...]),
             let nonce = payload.uuid("deviceVerificationNonce")
         else { return nil }
         self.hash = Data(hash)

@@ -94,9 +94,7 @@ extension TestAuthority {
                 root: try read("jws-root"), intermediate: try read("jws-intermediate"), leaf: try read("jws-leaf")),
             receipts: AuthorityChain(
                 root: try read("receipt-root"), intermediate: try read("receipt-intermediate"),
-                leaf: try read("receipt-leaf")),
-            xcodeJWS: try read("xcode-jws"),
-            xcodeReceipts: try read("xcode-receipt")
-        )
+                leaf: try read("receipt-leaf")), xcodeJWS: try read("xcode-jws"),
+            xcodeReceipts: try read("xcode-receipt"))
     }
 }

@@ -27,24 +27,16 @@ package struct CertificateRecipe: Sendable {
     /// Issues a certificate for a key.
     ///
     /// - Parameter issuer: the certificate that signs the new certificate; nil for a self-signed certificate.
-    package func issue(
-        for key: AuthorityKey,
-        by issuer: IssuedCertificate?
-    ) throws -> IssuedCertificate {
+    package func issue(for key: AuthorityKey, by issuer: IssuedCertificate?) throws -> IssuedCertificate {
         let subject = try name
         let signer = issuer?.key ?? key
         let x509 = try Certificate(
-            version: .v3,
-            serialNumber: Certificate.SerialNumber(bytes: serialNumber[...]),
-            publicKey: key.publicKey,
-            notValidBefore: notBefore,
-            notValidAfter: notAfter,
-            issuer: issuer.map(\.certificate.x509.subject) ?? subject,
-            subject: subject,
+            version: .v3, serialNumber: Certificate.SerialNumber(bytes: serialNumber[...]), publicKey: key.publicKey,
+            notValidBefore: notBefore, notValidAfter: notAfter,
+            issuer: issuer.map(\.certificate.x509.subject) ?? subject, subject: subject,
             signatureAlgorithm: signatureAlgorithm ?? signer.x509.certificateAlgorithm,
             extensions: extensions(key: key.publicKey, issuerKey: issuer.map(\.key.publicKey)),
-            issuerPrivateKey: signer.x509
-        )
+            issuerPrivateKey: signer.x509)
         var serializer = DER.Serializer()
         try serializer.serialize(x509)
         return IssuedCertificate(certificate: try ParsedCertificate(der: serializer.serializedBytes), key: key)
@@ -66,9 +58,7 @@ package struct CertificateRecipe: Sendable {
         issuerKey: Certificate.PublicKey?
     ) throws -> Certificate.Extensions {
         var extensions = Certificate.Extensions()
-        if let basicConstraints {
-            try extensions.append(Certificate.Extension(basicConstraints, critical: true))
-        }
+        if let basicConstraints { try extensions.append(Certificate.Extension(basicConstraints, critical: true)) }
         let usage = signsCertificates ? KeyUsage(keyCertSign: true, cRLSign: true) : KeyUsage(digitalSignature: true)
         try extensions.append(Certificate.Extension(usage, critical: true))
         try extensions.append(Certificate.Extension(SubjectKeyIdentifier(hash: key), critical: false))

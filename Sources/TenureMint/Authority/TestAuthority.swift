@@ -39,8 +39,7 @@ extension TestAuthority {
         } else {
             func rsa() throws -> AuthorityKey { .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) }
             let root = try AuthorityRole.root.recipe(for: .receipt).issue(for: rsa(), by: nil)
-            let intermediate = try AuthorityRole.intermediate.recipe(for: .receipt)
-                .issue(for: rsa(), by: root)
+            let intermediate = try AuthorityRole.intermediate.recipe(for: .receipt).issue(for: rsa(), by: root)
             let leaf = try AuthorityRole.leaf.recipe(for: .receipt).issue(for: rsa(), by: intermediate)
             receipts = AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
             xcodeReceipts = try AuthorityRole.xcode.recipe(for: .receipt).issue(for: rsa(), by: nil)
@@ -123,12 +122,8 @@ package enum AuthorityRole: UInt8, Sendable {
         let closing = Date(timeIntervalSince1970: 2_493_072_000)  // 2049-01-01
         var recipe = CertificateRecipe(
             commonName: "Tenure Test Root CA (\(purpose == .jws ? "JWS" : "receipts"))",
-            organization: "Tenure Test Authority",
-            notBefore: opening,
-            notAfter: closing,
-            basicConstraints: .isCertificateAuthority(maxPathLength: nil),
-            signsCertificates: true,
-            serialNumber: serial
+            organization: "Tenure Test Authority", notBefore: opening, notAfter: closing,
+            basicConstraints: .isCertificateAuthority(maxPathLength: nil), signsCertificates: true, serialNumber: serial
         )
         switch self {
         case .root: break

@@ -163,9 +163,7 @@ struct CorpusCustomer {
 
 extension JSONObject {
     /// Returns the object with these members in place of the members with the same names.
-    func setting(_ members: JSONObject) -> JSONObject {
-        members.members.reduce(into: self) { $0[$1.name] = $1.value }
-    }
+    func setting(_ members: JSONObject) -> JSONObject { members.members.reduce(into: self) { $0[$1.name] = $1.value } }
 
     /// The object as JSON text.
     var json: [UInt8] { JSONValue.object(self).bytes }

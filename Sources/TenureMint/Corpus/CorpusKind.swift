@@ -91,8 +91,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         case .earlyBuyer, .macBuyer, .duplicate, .secondDevice, .linkedReceipt, .signedForServer, .quotedLine,
             .blanksAround, .partlyBad:
             return Expectation(everything: (honored, honored), cloud: (outside, noHonors))
-        case .recentBuyer, .macLateBuyer:
-            return Expectation(everything: (honored, honored), cloud: (honored, noHonors))
+        case .recentBuyer, .macLateBuyer: return Expectation(everything: (honored, honored), cloud: (honored, noHonors))
         // In the previous policy, the free era began with build 100, which is too early.
         case .lateBuyer: return Expectation(everything: (honored, notHonored), cloud: (honored, noHonors))
         case .newcomer, .macNewcomer, .preorder, .expiredSubscription, .billingRetry, .refundedPurchase, .consumable:
@@ -108,8 +107,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         case .changeover: return Expectation(everything: (doubt, notHonored), cloud: (doubt, noHonors))
         // The previous policy had no date for the change, so it couldn't decide about these customers.
         case .noVersion, .malformedVersion:
-            return Expectation(
-                everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))
+            return Expectation(everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))
         case .noProof:
             let nothing = Answer.undetermined("nothingToCompare")
             return Expectation(everything: (nothing, nothing), cloud: (nothing, noHonors))

@@ -63,8 +63,7 @@ struct CorpusLines: Sendable {
         case .license: return try receipt(of: customer, signedAt: instant, licensedUntil: "2017-01-01")
         case .linkedReceipt:
             return try line(["appTransaction": [valid()]], receipt: receipt(of: customer, signedAt: instant))
-        case .sameUser:
-            return try line([:], receipt: receipt(of: customer, signedAt: instant), id: customer.exportedID)
+        case .sameUser: return try line([:], receipt: receipt(of: customer, signedAt: instant), id: customer.exportedID)
         case .quotedLine: return Array("\"".utf8) + (try valid()) + Array("\"".utf8)
         case .blanksAround: return Array(" \t".utf8) + (try valid()) + Array("  \r".utf8)
         case .partlyBad:
@@ -120,8 +119,7 @@ struct CorpusLines: Sendable {
         case .unsigned: return try signers.claimsNoAlgorithm.sign(app.json)
         case .tamperedReceipt: return Base64.standard.encode(tamperedReceipt)
         case .futureSigning:
-            return try signers.valid.sign(
-                customer.appTransaction(signedAt: CorpusCustomer.date("2045-01-01")).json)
+            return try signers.valid.sign(customer.appTransaction(signedAt: CorpusCustomer.date("2045-01-01")).json)
         default: return nil
         }
     }
@@ -132,9 +130,7 @@ struct CorpusLines: Sendable {
     private func at(_ text: String) -> JSONValue { .instant(CorpusCustomer.date(text)) }
 
     /// Returns the payload of a purchase of the product `everything`.
-    private func everything(
-        of customer: CorpusCustomer, also more: JSONObject = [:]
-    ) -> JSONObject {
+    private func everything(of customer: CorpusCustomer, also more: JSONObject = [:]) -> JSONObject {
         customer.transaction(
             of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant, also: more)
     }

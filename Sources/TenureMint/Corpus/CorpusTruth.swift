@@ -54,9 +54,7 @@ package struct CorpusTruth: Sendable, Hashable {
         }
         guard isCustomer, let expected = customer.expectation else { return }
         customers += 1
-        let changes = [
-            Self.count(expected.everything, in: &everything), Self.count(expected.cloud, in: &cloud),
-        ]
+        let changes = [Self.count(expected.everything, in: &everything), Self.count(expected.cloud, in: &cloud)]
         if changes.contains("loses") { losing += 1 }
         if changes.contains("gains") { gaining += 1 }
     }

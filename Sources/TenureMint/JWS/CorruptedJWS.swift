@@ -61,10 +61,8 @@ extension JWSDefect {
             // Flip a bit in the signature of the signer's certificate.
             let last = draft.certificates[0].count - 1
             draft.certificates[0][last] ^= 1
-        case .flippedPayloadBit:
-            draft.finish = { try Self.flip($0, segment: 1) }
-        case .flippedSignatureBit:
-            draft.finish = { try Self.flip($0, segment: 2) }
+        case .flippedPayloadBit: draft.finish = { try Self.flip($0, segment: 1) }
+        case .flippedSignatureBit: draft.finish = { try Self.flip($0, segment: 2) }
         case .paddedSegment: draft.finish = { $0 + Array("==".utf8) }
         case .nonCanonicalSignature:
             // With 64 bytes, the last character has four unused bits.
@@ -189,8 +187,7 @@ extension JWSDefect {
 
     /// Sets a field of `data` in the payload of a notification; nil removes it.
     private func setNested(_ name: String, _ value: JSONValue?, in draft: inout JWSDraft) throws {
-        guard case .object(let object) = try JSONValue(parsing: draft.payload),
-            case .object(var data)? = object["data"]
+        guard case .object(let object) = try JSONValue(parsing: draft.payload), case .object(var data)? = object["data"]
         else {
             throw MintingError(
                 "the defect `\(rawValue)` is only for notifications with nested artifacts; use `tenure mint notification`"

@@ -10,11 +10,7 @@ extension JWSKind {
     /// milliseconds since 1970 or in ISO 8601. Objects and lists are in JSON. An empty string removes the field.
     ///
     /// Throws `MintingError` if there is no such field, or if the text has the wrong format.
-    package func setting(
-        _ name: String,
-        to text: String,
-        in payload: JSONObject
-    ) throws(MintingError) -> JSONObject {
+    package func setting(_ name: String, to text: String, in payload: JSONObject) throws(MintingError) -> JSONObject {
         try payload.setting(name.split(separator: ".", omittingEmptySubsequences: false)[...], to: text, among: fields)
     }
 }

@@ -20,9 +20,7 @@ package struct JWSMinter: Sendable {
     /// Creates a valid artifact: the default payload of its kind, with the given fields replaced. Null removes a field.
     package func mint(_ kind: JWSKind, setting fields: [String: JSONValue] = [:]) throws -> [UInt8] {
         var payload = try payload(of: kind)
-        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
-            payload[name] = value == .null ? nil : value
-        }
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) { payload[name] = value == .null ? nil : value }
         return try mint(payload: payload)
     }
 
@@ -99,8 +97,7 @@ struct JWSDraft {
         }
         header.members += headerMembers
         let dot = [UInt8(ascii: ".")]
-        let signed =
-            Base64.urlSafe.encode(JSONValue.object(header).bytes) + dot + Base64.urlSafe.encode(payload)
+        let signed = Base64.urlSafe.encode(JSONValue.object(header).bytes) + dot + Base64.urlSafe.encode(payload)
         let signature = try makeSignature?(signed) ?? key.rawSignature(of: signed)
         let text = signed + dot + Base64.urlSafe.encode(signature)
         return try finish?(text) ?? text

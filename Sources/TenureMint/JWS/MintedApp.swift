@@ -10,10 +10,8 @@ package struct MintedApp: Sendable, Hashable {
     package var deviceVerificationID: UUID
 
     package init(
-        bundleID: String = "com.example.calculator",
-        appAppleID: Int64 = 828_838_134,
-        environment: AppStoreEnvironment = .production,
-        deviceVerificationID: UUID = MintedApp.device
+        bundleID: String = "com.example.calculator", appAppleID: Int64 = 828_838_134,
+        environment: AppStoreEnvironment = .production, deviceVerificationID: UUID = MintedApp.device
     ) {
         self.bundleID = bundleID
         self.appAppleID = appAppleID

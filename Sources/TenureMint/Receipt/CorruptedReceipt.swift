@@ -82,10 +82,8 @@ extension ReceiptDefect {
         case .signerTwice: assembly.certificates.append(assembly.certificates[0])
         case .noCertificates: assembly.certificates = []
         case .noIntermediate: assembly.certificates.remove(at: 1)
-        case .tooManyCertificates:
-            assembly.addForeignCertificates(8, by: minter)
-        case .tenCertificates:
-            assembly.addForeignCertificates(7, by: minter)
+        case .tooManyCertificates: assembly.addForeignCertificates(8, by: minter)
+        case .tenCertificates: assembly.addForeignCertificates(7, by: minter)
         case .rootTwice: assembly.certificates.append(minter.authority.receipts.root.der)
         case .unsignedAttributes:
             assembly.unsignedAttributes = DERWriter.element(0xA1, ReceiptAssembly.signingTimeAttribute)
@@ -120,8 +118,7 @@ extension ReceiptDefect {
             let attribute = DERWriter.sequence(
                 DERWriter.integer(77), DERWriter.integer(1), DERWriter.octetString([]), DERWriter.octetString([]))
             assembly.content = DERWriter.set(draft.encodedAttributes(sorted: true) + [attribute])
-        case .oversized:
-            assembly.finish = { $0 + Array(repeating: 0, count: ReceiptEncoding.maximumSize) }
+        case .oversized: assembly.finish = { $0 + Array(repeating: 0, count: ReceiptEncoding.maximumSize) }
         case .unsortedAttributes: assembly.content = DERWriter.set(draft.encodedAttributes(sorted: true).reversed())
         case .rootFirst: assembly.certificates.reverse()
         case .noNullParameters: assembly.hasNullParameters = false

@@ -117,9 +117,7 @@ extension ReceiptMinter {
     }
 
     /// The bytes of the test device's `identifierForVendor`.
-    package var deviceIdentifier: [UInt8] {
-        withUnsafeBytes(of: app.deviceVerificationID.uuid) { Array($0) }
-    }
+    package var deviceIdentifier: [UInt8] { withUnsafeBytes(of: app.deviceVerificationID.uuid) { Array($0) } }
 
     /// When the test customer bought the app: 2014-09-06T10:00:00Z.
     private static let appPurchase = Date(timeIntervalSince1970: 1_409_997_600)

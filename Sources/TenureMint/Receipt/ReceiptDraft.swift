@@ -71,9 +71,7 @@ package struct ReceiptDraft: Sendable, Hashable {
     // MARK: Encoding
 
     /// Encodes the signed content: `SET OF SEQUENCE { type, version, value }`.
-    func encoded(sorted: Bool) -> [UInt8] {
-        DERWriter.set(encodedAttributes(sorted: sorted))
-    }
+    func encoded(sorted: Bool) -> [UInt8] { DERWriter.set(encodedAttributes(sorted: sorted)) }
 
     /// Encodes each attribute, and adds the receipt's hash if there is a device identifier.
     func encodedAttributes(sorted: Bool) -> [[UInt8]] {

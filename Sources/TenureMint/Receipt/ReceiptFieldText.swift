@@ -36,9 +36,7 @@ extension ReceiptDraft {
 
     /// Sets attributes from JSON with `verifyReceipt`'s names, as `tenure inspect --json` prints them. Null removes an
     /// attribute.
-    package mutating func set(_ json: JSONObject) throws(MintingError) {
-        try set(json, inApp: false)
-    }
+    package mutating func set(_ json: JSONObject) throws(MintingError) { try set(json, inApp: false) }
 
     /// Sets attributes from JSON, as `set(_:)` does.
     ///
@@ -89,9 +87,7 @@ extension ReceiptDraft {
 
 extension String {
     /// The name of a date without its suffix: `purchase_date` for `purchase_date_ms` and `purchase_date_pst`.
-    fileprivate var dateName: String {
-        hasSuffix("_ms") ? String(dropLast(3)) : String(dropLast(4))
-    }
+    fileprivate var dateName: String { hasSuffix("_ms") ? String(dropLast(3)) : String(dropLast(4)) }
 }
 
 extension ReceiptAttribute {
@@ -102,8 +98,7 @@ extension ReceiptAttribute {
         case .date:
             guard let date = Date(written: text) ?? ReceiptDate.date(fromAnyText: text) else {
                 throw MintingError(
-                    "`\(name)` must be a date: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970"
-                )
+                    "`\(name)` must be a date: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970")
             }
             return .date(date)
         case .integer:

@@ -59,8 +59,6 @@ package struct ReceiptMinter: Sendable {
         let style = style ?? self.style
         return try ReceiptAssembly(
             content: draft.encoded(sorted: style.form == .der),
-            chain: app.environment == .xcode ? [authority.xcodeReceipts] : authority.receipts.issued,
-            style: style
-        )
+            chain: app.environment == .xcode ? [authority.xcodeReceipts] : authority.receipts.issued, style: style)
     }
 }
