@@ -59,6 +59,9 @@ package struct SubscriptionOffer: Codable, Sendable, Hashable {
     var count = 1
     /// The price of each payment, in milliunits.
     var price: Int64 = 0
+
+    /// The number of payments at the offer's price after the first: only an offer that is paid as you go has any.
+    var furtherPayments: Int { discount == .payAsYouGo ? count - 1 : 0 }
 }
 
 extension ProductType: Codable {}

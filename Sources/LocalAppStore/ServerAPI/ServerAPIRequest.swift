@@ -50,9 +50,7 @@ struct ServerAPIRequest: Sendable {
 
     /// Throws `error` if the ID isn't a number of 1 to 20 digits.
     func checkForm(of id: String, _ error: ServerAPIError) throws(ServerAPIError) {
-        guard (1...20).contains(id.utf8.count),
-            id.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-        else { throw error }
+        guard (1...20).contains(id.utf8.count), id.hasOnlyDigits else { throw error }
     }
 
     /// Reads an instant in milliseconds since 1970; nil without a text. Throws `error` if the text has another form.

@@ -169,14 +169,12 @@ package struct AppStoreState: Sendable {
 
     /// Finds a transaction by its `transactionId`; nil if no such ID was assigned.
     func transaction(_ id: some StringProtocol) -> AppStoreTransaction? {
-        guard let index = ids.transactionIndex(id), transactions.indices.contains(index) else { return nil }
-        return transactions[index]
+        ids.transactionIndex(id).flatMap { transactions.indices.contains($0) ? transactions[$0] : nil }
     }
 
     /// Finds an acquisition by its `appTransactionId`; nil if no such ID was assigned.
     func acquisition(_ id: some StringProtocol) -> AppStoreAcquisition? {
-        guard let index = ids.appTransactionIndex(id), acquisitions.indices.contains(index) else { return nil }
-        return acquisitions[index]
+        ids.appTransactionIndex(id).flatMap { acquisitions.indices.contains($0) ? acquisitions[$0] : nil }
     }
 
     /// Finds a transaction by the order ID in the purchaser's e-mail; nil if no such ID was assigned. A family member's
@@ -195,7 +193,7 @@ package struct AppStoreState: Sendable {
     /// The ID of a subscription group: a number, as App Store Connect makes it. If the group's name is a number, this
     /// number is the ID, so that an app can use its real ID. Empty for a group without products.
     func groupID(_ name: String, of app: Int) -> String {
-        if name.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) { return name }
+        if name.hasOnlyDigits { return name }
         let first = products.indices.first { self.app(ofProduct: $0) == app && products[$0].group == name }
         return first.map(ids.group) ?? ""
     }
