@@ -69,8 +69,12 @@ extension AppStoreState {
         case .unshare: try unshare(customer, product)
         case .leaveFamily: try leaveFamily(customer)
 
-        case .extend, .extendAll, .setAppAccountToken, .answerConsumption, .finish, .testNotification:
-            try performForDeveloper(operation)
+        case .testNotification: notify(.test, app: try appIndex(app), about: .nothing)
+        case .extendAll:
+            try extendAll(
+                product, by: try operation.number(.days, in: 1...90) ?? 1, request: try operation.text(.request),
+                in: operation[.storefronts]?.split(separator: ",").map(String.init) ?? [])
+        case .extend, .setAppAccountToken, .answerConsumption, .finish: try changeTransaction(operation)
         }
     }
 
@@ -79,19 +83,8 @@ extension AppStoreState {
         try operation.number(.periodsAgo, in: 0...1000) ?? 0
     }
 
-    /// Performs an operation that developers' servers can request with the App Store Server API.
-    private mutating func performForDeveloper(_ operation: AppStoreOperation) throws {
-        if operation.kind == .testNotification {
-            notify(.test, app: try appIndex(operation[.app]), about: .nothing)
-            return
-        }
-        if operation.kind == .extendAll {
-            let storefronts = operation[.storefronts]?.split(separator: ",").map(String.init) ?? []
-            try extendAll(
-                try operation.text(.product), by: try operation.number(.days, in: 1...90) ?? 1,
-                request: try operation.text(.request), in: storefronts)
-            return
-        }
+    /// Performs an operation on one transaction, which developers' servers can request with the App Store Server API.
+    private mutating func changeTransaction(_ operation: AppStoreOperation) throws {
         let id = try operation.text(.transaction)
         guard let transaction = transaction(id) else {
             throw OperationMistake(id, in: .transaction, mustBe: "the ID of a transaction")

@@ -55,18 +55,18 @@ extension AppStoreState {
     fileprivate func receiptDraft(of transaction: AppStoreTransaction) -> ReceiptDraft {
         let product = products[transaction.product]
         var draft = ReceiptDraft()
-        draft[.quantity] = .number(UInt64(clamping: transaction.quantity))
-        draft[.productID] = .text(product.id)
-        draft[.transactionID] = .text(id(of: transaction))
-        draft[.purchaseDate] = .date(transaction.purchaseDate)
-        draft[.originalTransactionID] = .text(ids.transaction(transaction.originalTransaction))
-        draft[.originalTransactionPurchaseDate] = .date(transaction.originalPurchaseDate)
-        draft[.productType] = .number(product.type.receiptNumber)
-        draft[.expiresDate] = transaction.expiresDate.map(ReceiptDraft.Value.date) ?? .text("")
-        draft[.webOrderLineItemID] = .number(
-            product.type == .autoRenewable ? UInt64(ids.webOrderLineItem(transaction.index)) ?? 0 : 0)
-        draft[.cancellationDate] = (transaction.revocation?.date).map(ReceiptDraft.Value.date) ?? .text("")
-        draft[.isTrialPeriod] = .flag(transaction.offer?.discount == .freeTrial)
+        let lineItem = product.type == .autoRenewable ? UInt64(ids.webOrderLineItem(transaction.index)) ?? 0 : 0
+        draft.add([
+            .quantity: .number(UInt64(clamping: transaction.quantity)), .productID: .text(product.id),
+            .transactionID: .text(id(of: transaction)), .purchaseDate: .date(transaction.purchaseDate),
+            .originalTransactionID: .text(ids.transaction(transaction.originalTransaction)),
+            .originalTransactionPurchaseDate: .date(transaction.originalPurchaseDate),
+            .productType: .number(product.type.receiptNumber),
+            .expiresDate: transaction.expiresDate.map(ReceiptDraft.Value.date) ?? .text(""),
+            .webOrderLineItemID: .number(lineItem),
+            .cancellationDate: (transaction.revocation?.date).map(ReceiptDraft.Value.date) ?? .text(""),
+            .isTrialPeriod: .flag(transaction.offer?.discount == .freeTrial),
+        ])
         if product.type == .autoRenewable {
             draft[.isInIntroOfferPeriod] = .flag(
                 transaction.offer?.type == .introductory && transaction.offer?.discount != .freeTrial)

@@ -44,9 +44,11 @@ package struct AppStoreSigner: Sendable {
     /// as they were at the time of the event. Only the app transaction has the current state.
     package func notification(_ notification: AppStoreNotification, in state: AppStoreState) throws -> String {
         var payload = JSONObject()
-        payload["notificationType"] = .string(notification.type.rawValue)
-        payload["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)
-        payload["notificationUUID"] = .string(notification.uuid.uuidString.lowercased())
+        payload.add([
+            "notificationType": .string(notification.type.rawValue),
+            "subtype": (notification.subtype?.rawValue).map(JSONValue.string),
+            "notificationUUID": .string(notification.uuid.uuidString.lowercased()),
+        ])
         switch notification.subject {
         case .extensionSummary(let summary): payload["summary"] = .object(state.summary(summary, app: notification.app))
         case .acquisition(let index):
@@ -57,19 +59,19 @@ package struct AppStoreSigner: Sendable {
         case .nothing: payload["data"] = .object(state.appMembers(notification.app, isTest: true))
         case .transaction(let transaction, let subscription, let reason):
             var data = state.appMembers(notification.app)
-            data["bundleVersion"] = state.bundleVersion(of: transaction).map(JSONValue.string)
+            // CFBundleVersion of the app on the customer's devices.
+            let installed = state.acquisition(of: transaction.account, app: transaction.app)?.installedRelease
+            data["bundleVersion"] = (installed?.build).map(JSONValue.string)
             data["signedTransactionInfo"] = .string(
                 try self.transaction(transaction, in: state, at: notification.signingDate))
             if let subscription {
-                data["signedRenewalInfo"] = .string(
-                    try renewalInfo(subscription, in: state, at: notification.signingDate))
-                data["status"] = .integer(subscription.status.rawValue)
+                let info = try renewalInfo(subscription, in: state, at: notification.signingDate)
+                data.add(["signedRenewalInfo": .string(info), "status": .integer(subscription.status.rawValue)])
             }
             data["consumptionRequestReason"] = (reason?.rawValue).map(JSONValue.string)
             payload["data"] = .object(data)
         }
-        payload["version"] = .string("2.0")
-        payload["signedDate"] = .instant(notification.signingDate)
+        payload.add(["version": .string("2.0"), "signedDate": .instant(notification.signingDate)])
         return try sign(payload, in: state)
     }
 

@@ -15,23 +15,21 @@ extension AppStoreState {
     func appTransaction(_ acquisition: AppStoreAcquisition, for recipient: AppStoreSigner.Recipient) -> JSONObject {
         let app = apps[acquisition.app]
         let installed = acquisition.installedRelease
-        var payload = JSONObject()
-        payload["receiptType"] = .string(environment.rawValue)
+        var payload: JSONObject = ["receiptType": .string(environment.rawValue)]
         if environment.isProduction { payload["appAppleId"] = .integer(app.appAppleID) }
         payload["bundleId"] = .string(app.bundleID)
         if case .device = recipient {
             payload["applicationVersion"] = .string(installed.reportedVersion(on: acquisition.installedPlatform))
             if environment.isProduction {
-                payload["versionExternalIdentifier"] = .integer(
-                    Int64(externalIdentifier(of: installed, app: acquisition.app)))
+                payload["versionExternalIdentifier"] = .integer(externalIdentifier(of: installed, app: acquisition.app))
             }
         }
-        payload["receiptCreationDate"] = .instant(now)
-        payload["originalPurchaseDate"] = .instant(
-            environment.isProduction ? acquisition.date : Self.sandboxPurchaseDate)
-        payload["originalApplicationVersion"] = .string(
-            environment.isProduction
-                ? acquisition.release.reportedVersion(on: acquisition.platform) : Self.sandboxVersion)
+        let version = acquisition.release.reportedVersion(on: acquisition.platform)
+        payload.add([
+            "receiptCreationDate": .instant(now),
+            "originalPurchaseDate": .instant(environment.isProduction ? acquisition.date : Self.sandboxPurchaseDate),
+            "originalApplicationVersion": .string(environment.isProduction ? version : Self.sandboxVersion),
+        ])
         addDeviceVerification(to: &payload, nonceSeed: "app \(acquisition.index)", for: recipient, at: now)
         if environment.isProduction { payload["preorderDate"] = acquisition.preorderDate.map(JSONValue.instant) }
         payload["appTransactionId"] = .string(id(of: acquisition))
@@ -46,41 +44,41 @@ extension AppStoreState {
         -> JSONObject
     {
         let product = products[transaction.product]
-        let isSubscription = product.type == .autoRenewable
-        var payload = JSONObject()
-        payload["originalTransactionId"] = .string(ids.transaction(transaction.originalTransaction))
-        payload["transactionId"] = .string(id(of: transaction))
-        if isSubscription { payload["webOrderLineItemId"] = .string(ids.webOrderLineItem(transaction.index)) }
-        payload["bundleId"] = .string(apps[transaction.app].bundleID)
-        payload["productId"] = .string(product.id)
-        payload["subscriptionGroupIdentifier"] = groupID(ofProduct: transaction.product).map(JSONValue.string)
-        payload["purchaseDate"] = .instant(transaction.purchaseDate)
-        payload["originalPurchaseDate"] = .instant(transaction.originalPurchaseDate)
-        payload["expiresDate"] = transaction.expiresDate.map(JSONValue.instant)
-        payload["quantity"] = .integer(transaction.quantity)
-        payload["type"] = .string(product.type.rawValue)
-        payload["appAccountToken"] = (transaction.appAccountToken?.uuidString.lowercased()).map(JSONValue.string)
         let ownership: OwnershipType = transaction.isFamilyShared ? .familyShared : .purchased
-        payload["inAppOwnershipType"] = .string(ownership.rawValue)
-        payload["signedDate"] = .instant(date)
+        var payload = JSONObject()
+        payload.add([
+            "originalTransactionId": .string(ids.transaction(transaction.originalTransaction)),
+            "transactionId": .string(id(of: transaction)),
+        ])
+        if product.type == .autoRenewable {
+            payload["webOrderLineItemId"] = .string(ids.webOrderLineItem(transaction.index))
+        }
+        payload.add([
+            "bundleId": .string(apps[transaction.app].bundleID), "productId": .string(product.id),
+            "subscriptionGroupIdentifier": groupID(ofProduct: transaction.product).map(JSONValue.string),
+            "purchaseDate": .instant(transaction.purchaseDate),
+            "originalPurchaseDate": .instant(transaction.originalPurchaseDate),
+            "expiresDate": transaction.expiresDate.map(JSONValue.instant), "quantity": .integer(transaction.quantity),
+            "type": .string(product.type.rawValue), "appAccountToken": Self.json(transaction.appAccountToken),
+            "inAppOwnershipType": .string(ownership.rawValue), "signedDate": .instant(date),
+        ])
         if let revocation = transaction.revocation {
-            payload["revocationDate"] = .instant(revocation.date)
-            payload["revocationReason"] = .integer(revocation.reason.rawValue)
-            payload["revocationType"] = .string(revocation.type.rawValue)
-            payload["revocationPercentage"] = revocation.percentage.map(JSONValue.integer)
+            payload.add([
+                "revocationDate": .instant(revocation.date), "revocationReason": .integer(revocation.reason.rawValue),
+                "revocationType": .string(revocation.type.rawValue),
+                "revocationPercentage": revocation.percentage.map(JSONValue.integer),
+            ])
         }
         // The App Store leaves out the field if it is false.
         if transaction.isUpgraded { payload["isUpgraded"] = .boolean(true) }
         write(transaction.offer, to: &payload)
-        payload["environment"] = .string(environment.rawValue)
-        payload["storefront"] = .string(transaction.storefront.code)
-        payload["storefrontId"] = .string(transaction.storefront.id)
-        payload["transactionReason"] = .string(transaction.reason.rawValue)
-        payload["currency"] = .string(transaction.storefront.currency)
-        payload["price"] = .integer(transaction.price)
-        payload["appTransactionId"] = acquisition(of: transaction.account, app: transaction.app).map {
-            .string(id(of: $0))
-        }
+        payload.add([
+            "environment": .string(environment.rawValue), "storefront": .string(transaction.storefront.code),
+            "storefrontId": .string(transaction.storefront.id),
+            "transactionReason": .string(transaction.reason.rawValue),
+            "currency": .string(transaction.storefront.currency), "price": .integer(transaction.price),
+            "appTransactionId": appTransactionID(of: transaction.account, app: transaction.app),
+        ])
         addDeviceVerification(to: &payload, nonceSeed: "transaction \(transaction.index)", for: recipient, at: date)
         return payload
     }
@@ -89,11 +87,14 @@ extension AppStoreState {
     func renewalInfo(of subscription: Subscription, for recipient: AppStoreSigner.Recipient, signedAt date: Date)
         -> JSONObject
     {
+        let current = transactions[subscription.currentTransaction]
         var payload = JSONObject()
-        payload["originalTransactionId"] = .string(ids.transaction(subscription.originalTransaction))
-        payload["autoRenewProductId"] = .string(products[subscription.renewsAs].id)
-        payload["productId"] = .string(products[subscription.product].id)
-        payload["autoRenewStatus"] = .integer((subscription.autoRenews ? AutoRenewStatus.on : .off).rawValue)
+        payload.add([
+            "originalTransactionId": .string(ids.transaction(subscription.originalTransaction)),
+            "autoRenewProductId": .string(products[subscription.renewsAs].id),
+            "productId": .string(products[subscription.product].id),
+            "autoRenewStatus": .integer((subscription.autoRenews ? AutoRenewStatus.on : .off).rawValue),
+        ])
         switch subscription.state {
         case .active, .revoked: break
         case .gracePeriod, .billingRetry:
@@ -110,20 +111,17 @@ extension AppStoreState {
             payload["renewalPrice"] = .integer(subscription.renewalPrice)
             payload["currency"] = .string(accounts[subscription.account].storefront.currency)
         }
-        payload["signedDate"] = .instant(date)
-        payload["environment"] = .string(environment.rawValue)
-        payload["recentSubscriptionStartDate"] = .instant(subscription.streakBegan)
-        payload["renewalDate"] = transactions[subscription.currentTransaction].expiresDate.map(JSONValue.instant)
+        payload.add([
+            "signedDate": .instant(date), "environment": .string(environment.rawValue),
+            "recentSubscriptionStartDate": .instant(subscription.streakBegan),
+            "renewalDate": current.expiresDate.map(JSONValue.instant),
+        ])
         if !subscription.isRunning, subscription.sharedFrom == nil {
             let offers = products[subscription.product].offers.filter { $0.type == .winBack }.compactMap(\.id)
             if !offers.isEmpty { payload["eligibleWinBackOfferIds"] = .array(offers.map(JSONValue.string)) }
         }
-        payload["appAccountToken"] =
-            (transactions[subscription.currentTransaction].appAccountToken?.uuidString.lowercased()).map(
-                JSONValue.string)
-        payload["appTransactionId"] = acquisition(of: subscription.account, app: subscription.app).map {
-            .string(id(of: $0))
-        }
+        payload["appAccountToken"] = Self.json(current.appAccountToken)
+        payload["appTransactionId"] = appTransactionID(of: subscription.account, app: subscription.app)
         addDeviceVerification(to: &payload, nonceSeed: "renewal \(subscription.index)", for: recipient, at: date)
         return payload
     }
@@ -131,13 +129,12 @@ extension AppStoreState {
     /// Returns the summary in a notification about extended renewal dates.
     func summary(_ result: ExtensionSummary, app: Int) -> JSONObject {
         var summary = appMembers(app)
-        summary["productId"] = .string(products[result.product].id)
-        summary["requestIdentifier"] = .string(result.requestIdentifier)
-        if !result.storefronts.isEmpty {
-            summary["storefrontCountryCodes"] = .array(result.storefronts.map(JSONValue.string))
-        }
-        summary["succeededCount"] = .integer(Int64(result.succeeded))
-        summary["failedCount"] = .integer(Int64(result.failed))
+        let storefronts = result.storefronts.map(JSONValue.string)
+        summary.add([
+            "productId": .string(products[result.product].id), "requestIdentifier": .string(result.requestIdentifier),
+            "storefrontCountryCodes": storefronts.isEmpty ? nil : .array(storefronts),
+            "succeededCount": .integer(Int64(result.succeeded)), "failedCount": .integer(Int64(result.failed)),
+        ])
         return summary
     }
 
@@ -145,31 +142,33 @@ extension AppStoreState {
     func appMembers(_ app: Int, isTest: Bool = false) -> JSONObject {
         var members = JSONObject()
         if environment.isProduction || !isTest { members["appAppleId"] = .integer(apps[app].appAppleID) }
-        members["bundleId"] = .string(apps[app].bundleID)
-        members["environment"] = .string(environment.rawValue)
+        members.add(["bundleId": .string(apps[app].bundleID), "environment": .string(environment.rawValue)])
         return members
     }
 
-    /// CFBundleVersion of the app on the customer's devices; nil if the customer doesn't have the app.
-    func bundleVersion(of transaction: AppStoreTransaction) -> String? {
-        acquisition(of: transaction.account, app: transaction.app)?.installedRelease.build
+    /// The number by which production artifacts identify a release (`versionExternalIdentifier`).
+    func externalIdentifier(of release: AppStoreRelease, app: Int) -> Int64 {
+        861_000_000 + Int64((apps[app].releases.firstIndex(of: release) ?? 0) + app * 10_000)
     }
 
-    /// The number by which production artifacts identify a release (`versionExternalIdentifier`).
-    func externalIdentifier(of release: AppStoreRelease, app: Int) -> Int {
-        861_000_000 + (apps[app].releases.firstIndex(of: release) ?? 0) + app * 10_000
+    /// The ID of the account's app transaction; nil if the account never got the app.
+    private func appTransactionID(of account: Int, app: Int) -> JSONValue? {
+        acquisition(of: account, app: app).map { .string(id(of: $0)) }
     }
+
+    private static func json(_ uuid: UUID?) -> JSONValue? { (uuid?.uuidString.lowercased()).map(JSONValue.string) }
 
     /// Adds the fields of an offer. Does nothing without an offer.
     private func write(_ offer: SubscriptionOffer?, to payload: inout JSONObject) {
         guard let offer else { return }
-        payload["offerType"] = .integer(offer.type.rawValue)
-        payload["offerIdentifier"] = offer.id.map(JSONValue.string)
-        payload["offerDiscountType"] = .string(offer.discount.rawValue)
         // Apple writes weeks as `P1W` and `P2W`.
         let (period, weeks) = (offer.period, offer.period.days / 7)
         let isWeeks = period.months == 0 && weeks * 7 == period.days
-        payload["offerPeriod"] = .string(isWeeks ? "P\(weeks)W" : period.iso8601)
+        payload.add([
+            "offerType": .integer(offer.type.rawValue), "offerIdentifier": offer.id.map(JSONValue.string),
+            "offerDiscountType": .string(offer.discount.rawValue),
+            "offerPeriod": .string(isWeeks ? "P\(weeks)W" : period.iso8601),
+        ])
     }
 
     /// Adds a nonce, and the hash of the nonce and the device's ID, with which the device checks that the artifact is

@@ -169,7 +169,7 @@ extension AppStoreState {
         return transactions[transaction.index]
     }
 
-    /// Adds a subscription whose first transaction this is, and returns its index.
+    /// Adds a subscription that begins with this transaction, and returns its index.
     ///
     /// - Parameter purchaser: the index of the purchaser's subscription, for a family member. Nil if the account pays.
     mutating func addSubscription(_ transaction: AppStoreTransaction, sharedFrom purchaser: Int? = nil) -> Int {

@@ -89,12 +89,13 @@ extension TestAuthority {
             }
             return IssuedCertificate(certificate: certificate, key: key)
         }
+        func chain(_ name: String) throws -> AuthorityChain {
+            AuthorityChain(
+                root: try read("\(name)-root"), intermediate: try read("\(name)-intermediate"),
+                leaf: try read("\(name)-leaf"))
+        }
         self.init(
-            jws: AuthorityChain(
-                root: try read("jws-root"), intermediate: try read("jws-intermediate"), leaf: try read("jws-leaf")),
-            receipts: AuthorityChain(
-                root: try read("receipt-root"), intermediate: try read("receipt-intermediate"),
-                leaf: try read("receipt-leaf")), xcodeJWS: try read("xcode-jws"),
+            jws: try chain("jws"), receipts: try chain("receipt"), xcodeJWS: try read("xcode-jws"),
             xcodeReceipts: try read("xcode-receipt"))
     }
 }

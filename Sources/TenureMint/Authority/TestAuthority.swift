@@ -26,22 +26,15 @@ extension TestAuthority {
     /// - Parameter other: an authority from which to take the keys and certificates for receipts, because generating
     ///   RSA keys takes long. Nil to create new ones.
     package init(receiptsOf other: TestAuthority? = nil) throws {
-        let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(P384.Signing.PrivateKey()), by: nil)
-        let intermediate = try AuthorityRole.intermediate.recipe(for: .jws)
-            .issue(for: .p384(P384.Signing.PrivateKey()), by: root)
-        let leaf = try AuthorityRole.leaf.recipe(for: .jws).issue(
-            for: .p256(P256.Signing.PrivateKey()), by: intermediate)
-        jws = AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
-
+        func p384() -> AuthorityKey { .p384(P384.Signing.PrivateKey()) }
+        func rsa() throws -> AuthorityKey { .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) }
+        jws = try AuthorityChain(
+            for: .jws, rootKey: p384(), intermediateKey: p384(), leafKey: .p256(P256.Signing.PrivateKey()))
         if let other {
             receipts = other.receipts
             xcodeReceipts = other.xcodeReceipts
         } else {
-            func rsa() throws -> AuthorityKey { .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) }
-            let root = try AuthorityRole.root.recipe(for: .receipt).issue(for: rsa(), by: nil)
-            let intermediate = try AuthorityRole.intermediate.recipe(for: .receipt).issue(for: rsa(), by: root)
-            let leaf = try AuthorityRole.leaf.recipe(for: .receipt).issue(for: rsa(), by: intermediate)
-            receipts = AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
+            receipts = try AuthorityChain(for: .receipt, rootKey: rsa(), intermediateKey: rsa(), leafKey: rsa())
             xcodeReceipts = try AuthorityRole.xcode.recipe(for: .receipt).issue(for: rsa(), by: nil)
         }
         xcodeJWS = try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(P256.Signing.PrivateKey()), by: nil)
@@ -105,6 +98,17 @@ extension TestAuthority {
     }
 }
 
+extension AuthorityChain {
+    /// Issues a valid chain for these keys.
+    fileprivate init(
+        for purpose: ChainPurpose, rootKey: AuthorityKey, intermediateKey: AuthorityKey, leafKey: AuthorityKey
+    ) throws {
+        root = try AuthorityRole.root.recipe(for: purpose).issue(for: rootKey, by: nil)
+        intermediate = try AuthorityRole.intermediate.recipe(for: purpose).issue(for: intermediateKey, by: root)
+        leaf = try AuthorityRole.leaf.recipe(for: purpose).issue(for: leafKey, by: intermediate)
+    }
+}
+
 /// The position of a certificate in a chain. The raw value is the last byte of the certificate's serial number.
 package enum AuthorityRole: UInt8, Sendable {
     case root = 1
@@ -115,24 +119,24 @@ package enum AuthorityRole: UInt8, Sendable {
 
     /// Returns the contents of a valid certificate for this position.
     package func recipe(for purpose: ChainPurpose) -> CertificateRecipe {
-        let serial: [UInt8] = [0x54, purpose == .jws ? 0x01 : 0x02, rawValue]
         // The certificate is valid from the year in which the App Store opened. UTCTime can express both dates: its
         // range ends with the year 2049.
         let opening = Date(timeIntervalSince1970: 1_199_145_600)  // 2008-01-01
         let closing = Date(timeIntervalSince1970: 2_493_072_000)  // 2049-01-01
+        let suffix = purpose == .jws ? "JWS" : "receipts"
         var recipe = CertificateRecipe(
-            commonName: "Tenure Test Root CA (\(purpose == .jws ? "JWS" : "receipts"))",
+            commonName: "Tenure Test Root CA (\(suffix))",
             organization: "Tenure Test Authority", notBefore: opening, notAfter: closing,
-            basicConstraints: .isCertificateAuthority(maxPathLength: nil), signsCertificates: true, serialNumber: serial
-        )
+            basicConstraints: .isCertificateAuthority(maxPathLength: nil), signsCertificates: true,
+            serialNumber: [0x54, purpose == .jws ? 0x01 : 0x02, rawValue])
         switch self {
         case .root: break
         case .intermediate:
-            recipe.commonName = "Tenure Test Developer Relations CA (\(purpose == .jws ? "JWS" : "receipts"))"
+            recipe.commonName = "Tenure Test Developer Relations CA (\(suffix))"
             recipe.basicConstraints = .isCertificateAuthority(maxPathLength: 0)
             recipe.markers = [AppleMarker.developerRelations]
         case .leaf:
-            recipe.commonName = "Tenure Test App Store Receipt Signing (\(purpose == .jws ? "JWS" : "receipts"))"
+            recipe.commonName = "Tenure Test App Store Receipt Signing (\(suffix))"
             recipe.basicConstraints = .notCertificateAuthority
             recipe.signsCertificates = false
             recipe.markers = [AppleMarker.receiptSigner]

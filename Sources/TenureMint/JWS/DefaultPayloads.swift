@@ -17,53 +17,43 @@ extension JWSMinter {
     }
 
     private var appTransaction: JSONObject {
-        var payload = JSONObject()
-        payload["receiptType"] = .string(app.environment.rawValue)
-        if app.environment == .production { payload["appAppleId"] = .integer(app.appAppleID) }
-        payload["bundleId"] = .string(app.bundleID)
-        payload["applicationVersion"] = .string(app.environment == .xcode ? "1" : "310")
-        if app.environment == .production { payload["versionExternalIdentifier"] = .integer(861_000_310) }
-        payload["receiptCreationDate"] = .instant(signingDate)
-        switch app.environment {
-        case .production:
-            payload["originalPurchaseDate"] = .instant(Self.day(2014, 9, 6))
-            payload["originalApplicationVersion"] = .string("37")
-        case .sandbox:
+        let isProduction = app.environment == .production
+        let original: (date: JSONValue, version: String) =
+            switch app.environment {
+            case .production: (.instant(Self.day(2014, 9, 6)), "37")
             // 2013-08-01T07:00:00Z, in milliseconds.
-            payload["originalPurchaseDate"] = .integer(1_375_340_400_000)
-            payload["originalApplicationVersion"] = .string("1.0")
-        case .xcode:
+            case .sandbox: (.integer(1_375_340_400_000), "1.0")
             // `Date.distantPast`, in milliseconds.
-            payload["originalPurchaseDate"] = .integer(-62_135_769_600_000)
-            payload["originalApplicationVersion"] = .string("1")
-        }
+            case .xcode: (.integer(-62_135_769_600_000), "1")
+            }
+        var payload = JSONObject()
+        payload.add([
+            "receiptType": .string(app.environment.rawValue),
+            "appAppleId": isProduction ? .integer(app.appAppleID) : nil, "bundleId": .string(app.bundleID),
+            "applicationVersion": .string(app.environment == .xcode ? "1" : "310"),
+            "versionExternalIdentifier": isProduction ? .integer(861_000_310) : nil,
+            "receiptCreationDate": .instant(signingDate), "originalPurchaseDate": original.date,
+            "originalApplicationVersion": .string(original.version),
+        ])
         bind(&payload)
         if app.environment != .xcode {
-            payload["appTransactionId"] = .string("704000000000000001")
-            payload["originalPlatform"] = .string("iOS")
+            payload.add(["appTransactionId": .string("704000000000000001"), "originalPlatform": .string("iOS")])
         }
         return payload
     }
 
     private var transaction: JSONObject {
-        var payload = JSONObject()
-        payload["transactionId"] = .string("410000000000001")
-        payload["originalTransactionId"] = .string("410000000000001")
-        payload["bundleId"] = .string(app.bundleID)
-        payload["productId"] = .string("\(app.bundleID).everything")
-        payload["purchaseDate"] = .instant(Self.day(2015, 7, 1))
-        payload["originalPurchaseDate"] = .instant(Self.day(2015, 7, 1))
-        payload["quantity"] = .integer(1)
-        payload["type"] = .string(ProductType.nonConsumable.rawValue)
-        payload["inAppOwnershipType"] = .string(OwnershipType.purchased.rawValue)
-        payload["signedDate"] = .instant(signingDate)
-        payload["environment"] = .string(app.environment.rawValue)
-        payload["transactionReason"] = .string(TransactionReason.purchase.rawValue)
-        payload["storefront"] = .string("USA")
-        payload["storefrontId"] = .string("143441")
-        payload["price"] = .integer(9990)
-        payload["currency"] = .string("USD")
-        payload["appTransactionId"] = .string("704000000000000001")
+        var payload: JSONObject = [
+            "transactionId": .string("410000000000001"), "originalTransactionId": .string("410000000000001"),
+            "bundleId": .string(app.bundleID), "productId": .string("\(app.bundleID).everything"),
+            "purchaseDate": .instant(Self.day(2015, 7, 1)), "originalPurchaseDate": .instant(Self.day(2015, 7, 1)),
+            "quantity": .integer(1), "type": .string(ProductType.nonConsumable.rawValue),
+            "inAppOwnershipType": .string(OwnershipType.purchased.rawValue), "signedDate": .instant(signingDate),
+            "environment": .string(app.environment.rawValue),
+            "transactionReason": .string(TransactionReason.purchase.rawValue), "storefront": .string("USA"),
+            "storefrontId": .string("143441"), "price": .integer(9990), "currency": .string("USD"),
+            "appTransactionId": .string("704000000000000001"),
+        ]
         bind(&payload)
         return payload
     }
@@ -72,54 +62,47 @@ extension JWSMinter {
     /// the signing date. `renewalInfo` is about the same subscription.
     var nestedTransaction: JSONObject {
         var payload = transaction
-        payload["transactionId"] = .string("410000000000022")
-        payload["originalTransactionId"] = .string("410000000000020")
-        payload["webOrderLineItemId"] = .string("410000000000120")
-        payload["productId"] = .string("\(app.bundleID).yearly")
-        payload["subscriptionGroupIdentifier"] = .string("20828838")
-        payload["purchaseDate"] = .instant(signingDate.addingTimeInterval(-86400))
-        payload["originalPurchaseDate"] = .instant(signingDate.addingTimeInterval(-86400 * 366))
-        payload["expiresDate"] = .instant(signingDate.addingTimeInterval(86400 * 364))
-        payload["type"] = .string(ProductType.autoRenewable.rawValue)
-        payload["transactionReason"] = .string(TransactionReason.renewal.rawValue)
+        payload.add([
+            "transactionId": .string("410000000000022"), "originalTransactionId": .string("410000000000020"),
+            "webOrderLineItemId": .string("410000000000120"), "productId": .string("\(app.bundleID).yearly"),
+            "subscriptionGroupIdentifier": .string("20828838"),
+            "purchaseDate": .instant(signingDate.addingTimeInterval(-86400)),
+            "originalPurchaseDate": .instant(signingDate.addingTimeInterval(-86400 * 366)),
+            "expiresDate": .instant(signingDate.addingTimeInterval(86400 * 364)),
+            "type": .string(ProductType.autoRenewable.rawValue),
+            "transactionReason": .string(TransactionReason.renewal.rawValue),
+        ])
         payload["deviceVerification"] = nil
         payload["deviceVerificationNonce"] = nil
         return payload
     }
 
     private var renewalInfo: JSONObject {
-        var payload = JSONObject()
-        payload["originalTransactionId"] = .string("410000000000020")
-        payload["autoRenewProductId"] = .string("\(app.bundleID).yearly")
-        payload["productId"] = .string("\(app.bundleID).yearly")
-        payload["autoRenewStatus"] = .integer(AutoRenewStatus.on.rawValue)
-        payload["renewalPrice"] = .integer(19990)
-        payload["currency"] = .string("USD")
-        payload["signedDate"] = .instant(signingDate)
-        payload["environment"] = .string(app.environment.rawValue)
-        payload["recentSubscriptionStartDate"] = .instant(signingDate.addingTimeInterval(-86400 * 366))
-        payload["renewalDate"] = .instant(signingDate.addingTimeInterval(86400 * 364))
-        payload["appTransactionId"] = .string("704000000000000001")
-        return payload
+        [
+            "originalTransactionId": .string("410000000000020"),
+            "autoRenewProductId": .string("\(app.bundleID).yearly"), "productId": .string("\(app.bundleID).yearly"),
+            "autoRenewStatus": .integer(AutoRenewStatus.on.rawValue), "renewalPrice": .integer(19990),
+            "currency": .string("USD"), "signedDate": .instant(signingDate),
+            "environment": .string(app.environment.rawValue),
+            "recentSubscriptionStartDate": .instant(signingDate.addingTimeInterval(-86400 * 366)),
+            "renewalDate": .instant(signingDate.addingTimeInterval(86400 * 364)),
+            "appTransactionId": .string("704000000000000001"),
+        ]
     }
 
     private func notification() throws -> JSONObject {
-        var data = JSONObject()
-        data["appAppleId"] = .integer(app.appAppleID)
-        data["bundleId"] = .string(app.bundleID)
-        data["bundleVersion"] = .string("310")
-        data["environment"] = .string(app.environment.rawValue)
-        data["signedTransactionInfo"] = .string(String(decoding: try mint(payload: nestedTransaction), as: UTF8.self))
-        data["signedRenewalInfo"] = .string(String(decoding: try mint(payload: renewalInfo), as: UTF8.self))
-        data["status"] = .integer(SubscriptionStatus.active.rawValue)
-
-        var payload = JSONObject()
-        payload["notificationType"] = .string(NotificationType.didRenew.rawValue)
-        payload["notificationUUID"] = .string("3a4b0d0e-0000-4000-8000-000000000001")
-        payload["data"] = .object(data)
-        payload["version"] = .string("2.0")
-        payload["signedDate"] = .instant(signingDate)
-        return payload
+        let transactionInfo = String(decoding: try mint(payload: nestedTransaction), as: UTF8.self)
+        let renewalInfo = String(decoding: try mint(payload: renewalInfo), as: UTF8.self)
+        let data: JSONObject = [
+            "appAppleId": .integer(app.appAppleID), "bundleId": .string(app.bundleID), "bundleVersion": .string("310"),
+            "environment": .string(app.environment.rawValue), "signedTransactionInfo": .string(transactionInfo),
+            "signedRenewalInfo": .string(renewalInfo), "status": .integer(SubscriptionStatus.active.rawValue),
+        ]
+        return [
+            "notificationType": .string(NotificationType.didRenew.rawValue),
+            "notificationUUID": .string("3a4b0d0e-0000-4000-8000-000000000001"), "data": .object(data),
+            "version": .string("2.0"), "signedDate": .instant(signingDate),
+        ]
     }
 
     /// Adds the fields that bind an artifact to the test customer's device.

@@ -70,6 +70,13 @@ extension FieldDescription {
     }
 }
 
+extension JSONObject {
+    /// Sets these fields in their order. Leaves out those that are nil.
+    package mutating func add(_ fields: KeyValuePairs<String, JSONValue?>) {
+        for case (let name, let value?) in fields { self[name] = value }
+    }
+}
+
 extension JSONValue {
     /// Returns a date in milliseconds since 1970, as the App Store writes dates.
     package static func instant(_ date: Date) -> JSONValue {

@@ -28,13 +28,8 @@ enum DERWriter {
     /// Returns the bytes of a number, the most significant byte first. At least one byte, and otherwise no leading
     /// zeros.
     private static func bigEndian(_ value: UInt64) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var remaining = value
-        repeat {
-            bytes.insert(UInt8(truncatingIfNeeded: remaining), at: 0)
-            remaining >>= 8
-        } while remaining > 0
-        return bytes
+        let bytes = withUnsafeBytes(of: value.bigEndian) { Array($0.drop { $0 == 0 }) }
+        return bytes.isEmpty ? [0] : bytes
     }
 
     /// Writes a definite length in as few bytes as possible.

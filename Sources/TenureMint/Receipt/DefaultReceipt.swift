@@ -15,26 +15,18 @@ extension ReceiptMinter {
 
     private var production: ReceiptDraft {
         var draft = ReceiptDraft()
-        draft[.receiptType] = .text(ReceiptType.production.rawValue)
-        draft[.appAppleID] = .number(UInt64(clamping: app.appAppleID))
-        draft[.bundleID] = .text(app.bundleID)
-        draft[.appVersion] = .text("310")
-        draft[.opaqueValue] = .octets(Array(0xA0...0xAF))
-        draft[.unknown6] = .octets(Array(repeating: 0x66, count: 62))
-        draft[.unknown7] = .octets(Array(repeating: 0x77, count: 58))
-        draft[.downloadDate] = .date(signingDate)
-        draft[.fulfillmentToolVersion] = .number(1_345_531_957)
-        draft[.ageRating] = .text("4+")
-        draft[.developerID] = .number(304_050_607)
-        draft[.creationDate] = .date(signingDate)
-        draft[.osVersion] = .number(180_602)
-        draft[.receiptServiceBuild] = .number(378)
-        draft[.downloadID] = .number(500_000_000_000_037)
-        draft[.versionExternalIdentifier] = .number(861_000_310)
-        draft[.originalPurchaseDate] = .date(Self.appPurchase)
-        draft[.originalAppVersion] = .text("37")
-        draft[.unknown20] = .text("")
-        draft[.platformCode] = .number(3)
+        draft.add([
+            .receiptType: .text(ReceiptType.production.rawValue),
+            .appAppleID: .number(UInt64(clamping: app.appAppleID)), .bundleID: .text(app.bundleID),
+            .appVersion: .text("310"), .opaqueValue: .octets(Array(0xA0...0xAF)),
+            .unknown6: .octets(Array(repeating: 0x66, count: 62)),
+            .unknown7: .octets(Array(repeating: 0x77, count: 58)), .downloadDate: .date(signingDate),
+            .fulfillmentToolVersion: .number(1_345_531_957), .ageRating: .text("4+"),
+            .developerID: .number(304_050_607), .creationDate: .date(signingDate), .osVersion: .number(180_602),
+            .receiptServiceBuild: .number(378), .downloadID: .number(500_000_000_000_037),
+            .versionExternalIdentifier: .number(861_000_310), .originalPurchaseDate: .date(Self.appPurchase),
+            .originalAppVersion: .text("37"), .unknown20: .text(""), .platformCode: .number(3),
+        ])
         draft.purchases = [nonConsumable]
         draft.deviceIdentifier = deviceIdentifier
         return draft
@@ -54,21 +46,17 @@ extension ReceiptMinter {
 
     private var xcode: ReceiptDraft {
         var draft = ReceiptDraft()
-        draft[.receiptType] = .text(ReceiptType.xcode.rawValue)
-        draft[.appAppleID] = .number(0)
-        draft[.bundleID] = .text(app.bundleID)
-        draft[.appVersion] = .text("1")
-        draft[.opaqueValue] = .octets(Array(0xA0...0xA7))
-        draft[.downloadDate] = .text("")
-        draft[.creationDate] = .date(signingDate)
-        draft[.expirationDate] = .text("4001-01-01T00:00:00+0000")
+        draft.add([
+            .receiptType: .text(ReceiptType.xcode.rawValue), .appAppleID: .number(0), .bundleID: .text(app.bundleID),
+            .appVersion: .text("1"), .opaqueValue: .octets(Array(0xA0...0xA7)), .downloadDate: .text(""),
+            .creationDate: .date(signingDate), .expirationDate: .text("4001-01-01T00:00:00+0000"),
+        ])
         var purchase = ReceiptDraft()
-        purchase[.quantity] = .number(1)
-        purchase[.productID] = .text("\(app.bundleID).everything")
-        purchase[.transactionID] = .text("0")
-        purchase[.purchaseDate] = .date(Self.everythingPurchase)
-        purchase[.expiresDate] = .text("")
-        purchase[.isInIntroOfferPeriod] = .flag(false)
+        purchase.add([
+            .quantity: .number(1), .productID: .text("\(app.bundleID).everything"), .transactionID: .text("0"),
+            .purchaseDate: .date(Self.everythingPurchase), .expiresDate: .text(""),
+            .isInIntroOfferPeriod: .flag(false),
+        ])
         draft.purchases = [purchase]
         draft.deviceIdentifier = deviceIdentifier
         return draft
@@ -85,22 +73,14 @@ extension ReceiptMinter {
     /// Returns a purchase with all attributes that Apple's receipts have, except the product type.
     func purchase(_ productID: String, transactionID: String, at date: Date) -> ReceiptDraft {
         var purchase = ReceiptDraft()
-        purchase[.quantity] = .number(1)
-        purchase[.productID] = .text(productID)
-        purchase[.transactionID] = .text(transactionID)
-        purchase[.purchaseDate] = .date(date)
-        purchase[.originalTransactionID] = .text(transactionID)
-        purchase[.originalTransactionPurchaseDate] = .date(date)
-        purchase[.expiresDate] = .text("")
-        purchase[.unknown1709] = .text("")
-        purchase[.productAppleID] = .number(1_010_101_010)
-        purchase[.webOrderLineItemID] = .number(0)
-        purchase[.cancellationDate] = .text("")
-        purchase[.isTrialPeriod] = .flag(false)
-        for unknown in [ReceiptAttribute.unknown1714, .unknown1715, .unknown1716, .unknown1717, .unknown1718] {
-            purchase[unknown] = .text("")
-        }
-        purchase[.isInIntroOfferPeriod] = .flag(false)
+        purchase.add([
+            .quantity: .number(1), .productID: .text(productID), .transactionID: .text(transactionID),
+            .purchaseDate: .date(date), .originalTransactionID: .text(transactionID),
+            .originalTransactionPurchaseDate: .date(date), .expiresDate: .text(""), .unknown1709: .text(""),
+            .productAppleID: .number(1_010_101_010), .webOrderLineItemID: .number(0), .cancellationDate: .text(""),
+            .isTrialPeriod: .flag(false), .unknown1714: .text(""), .unknown1715: .text(""), .unknown1716: .text(""),
+            .unknown1717: .text(""), .unknown1718: .text(""), .isInIntroOfferPeriod: .flag(false),
+        ])
         return purchase
     }
 
@@ -109,10 +89,11 @@ extension ReceiptMinter {
     package func subscriptionPeriod(_ number: Int, from start: Date, length: TimeInterval) -> ReceiptDraft {
         let first = 410_000_000_000_100
         var purchase = self.purchase("\(app.bundleID).yearly", transactionID: String(first + number), at: start)
-        purchase[.originalTransactionID] = .text(String(first))
-        purchase[.productType] = .number(3)
-        purchase[.expiresDate] = .date(start.addingTimeInterval(length))
-        purchase[.webOrderLineItemID] = .number(UInt64(clamping: 410_000_000_000_900 + number))
+        purchase.add([
+            .originalTransactionID: .text(String(first)), .productType: .number(3),
+            .expiresDate: .date(start.addingTimeInterval(length)),
+            .webOrderLineItemID: .number(UInt64(clamping: 410_000_000_000_900 + number)),
+        ])
         return purchase
     }
 
