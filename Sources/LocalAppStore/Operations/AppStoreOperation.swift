@@ -65,33 +65,12 @@ package struct AppStoreOperation: Sendable, Hashable {
         }
         return object
     }
-}
 
-/// The error for an unknown operation, or for an operation with an unknown, missing or invalid parameter.
-package struct OperationMistake: Error, Sendable, Hashable, CustomStringConvertible {
-    package let description: String
+    // MARK: Parameters as values, such as numbers and dates
 
-    init(_ description: String) { self.description = description }
+    // Each method throws an `OperationMistake` if the text has another form. For a missing parameter, `text` throws
+    // too, and the other methods return nil.
 
-    package init(unknown kind: String) {
-        self.init(
-            "there is no operation `\(kind)`; the operations are \(AppStoreOperation.Kind.allCases.map(\.rawValue).joined(separator: ", "))"
-        )
-    }
-
-    init(unknown parameter: String, of kind: AppStoreOperation.Kind) {
-        let names = kind.parameters.map { "`\($0.name.rawValue)`" }.joined(separator: ", ")
-        self.init("`\(kind.rawValue)` has no parameter `\(parameter)`; it has \(names.isEmpty ? "none" : names)")
-    }
-
-    init(_ text: String, in parameter: AppStoreOperation.Parameter, mustBe wanted: String) {
-        self.init("`\(parameter.rawValue)` must be \(wanted); found `\(text)`")
-    }
-}
-
-/// Reads the texts of parameters as values, such as numbers and dates. Each method throws an `OperationMistake` if the
-/// text has another form. For a missing parameter, `text` throws too, and the other methods return nil.
-extension AppStoreOperation {
     func text(_ name: Parameter) throws(OperationMistake) -> String {
         guard let text = self[name] else { throw OperationMistake("`\(kind.rawValue)` needs `\(name.rawValue)`") }
         return text
@@ -171,6 +150,28 @@ extension AppStoreOperation {
         case (nil, let date?): return date
         case (nil, nil), (.some, .some): throw OperationMistake("`advance` needs one of `by` and `to`")
         }
+    }
+}
+
+/// The error for an unknown operation, or for an operation with an unknown, missing or invalid parameter.
+package struct OperationMistake: Error, Sendable, Hashable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+
+    package init(unknown kind: String) {
+        self.init(
+            "there is no operation `\(kind)`; the operations are \(AppStoreOperation.Kind.allCases.map(\.rawValue).joined(separator: ", "))"
+        )
+    }
+
+    init(unknown parameter: String, of kind: AppStoreOperation.Kind) {
+        let names = kind.parameters.map { "`\($0.name.rawValue)`" }.joined(separator: ", ")
+        self.init("`\(kind.rawValue)` has no parameter `\(parameter)`; it has \(names.isEmpty ? "none" : names)")
+    }
+
+    init(_ text: String, in parameter: AppStoreOperation.Parameter, mustBe wanted: String) {
+        self.init("`\(parameter.rawValue)` must be \(wanted); found `\(text)`")
     }
 }
 

@@ -31,8 +31,6 @@ extension AppStoreNotification {
 }
 
 extension ServerAPIRequest {
-    /// The maximum number of notifications in a response.
-    private static let pageSize = 20
     /// How long the history lists a notification, in seconds.
     private var retentionPeriod: TimeInterval { (state.environment.isProduction ? 180 : 30) * 86_400 }
 
@@ -67,21 +65,15 @@ extension ServerAPIRequest {
             }
             first = max(first, number)
         }
-        var items: [JSONValue] = []
-        var next: Int?
-        for notification in state.notifications[first...] {
-            if notification.date > filter.end { break }
-            guard filter.admits(notification) else { continue }
-            if items.count == Self.pageSize {
-                next = notification.index
-                break
-            }
-            items.append(.object(try item(notification)))
-        }
-        var answer: JSONObject = [:]
-        answer["paginationToken"] = next.map { .string(Base64.urlSafe.text(String($0).utf8)) }
-        answer["hasMore"] = .boolean(next != nil)
-        answer["notificationHistory"] = .array(items)
+        let candidates = state.notifications[first...].prefix { $0.date <= filter.end }
+        let found = Array(candidates.lazy.filter { filter.admits($0) }.prefix(Self.pageSize + 1))
+        let next = found.count > Self.pageSize ? found[Self.pageSize].index : nil
+        var answer = JSONObject()
+        answer.add([
+            "paginationToken": next.map { .string(Base64.urlSafe.text(String($0).utf8)) },
+            "hasMore": .boolean(next != nil),
+            "notificationHistory": .array(try found.prefix(Self.pageSize).map { .object(try item($0)) }),
+        ])
         return answer
     }
 

@@ -81,4 +81,89 @@ package struct AppStoreSigner: Sendable {
             authority: authority, app: MintedApp(environment: state.environment), signedAt: state.now)
         return String(decoding: try minter.mint(payload: payload), as: UTF8.self)
     }
+
+    /// Receipts signed before this day, 2013-06-20, have no `original_application_version`.
+    private static let firstDayWithVersions = Date(timeIntervalSince1970: 1_371_686_400)
+    /// Receipts signed before this day, 2025-01-24, have SHA-1 signatures, and all other receipts SHA-256.
+    private static let firstDayWithSHA256 = Date(timeIntervalSince1970: 1_737_676_800)
+
+    /// Returns the app receipt on a device of the account, signed at the local App Store's time, in DER. It lists the
+    /// account's own purchases, but consumables only until they are finished.
+    func receipt(of acquisition: AppStoreAcquisition, in state: AppStoreState, device: UUID) throws -> [UInt8] {
+        let app = state.apps[acquisition.app]
+        let minter = ReceiptMinter(
+            authority: authority,
+            app: MintedApp(
+                bundleID: app.bundleID, appAppleID: app.appAppleID, environment: state.environment,
+                deviceVerificationID: device),
+            signedAt: state.now)
+        let (platform, installed) = (acquisition.installedPlatform, acquisition.installedRelease)
+        var draft = minter.defaultReceipt
+        draft[.appVersion] = .text(installed.reportedVersion(on: platform))
+        draft[.platformCode] = .number(platform == .macOS ? 2 : 3)
+        if platform == .macOS { draft[.unknown20] = nil }
+        if state.environment.isProduction {
+            draft[.downloadID] = .number(UInt64(clamping: state.ids.download(acquisition.index)))
+            draft[.versionExternalIdentifier] = .number(
+                UInt64(clamping: state.externalIdentifier(of: installed, app: acquisition.app)))
+            draft[.originalPurchaseDate] = .date(acquisition.date)
+            draft[.originalAppVersion] = .text(acquisition.release.reportedVersion(on: acquisition.platform))
+            draft[.preorderDate] = acquisition.preorderDate.map(ReceiptDraft.Value.date)
+        }
+        if acquisition.way == .volumePurchase {
+            let type: ReceiptType = state.environment.isProduction ? .productionVPP : .productionVPPSandbox
+            draft[.receiptType] = .text(type.rawValue)
+            draft[.expirationDate] = acquisition.licenseEnds.map(ReceiptDraft.Value.date)
+        }
+        if state.now < Self.firstDayWithVersions { draft[.originalAppVersion] = nil }
+        draft.purchases = state.accounts[acquisition.account].transactions.map { state.transactions[$0] }
+            .filter { $0.app == acquisition.app && !$0.isFamilyShared && !($0.isFinished && state.isConsumable($0)) }
+            .map { state.receiptDraft(of: $0) }
+        let style = ReceiptStyle(digest: state.now < Self.firstDayWithSHA256 ? .sha1 : .sha256)
+        return try minter.mint(draft, style: style)
+    }
+}
+
+extension AppStoreState {
+    fileprivate func isConsumable(_ transaction: AppStoreTransaction) -> Bool {
+        products[transaction.product].type == .consumable
+    }
+
+    /// Returns the fields of a purchase in the receipt.
+    fileprivate func receiptDraft(of transaction: AppStoreTransaction) -> ReceiptDraft {
+        let product = products[transaction.product]
+        var draft = ReceiptDraft()
+        let lineItem = product.type == .autoRenewable ? UInt64(ids.webOrderLineItem(transaction.index)) ?? 0 : 0
+        draft.add([
+            .quantity: .number(UInt64(clamping: transaction.quantity)), .productID: .text(product.id),
+            .transactionID: .text(id(of: transaction)), .purchaseDate: .date(transaction.purchaseDate),
+            .originalTransactionID: .text(ids.transaction(transaction.originalTransaction)),
+            .originalTransactionPurchaseDate: .date(transaction.originalPurchaseDate),
+            .productType: .number(product.type.receiptNumber),
+            .expiresDate: transaction.expiresDate.map(ReceiptDraft.Value.date) ?? .text(""),
+            .webOrderLineItemID: .number(lineItem),
+            .cancellationDate: (transaction.revocation?.date).map(ReceiptDraft.Value.date) ?? .text(""),
+            .isTrialPeriod: .flag(transaction.offer?.discount == .freeTrial),
+        ])
+        if product.type == .autoRenewable {
+            draft[.isInIntroOfferPeriod] = .flag(
+                transaction.offer?.type == .introductory && transaction.offer?.discount != .freeTrial)
+        }
+        if transaction.offer?.type == .promotional {
+            draft[.promotionalOfferID] = (transaction.offer?.id).map(ReceiptDraft.Value.text)
+        }
+        return draft
+    }
+}
+
+extension ProductType {
+    /// The number for the type in a receipt's purchases.
+    fileprivate var receiptNumber: UInt64 {
+        switch self {
+        case .nonConsumable: 0
+        case .consumable: 1
+        case .nonRenewing: 2
+        case .autoRenewable: 3
+        }
+    }
 }

@@ -3,7 +3,7 @@ package import TenureCore
 import TenureJSON
 
 /// Why an operation isn't possible.
-package enum AppStoreStateError: Error, Sendable, Hashable {
+package enum AppStoreStateError: Error, Sendable, Hashable, CustomStringConvertible {
     case noApp(String)
     /// The operation doesn't say for which app it is, and the store doesn't have exactly one app.
     case whichApp
@@ -26,9 +26,7 @@ package enum AppStoreStateError: Error, Sendable, Hashable {
     case wrongState(customer: String, product: String, must: String)
     case appNotBought(customer: String, app: String)
     case billingFails(customer: String)
-}
 
-extension AppStoreStateError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .noApp(let id): "the local App Store has no app `\(id)`; name an app that its scenario defines"

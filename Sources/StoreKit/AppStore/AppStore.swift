@@ -15,9 +15,7 @@ public enum AppStore: Sendable {
     /// subscriptions and the receipt. Call this method only for the button “Restore Purchases”.
     /// Throws `StoreKitError.userCancelled` if the customer doesn't sign in, `networkError` while offline.
     public static func sync() async throws { try await LocalStore.required().sync() }
-}
 
-extension AppStore {
     /// The environment in which the App Store signed a value, such as production or the sandbox.
     public struct Environment: RawRepresentable, Equatable, Hashable, Sendable {
         /// The environment's name in the signed value, even if there is no constant for this name.
