@@ -122,8 +122,7 @@ extension AppStoreState {
         let former = subscription(of: account, inGroupOf: product)
         if let former, former.isRunning { throw .hasSubscription(customer: customer, product: id) }
         let offer = try offer(name, of: product, customer: customer, former: former)
-        return subscribe(
-            product, account: account, former: former, offer: offer, appAccountToken: appAccountToken)
+        return subscribe(product, account: account, former: former, offer: offer, appAccountToken: appAccountToken)
     }
 
     /// Returns the offer for a purchase: the named offer, or the introductory offer for a customer who never had a

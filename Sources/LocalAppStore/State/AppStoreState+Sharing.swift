@@ -188,8 +188,7 @@ extension AppStoreState {
 
     /// Revokes the transaction of a share.
     private mutating func revoke(_ share: Int) {
-        change(share) { [now] in
-            $0.revocation = .init(date: now, reason: .other, type: .familyRevoke, percentage: nil)
+        change(share) { [now] in $0.revocation = .init(date: now, reason: .other, type: .familyRevoke, percentage: nil)
         }
     }
 }

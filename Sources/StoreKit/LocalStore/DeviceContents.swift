@@ -50,16 +50,9 @@ struct DeviceContents: Sendable {
                 transactions[index].value = copy
             }
         }
-        let subscriptionCopies = Dictionary(old.subscriptions.map { ($0.transaction.originalID, $0) }) { first, _ in
-            first
-        }
-        for index in subscriptions.indices {
-            let new = subscriptions[index]
-            if let copy = subscriptionCopies[new.transaction.originalID], copy.state == new.state,
-                copy.contents == new.contents
-            {
-                subscriptions[index] = copy
-            }
+        subscriptions = subscriptions.map { new in
+            let copy = old.subscriptions.first { $0.transaction.originalID == new.transaction.originalID }
+            return copy.flatMap { $0.state == new.state && $0.contents == new.contents ? $0 : nil } ?? new
         }
     }
 
@@ -122,7 +115,7 @@ struct ReceivedTransaction: Sendable {
     var isFinished: Bool
 
     init?(_ json: JSONObject) {
-        guard let value = json.text("jws").flatMap(SignedText.init).flatMap(Transaction.init) else { return nil }
+        guard let value = json.signedText("jws").flatMap(Transaction.init) else { return nil }
         self.value = value
         isFinished = json.flag("isFinished") ?? false
     }
@@ -142,9 +135,8 @@ struct ReceivedSubscription: Sendable {
 
     init?(_ json: JSONObject) {
         guard let group = json.text("group"), let state = json.integer("status"),
-            let transaction = json.text("transaction").flatMap(SignedText.init).flatMap(Transaction.init),
-            let renewalInfo = json.text("renewalInfo").flatMap(SignedText.init)
-                .flatMap(Product.SubscriptionInfo.RenewalInfo.init)
+            let transaction = json.signedText("transaction").flatMap(Transaction.init),
+            let renewalInfo = json.signedText("renewalInfo").flatMap(Product.SubscriptionInfo.RenewalInfo.init)
         else { return nil }
         self.group = group
         self.state = Product.SubscriptionInfo.RenewalState(rawValue: state)

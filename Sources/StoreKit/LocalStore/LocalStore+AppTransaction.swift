@@ -48,7 +48,7 @@ extension LocalStore {
     private func fetchAppTransaction(_ flaw: Flaw?) async throws(StoreKitError) -> VerificationResult<AppTransaction> {
         // Creating the verifier needs the app and the trusted roots, so contact the App Store first.
         if state.withLock({ $0.verifier == nil }) { try await contact() }
-        guard let signed = try await send(.appTransaction).text("appTransaction").flatMap(SignedText.init),
+        guard let signed = try await send(.appTransaction).signedText("appTransaction"),
             let result: VerificationResult<AppTransaction> = check(signed, flaw)
         else { throw .unknown }
         state.withLock { $0.appTransaction = signed }
@@ -72,29 +72,23 @@ extension LocalStore {
     /// Fetches the receipt, and writes it where apps look for it. Writes no file for a customer without a receipt.
     /// Throws if the folder isn't writable; otherwise an app would look for a receipt that never exists.
     func fetchReceipt() async throws(StoreKitError) {
-        guard let answer = try? await send(.receipt) else { return }
-        do {
-            try keepReceipt(answer)
-        } catch {
-            throw .systemError(error)
-        }
+        if let answer = try? await send(.receipt) { try keepReceipt(answer) }
     }
 
     /// Fetches the receipt without suspending if its file is missing. Writes errors to standard error, because
     /// `receiptURL` can't throw them.
     func fetchReceiptIfMissing() {
         guard !behavior.isOffline, !FileManager.default.fileExists(atPath: receiptFile.path) else { return }
-        let body = state.withLock { self.body(JSONObject(), $0.configuration) }
-        guard let answer = connection.sendBlocking(.receipt, body) else { return }
+        guard let answer = connection.sendBlocking(.receipt, body()) else { return }
         do {
             try keepReceipt(answer)
         } catch {
-            FileHandle.standardError.write(Data("StoreKit: \(error)\n".utf8))
+            FileHandle.standardError.write(Data("StoreKit: \(error.localizedDescription)\n".utf8))
         }
     }
 
     /// Writes the receipt from the App Store's response to `receiptFile`. Does nothing if the response has no receipt.
-    private func keepReceipt(_ answer: JSONObject) throws(Failure) {
+    private func keepReceipt(_ answer: JSONObject) throws(StoreKitError) {
         guard let receipt = answer.text("receipt").flatMap({ Base64.standard.decode(Array($0.utf8)[...]) }) else {
             return
         }
@@ -105,9 +99,10 @@ extension LocalStore {
                 at: receiptURL.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(receipt).write(to: receiptURL, options: .atomic)
         } catch {
-            throw Failure(
-                "the receipt can't be saved as `\(receiptURL.path)`; make the folder writable, or set TENURE_LOCAL_STORE_FOLDER to another folder"
-            )
+            throw .systemError(
+                Failure(
+                    "the receipt can't be saved as `\(receiptURL.path)`; make the folder writable, or set TENURE_LOCAL_STORE_FOLDER to another folder"
+                ))
         }
     }
 }
