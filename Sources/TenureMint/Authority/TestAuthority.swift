@@ -125,9 +125,8 @@ package enum AuthorityRole: UInt8, Sendable {
         let closing = Date(timeIntervalSince1970: 2_493_072_000)  // 2049-01-01
         let suffix = purpose == .jws ? "JWS" : "receipts"
         var recipe = CertificateRecipe(
-            commonName: "Tenure Test Root CA (\(suffix))",
-            organization: "Tenure Test Authority", notBefore: opening, notAfter: closing,
-            basicConstraints: .isCertificateAuthority(maxPathLength: nil), signsCertificates: true,
+            commonName: "Tenure Test Root CA (\(suffix))", organization: "Tenure Test Authority", notBefore: opening,
+            notAfter: closing, basicConstraints: .isCertificateAuthority(maxPathLength: nil), signsCertificates: true,
             serialNumber: [0x54, purpose == .jws ? 0x01 : 0x02, rawValue])
         switch self {
         case .root: break
@@ -148,4 +147,47 @@ package enum AuthorityRole: UInt8, Sendable {
         }
         return recipe
     }
+}
+
+/// A chain of root, intermediate and signer, like Apple's, or with one `ChainDefect`.
+package struct AuthorityChain: Sendable {
+    /// The self-signed certificate that verifiers trust.
+    package let root: IssuedCertificate
+    /// The certificate that the root signed and that signed the leaf.
+    package let intermediate: IssuedCertificate
+    /// The signer's certificate.
+    package let leaf: IssuedCertificate
+
+    /// The certificates with their keys, the signer's first, as in a receipt.
+    var issued: [IssuedCertificate] { [leaf, intermediate, root] }
+    /// The certificates in DER, the signer's first, as in `x5c`.
+    var certificates: [[UInt8]] { issued.map(\.der) }
+}
+
+/// The defects of a chain, and one unusual but valid variant (`leafExpiredSince`). The root is the test authority's
+/// own, unless the defect is in the root.
+///
+/// The raw values are names for `tenure mint --defect`, except `rootExpiredAtSigning`: only a verifier that trusts the
+/// expired root rejects that chain as expired.
+package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
+    /// Apple's markers (`AppleMarker`): the leaf or the intermediate has no marker, the two markers are swapped, or the
+    /// leaf's marker is a critical extension.
+    case missingLeafMarker, missingIntermediateMarker, swappedMarkers, criticalMarker
+    /// The leaf has a critical extension that verifiers don't know.
+    case unknownCriticalExtension
+    /// The root is another one with the same name and another key, which verifiers don't trust.
+    case namesakeRoot
+    /// One of the certificates had expired a day before the signing date.
+    case leafExpiredAtSigning, intermediateExpiredAtSigning, rootExpiredAtSigning
+    /// The intermediate's basic constraints say that it may not issue certificates.
+    case intermediateNotAuthority
+    /// The test authority's leaf, which may not issue certificates, is used as the intermediate.
+    case leafAsIntermediate
+    /// The leaf's basic constraints say that it may issue certificates.
+    case leafIsAuthority
+    /// The leaf has a key of another algorithm: in the chain for JWS, P-384 instead of P-256; in the chain for
+    /// receipts, P-256 instead of RSA.
+    case foreignKey
+    /// The leaf was valid at the signing date, and expired a minute later. Verifiers accept this chain.
+    case leafExpiredSince
 }

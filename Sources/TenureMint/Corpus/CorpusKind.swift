@@ -58,11 +58,8 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case otherApp, otherAppleID, sandbox, sandboxReceipt, xcode, expiredChain, foreignRoot, badSignature, tampered
     case unsigned, tamperedReceipt, futureSigning
 
-    /// The expected result for a customer, by entitlement: now, and under the previous policy.
-    struct Expectation: Sendable {
-        let everything: (now: Answer, before: Answer)
-        let cloud: (now: Answer, before: Answer)
-    }
+    /// The expected answers on an entitlement: now, and under the previous policy.
+    typealias Answers = (now: Answer, before: Answer)
 
     /// An expected answer: the outcome, and the code of the deciding reason.
     struct Answer: Sendable, Hashable {
@@ -79,7 +76,10 @@ enum CorpusKind: String, CaseIterable, Sendable {
     }
 
     /// The expected result; nil for a line without a customer.
-    var expectation: Expectation? {
+    var expectation: (everything: Answers, cloud: Answers)? {
+        func expect(_ everything: Answers, _ cloud: Answers) -> (everything: Answers, cloud: Answers) {
+            (everything, cloud)
+        }
         let honored = Answer.granted("eraHonored")
         let notHonored = Answer.denied("eraNotHonored")
         let outside = Answer.denied("outsideWindow")
@@ -90,50 +90,47 @@ enum CorpusKind: String, CaseIterable, Sendable {
         switch self {
         case .earlyBuyer, .macBuyer, .duplicate, .secondDevice, .linkedReceipt, .signedForServer, .quotedLine,
             .blanksAround, .partlyBad:
-            return Expectation(everything: (honored, honored), cloud: (outside, noHonors))
-        case .recentBuyer, .macLateBuyer: return Expectation(everything: (honored, honored), cloud: (honored, noHonors))
+            return expect((honored, honored), (outside, noHonors))
+        case .recentBuyer, .macLateBuyer: return expect((honored, honored), (honored, noHonors))
         // In the previous policy, the free era began with build 100, which is too early.
-        case .lateBuyer: return Expectation(everything: (honored, notHonored), cloud: (honored, noHonors))
+        case .lateBuyer: return expect((honored, notHonored), (honored, noHonors))
         case .newcomer, .macNewcomer, .preorder, .expiredSubscription, .billingRetry, .refundedPurchase, .consumable:
-            return Expectation(everything: (notHonored, notHonored), cloud: (notHonored, noHonors))
-        case .newcomerWithEverything, .familyShared:
-            return Expectation(everything: (bought, bought), cloud: (notHonored, noHonors))
-        case .subscriber: return Expectation(everything: (bought, bought), cloud: (bought, bought))
+            return expect((notHonored, notHonored), (notHonored, noHonors))
+        case .newcomerWithEverything, .familyShared: return expect((bought, bought), (notHonored, noHonors))
+        case .subscriber: return expect((bought, bought), (bought, bought))
         case .gracePeriod:
             let grace = Answer.granted("gracePeriod")
-            return Expectation(everything: (grace, grace), cloud: (grace, grace))
+            return expect((grace, grace), (grace, grace))
         // The previous policy had no era for the giveaway, so these customers lose `everything`.
-        case .giveaway: return Expectation(everything: (notHonored, honored), cloud: (notHonored, noHonors))
-        case .changeover: return Expectation(everything: (doubt, notHonored), cloud: (doubt, noHonors))
+        case .giveaway: return expect((notHonored, honored), (notHonored, noHonors))
+        case .changeover: return expect((doubt, notHonored), (doubt, noHonors))
         // The previous policy had no date for the change, so it couldn't decide about these customers.
         case .noVersion, .malformedVersion:
-            return Expectation(everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))
+            return expect((honored, .undetermined("nothingToCompare")), (outside, noHonors))
         case .noProof:
             let nothing = Answer.undetermined("nothingToCompare")
-            return Expectation(everything: (nothing, nothing), cloud: (nothing, noHonors))
+            return expect((nothing, nothing), (nothing, noHonors))
         case .noPlatform, .unknownPlatform, .receipt, .oldReceipt, .sameUser:
-            return Expectation(everything: (honored, doubt), cloud: (outside, noHonors))
+            return expect((honored, doubt), (outside, noHonors))
         // The Apple TV had no App Store at that time, so the platform is ignored.
-        case .televisionBuyer: return Expectation(everything: (honored, doubt), cloud: (honored, noHonors))
-        case .versionAfterDate: return Expectation(everything: (honored, notHonored), cloud: (outside, noHonors))
+        case .televisionBuyer: return expect((honored, doubt), (honored, noHonors))
+        case .versionAfterDate: return expect((honored, notHonored), (outside, noHonors))
         // The version decides. The era of the giveaway begins and ends at dates without builds, so no version separates
         // it from the paid eras.
-        case .versionBeforeDate: return Expectation(everything: (doubt, honored), cloud: (doubt, noHonors))
+        case .versionBeforeDate: return expect((doubt, honored), (doubt, noHonors))
         case .refundedApp:
             let refunded = Answer.denied("appRefunded")
-            return Expectation(everything: (refunded, refunded), cloud: (outside, noHonors))
+            return expect((refunded, refunded), (outside, noHonors))
         case .boughtAgain:
-            return Expectation(
-                everything: (.granted("boughtAgain"), .undetermined("boughtAgainInDoubt")), cloud: (outside, noHonors))
+            return expect((.granted("boughtAgain"), .undetermined("boughtAgainInDoubt")), (outside, noHonors))
         case .licenseEnded:
             let ended = Answer.denied("licenseEnded")
-            return Expectation(everything: (ended, ended), cloud: (outside, noHonors))
-        case .license: return Expectation(everything: (honored, doubt), cloud: (outside, noHonors))
-        case .purchasesOnly:
-            return Expectation(everything: (bought, bought), cloud: (.undetermined("noAcquisition"), noHonors))
+            return expect((ended, ended), (outside, noHonors))
+        case .license: return expect((honored, doubt), (outside, noHonors))
+        case .purchasesOnly: return expect((bought, bought), (.undetermined("noAcquisition"), noHonors))
         case .renewalOnly:
             let unknown = Answer.undetermined("noAcquisition")
-            return Expectation(everything: (unknown, unknown), cloud: (unknown, noHonors))
+            return expect((unknown, unknown), (unknown, noHonors))
         default: return nil
         }
     }

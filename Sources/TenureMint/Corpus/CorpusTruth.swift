@@ -60,9 +60,7 @@ package struct CorpusTruth: Sendable, Hashable {
     }
 
     /// Counts a customer's expected answers on one entitlement, and returns the change.
-    private static func count(
-        _ expected: (now: CorpusKind.Answer, before: CorpusKind.Answer), in entitlement: inout Entitlement
-    ) -> String {
+    private static func count(_ expected: CorpusKind.Answers, in entitlement: inout Entitlement) -> String {
         let (now, before) = expected
         entitlement.outcomes[now.outcome.rawValue, default: 0] += 1
         entitlement.reasons["\(now.outcome.rawValue) \(now.reason)", default: 0] += 1

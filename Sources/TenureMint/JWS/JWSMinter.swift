@@ -1,7 +1,7 @@
 import Crypto
 package import Foundation
 package import TenureAppStore
-import TenureCore
+package import TenureCore
 package import TenureJSON
 
 /// Creates JWS like the App Store's, signed with the keys of a test authority.
@@ -113,4 +113,26 @@ extension AuthorityKey {
         case .rsa: throw MintingError("an RSA key can't sign a JWS; use a P-256 or P-384 key")
         }
     }
+}
+
+/// The app and the device that test artifacts are about.
+package struct MintedApp: Sendable, Hashable {
+    package var bundleID: String
+    package var appAppleID: Int64
+    package var environment: AppStoreEnvironment
+    /// The `AppStore.deviceVerificationID` of the customer's device.
+    package var deviceVerificationID: UUID
+
+    package init(
+        bundleID: String = "com.example.calculator", appAppleID: Int64 = 828_838_134,
+        environment: AppStoreEnvironment = .production, deviceVerificationID: UUID = MintedApp.device
+    ) {
+        self.bundleID = bundleID
+        self.appAppleID = appAppleID
+        self.environment = environment
+        self.deviceVerificationID = deviceVerificationID
+    }
+
+    /// The default device of a test customer.
+    package static let device = UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
 }
