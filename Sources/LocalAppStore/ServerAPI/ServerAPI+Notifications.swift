@@ -131,9 +131,7 @@ private struct NotificationFilter {
     private static func text(_ value: JSONValue?, isKnown: (String) -> Bool) throws(ServerAPIError) -> String? {
         switch value {
         case nil, .null?: return nil
-        case .string(let text)?:
-            guard isKnown(text) else { throw .invalidNotificationType }
-            return text
+        case .string(let text)? where isKnown(text): return text
         default: throw .invalidNotificationType
         }
     }

@@ -71,32 +71,34 @@ package struct ServerAPI: Sendable {
             }
             return status
         }
-        var groups: [(name: String, items: [JSONValue])] = []
-        for index in request.state.accounts[account].subscriptions {
-            let subscription = request.state.subscriptions[index]
-            guard subscription.app == request.app else { continue }
-            if !groups.contains(where: { $0.name == subscription.group }) { groups.append((subscription.group, [])) }
-            guard requestedStatuses.isEmpty || requestedStatuses.contains(subscription.status),
-                let group = groups.firstIndex(where: { $0.name == subscription.group })
-            else { continue }
-            let current = request.state.transactions[subscription.currentTransaction]
-            groups[group].items.append(
-                .object([
-                    "originalTransactionId": .string(request.state.ids.transaction(subscription.originalTransaction)),
-                    "status": .integer(subscription.status.rawValue),
-                    "signedRenewalInfo": .string(try request.signer.renewalInfo(subscription, in: request.state)),
-                    "signedTransactionInfo": .string(try request.signed(current)),
-                ]))
-        }
-        let data = groups.filter { !$0.items.isEmpty }.map { group -> JSONValue in
-            .object([
-                "subscriptionGroupIdentifier": .string(request.state.groupID(group.name, of: request.app)),
-                "lastTransactions": .array(group.items),
+        let subscriptions = request.state.accounts[account].subscriptions.map { request.state.subscriptions[$0] }
+            .filter { $0.app == request.app }
+        // In the order of the customer's first subscription in each group.
+        let groups = subscriptions.reduce(into: [String]()) { if !$0.contains($1.group) { $0.append($1.group) } }
+        let data = try groups.compactMap { group -> JSONValue? in
+            let requested = subscriptions.filter {
+                $0.group == group && (requestedStatuses.isEmpty || requestedStatuses.contains($0.status))
+            }
+            guard !requested.isEmpty else { return nil }
+            return .object([
+                "subscriptionGroupIdentifier": .string(request.state.groupID(group, of: request.app)),
+                "lastTransactions": .array(try requested.map { .object(try item($0, request)) }),
             ])
         }
         var answer = request.appMembers
         answer["data"] = .array(data)
         return answer
+    }
+
+    /// Returns a subscription as a list of statuses contains it.
+    private func item(_ subscription: Subscription, _ request: ServerAPIRequest) throws -> JSONObject {
+        [
+            "originalTransactionId": .string(request.state.ids.transaction(subscription.originalTransaction)),
+            "status": .integer(subscription.status.rawValue),
+            "signedRenewalInfo": .string(try request.signer.renewalInfo(subscription, in: request.state)),
+            "signedTransactionInfo": .string(
+                try request.signed(request.state.transactions[subscription.currentTransaction])),
+        ]
     }
 
     /// Answers Apple's “Look Up Order ID”. The status 1 means that the order ID is invalid.

@@ -6,7 +6,7 @@ import TenureJSON
 /// app.
 ///
 /// Two app transactions with the same content differ if they were signed at different times.
-public struct AppTransaction: Equatable, Hashable, CustomDebugStringConvertible, Sendable {
+public struct AppTransaction: SignedValue, Equatable, Hashable, CustomDebugStringConvertible, Sendable {
     let signedText: SignedText
 
     /// The JSON that the App Store signed: the payload of the JSON Web Signature (JWS).
@@ -61,9 +61,7 @@ public struct AppTransaction: Equatable, Hashable, CustomDebugStringConvertible,
     public static func refresh() async throws -> VerificationResult<AppTransaction> {
         try await LocalStore.required().refreshAppTransaction()
     }
-}
 
-extension AppTransaction: SignedValue {
     init?(_ signed: SignedText) {
         let payload = signed.payload
         guard let appTransactionID = payload.text("appTransactionId"),

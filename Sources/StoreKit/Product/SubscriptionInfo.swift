@@ -49,6 +49,18 @@ extension Product {
                 .first { $0.id == transactionID }?.originalID
             return try await store.statusesOrError().first { $0.originalID == original ?? transactionID }
         }
+
+        init?(_ json: JSONObject, style: Decimal.FormatStyle.Currency) {
+            guard let group = json.text("group"), let period = json.period("period") else { return nil }
+            let offers = json.objects("offers").compactMap { Product.SubscriptionOffer($0, style: style) }
+            introductoryOffer = offers.first { $0.type == .introductory }
+            promotionalOffers = offers.filter { $0.type == .promotional }
+            winBackOffers = offers.filter { $0.type == .winBack }
+            subscriptionGroupID = group
+            subscriptionPeriod = period
+            groupLevel = json.integer("level") ?? 1
+            groupDisplayName = group
+        }
     }
 
     /// The length of a subscription's period, or of an offer.
@@ -134,20 +146,17 @@ extension Product {
             let range = dateRange(referenceDate: referenceDate)
             return format.format(.seconds(range.upperBound.timeIntervalSince(range.lowerBound)))
         }
-    }
-}
 
-extension Product.SubscriptionInfo {
-    init?(_ json: JSONObject, style: Decimal.FormatStyle.Currency) {
-        guard let group = json.text("group"), let period = json.period("period") else { return nil }
-        let offers = json.objects("offers").compactMap { Product.SubscriptionOffer($0, style: style) }
-        introductoryOffer = offers.first { $0.type == .introductory }
-        promotionalOffers = offers.filter { $0.type == .promotional }
-        winBackOffers = offers.filter { $0.type == .winBack }
-        subscriptionGroupID = group
-        subscriptionPeriod = period
-        groupLevel = json.integer("level") ?? 1
-        groupDisplayName = group
+        /// Reads an ISO 8601 duration in the largest unit in which it is a whole number: `P12M` is 1 year. Nil if the
+        /// text isn't a duration, or has both months and days.
+        init?(iso8601 text: String) {
+            guard let period = CalendarPeriod(iso8601: text), period.months == 0 || period.days == 0 else { return nil }
+            if period.months > 0 {
+                self = period.months % 12 == 0 ? .init(period.months / 12, .year) : .init(period.months, .month)
+            } else {
+                self = period.days % 7 == 0 ? .init(period.days / 7, .week) : .init(period.days, .day)
+            }
+        }
     }
 }
 
@@ -238,40 +247,25 @@ extension Product {
                 self.signature = signature
             }
         }
-    }
-}
 
-extension Product.SubscriptionOffer {
-    private static let types: [Int: OfferType] = [1: .introductory, 2: .promotional, 4: .winBack]
-    private static let paymentModes: [String: PaymentMode] = [
-        "FREE_TRIAL": .freeTrial, "PAY_AS_YOU_GO": .payAsYouGo, "PAY_UP_FRONT": .payUpFront,
-    ]
+        private static let types: [Int: OfferType] = [1: .introductory, 2: .promotional, 4: .winBack]
+        private static let paymentModes: [String: PaymentMode] = [
+            "FREE_TRIAL": .freeTrial, "PAY_AS_YOU_GO": .payAsYouGo, "PAY_UP_FRONT": .payUpFront,
+        ]
 
-    /// Reads an offer; nil for offer codes, which no product lists, and for unreadable values.
-    init?(_ json: JSONObject, style: Decimal.FormatStyle.Currency) {
-        guard let price = json.amount("price"), let period = json.period("period"),
-            let type = json.integer("type").flatMap({ Self.types[$0] }),
-            let paymentMode = json.text("discount").flatMap({ Self.paymentModes[$0] })
-        else { return nil }
-        id = json.text("id")
-        self.type = type
-        self.paymentMode = paymentMode
-        self.price = price
-        displayPrice = price.formatted(style)
-        self.period = period
-        periodCount = paymentMode == .payAsYouGo ? max(1, json.integer("count") ?? 1) : 1
-    }
-}
-
-extension Product.SubscriptionPeriod {
-    /// Reads an ISO 8601 duration in the largest unit in which it is a whole number: `P12M` is 1 year. Nil if the text
-    /// isn't a duration, or has both months and days.
-    init?(iso8601 text: String) {
-        guard let period = CalendarPeriod(iso8601: text), period.months == 0 || period.days == 0 else { return nil }
-        if period.months > 0 {
-            self = period.months % 12 == 0 ? .init(period.months / 12, .year) : .init(period.months, .month)
-        } else {
-            self = period.days % 7 == 0 ? .init(period.days / 7, .week) : .init(period.days, .day)
+        /// Reads an offer; nil for offer codes, which no product lists, and for unreadable values.
+        init?(_ json: JSONObject, style: Decimal.FormatStyle.Currency) {
+            guard let price = json.amount("price"), let period = json.period("period"),
+                let type = json.integer("type").flatMap({ Self.types[$0] }),
+                let paymentMode = json.text("discount").flatMap({ Self.paymentModes[$0] })
+            else { return nil }
+            id = json.text("id")
+            self.type = type
+            self.paymentMode = paymentMode
+            self.price = price
+            displayPrice = price.formatted(style)
+            self.period = period
+            periodCount = paymentMode == .payAsYouGo ? max(1, json.integer("count") ?? 1) : 1
         }
     }
 }

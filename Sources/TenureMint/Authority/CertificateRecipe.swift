@@ -15,8 +15,8 @@ package struct CertificateRecipe: Sendable {
     package var basicConstraints: BasicConstraints?
     /// Whether the certificate's key may sign certificates. Otherwise it may sign data.
     package var signsCertificates: Bool
-    /// The extensions with which Apple marks a certificate's purpose (`AppleMarker`). Their value is NULL, as in Apple's
-    /// certificates.
+    /// The extensions with which Apple marks a certificate's purpose (`AppleMarker`). Their value is NULL, as in
+    /// Apple's certificates.
     var markers: [ASN1ObjectIdentifier] = []
     /// Whether the markers are critical extensions. Apple's markers aren't.
     var markersAreCritical = false

@@ -64,8 +64,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
         case .noAlgorithm: draft.algorithm = nil
         case .algorithmNone:
             draft.algorithm = "none"
-            draft.finish = { text in text.prefix(through: text.lastIndex(of: UInt8(ascii: ".")) ?? 0) + Array("AA".utf8)
-            }
+            draft.finish = { $0.prefix(through: $0.lastIndex(of: UInt8(ascii: ".")) ?? 0) + Array("AA".utf8) }
         case .algorithmLowerCase: draft.algorithm = "es256"
         case .algorithmES384: draft.algorithm = "ES384"
         case .algorithmRS256: draft.algorithm = "RS256"
@@ -95,12 +94,9 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
         case .derSignature:
             guard case .p256(let key) = draft.key else { return }
             draft.makeSignature = { Array(try key.signature(for: SHA256.hash(data: $0)).derRepresentation) }
-        case .foreignSignature:
-            let key = draft.key
-            draft.makeSignature = { try key.rawSignature(of: $0 + [0]) }
+        case .foreignSignature: draft.makeSignature = { [key = draft.key] in try key.rawSignature(of: $0 + [0]) }
         case .shortSignature:
-            let key = draft.key
-            draft.makeSignature = { Array(try key.rawSignature(of: $0).dropLast()) }
+            draft.makeSignature = { [key = draft.key] in Array(try key.rawSignature(of: $0).dropLast()) }
         case .flippedHeaderBit:
             // Flip a bit in the signature of the signer's certificate.
             let last = draft.certificates[0].count - 1
@@ -129,8 +125,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
             }
         case .trailingNewline: draft.finish = { $0 + [0x0A] }
         case .fourthSegment: draft.finish = { $0 + Array(".AAAA".utf8) }
-        case .twoSegments:
-            draft.finish = { text in Array(text.prefix(upTo: text.lastIndex(of: UInt8(ascii: ".")) ?? 0)) }
+        case .twoSegments: draft.finish = { Array($0.prefix(upTo: $0.lastIndex(of: UInt8(ascii: ".")) ?? 0)) }
         case .payloadIsNoObject: draft.payload = Array("[1]".utf8)
         case .duplicateKey: Self.append(#""version":1,"version":2"#, to: &draft)
         case .escapedDuplicateKey:
@@ -186,9 +181,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
                 kind == .renewalInfo ? .integer(77) : .string("Something of 2031"), in: &draft)
         case .unknownField: Self.append(#""somethingOf2031":{"deep":[1,2.5,null]}"#, to: &draft)
         case .dataAndSummary:
-            var summary = JSONObject()
-            summary["bundleId"] = .string("com.example.other")
-            summary["environment"] = .string("Sandbox")
+            let summary: JSONObject = ["bundleId": .string("com.example.other"), "environment": .string("Sandbox")]
             try set("summary", .object(summary), in: &draft)
         }
     }

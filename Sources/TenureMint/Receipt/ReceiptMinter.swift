@@ -142,8 +142,8 @@ package struct ReceiptMinter: Sendable {
         return purchase
     }
 
-    /// Returns a period of a yearly subscription, for receipts with many purchases. The periods with the numbers 0, 1, …
-    /// belong to one subscription.
+    /// Returns a period of a yearly subscription, for receipts with many purchases. The periods with the numbers 0, 1,
+    /// … belong to one subscription.
     package func subscriptionPeriod(_ number: Int, from start: Date, length: TimeInterval) -> ReceiptDraft {
         let first = 410_000_000_000_100
         var purchase = self.purchase("\(app.bundleID).yearly", transactionID: String(first + number), at: start)
