@@ -82,19 +82,12 @@ package actor LocalAppStore {
         do {
             try journal?.append(unwrittenEntries)
         } catch {
-            if let saved { restore(saved) }
+            // Later operations must not depend on an operation that the journal lacks.
+            if let saved { changeState { $0 = saved } }
             throw error
         }
         if let failure { throw failure }
         return Array(state.notifications[first...])
-    }
-
-    /// Undoes operations that couldn't be saved. Later operations must not depend on an operation that the journal
-    /// lacks.
-    private func restore(_ saved: AppStoreState) {
-        state = saved
-        changeCount += 1
-        setClocks(state.now)
     }
 
     /// Performs one operation and sends its notifications. Records the operation and the outcomes of the deliveries for
@@ -173,9 +166,7 @@ package actor LocalAppStore {
     }
 
     /// Records an entry for the journal, if there is a journal.
-    private func record(_ entry: Journal.Entry) {
-        if journal != nil { unwrittenEntries.append(entry) }
-    }
+    private func record(_ entry: Journal.Entry) { if journal != nil { unwrittenEntries.append(entry) } }
 
     /// Waits until no other operation runs. An actor alone doesn't ensure that: it runs other calls at each `await`.
     private func waitForTurn() async {

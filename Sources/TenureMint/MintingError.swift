@@ -3,7 +3,5 @@ package struct MintingError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The reason as one sentence in lower case, without a final period.
     package let description: String
 
-    package init(_ description: String) {
-        self.description = description
-    }
+    package init(_ description: String) { self.description = description }
 }

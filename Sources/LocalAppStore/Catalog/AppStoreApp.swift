@@ -68,4 +68,8 @@ package struct AppPrice: Codable, Sendable, Hashable {
     var price: Int64
 }
 
-extension Platform: Codable {}
+extension Platform: Codable {
+    /// The platforms on which the App Store says that an app was acquired: the four values of `AppStore.Platform` in
+    /// StoreKit, which `originalPlatform` contains. An app for a watch is acquired on iOS.
+    package static let ofAcquisitions: [Platform] = [.iOS, .macOS, .tvOS, .visionOS]
+}

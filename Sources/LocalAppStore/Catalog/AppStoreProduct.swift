@@ -27,8 +27,7 @@ package struct AppStoreProduct: Codable, Sendable, Hashable {
     /// month. Other products ignore both parameters.
     package init(
         id: String, type: ProductType, price: Int64, prices: [String: Int64] = [:], group: String? = nil,
-        level: Int = 1, period: CalendarPeriod? = nil, isFamilyShareable: Bool = false,
-        offers: [SubscriptionOffer] = []
+        level: Int = 1, period: CalendarPeriod? = nil, isFamilyShareable: Bool = false, offers: [SubscriptionOffer] = []
     ) {
         self.id = id
         self.type = type
@@ -60,6 +59,9 @@ package struct SubscriptionOffer: Codable, Sendable, Hashable {
     var count = 1
     /// The price of each payment, in milliunits.
     var price: Int64 = 0
+
+    /// The number of payments at the offer's price after the first: only an offer that is paid as you go has any.
+    var furtherPayments: Int { discount == .payAsYouGo ? count - 1 : 0 }
 }
 
 extension ProductType: Codable {}

@@ -65,17 +65,18 @@ struct ControlInterface: Sendable {
             let caused = try await store.perform(operations)
             let state = await store.state
             let notifications = caused.map { notification -> JSONValue in
-                var object: JSONObject = ["type": .string(notification.type.rawValue)]
-                object["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)
-                object["date"] = .string(notification.date.rfc3339)
-                object["transactionId"] = notification.transaction.map { .string(state.id(of: $0)) }
+                let transaction = notification.transaction
                 // Support can look up this transaction by its order ID. Transactions of family members and of the
                 // sandbox have no order ID.
-                if state.environment.isProduction, let transaction = notification.transaction,
-                    !transaction.isFamilyShared
-                {
-                    object["orderId"] = .string(state.orderID(of: transaction))
-                }
+                let ordered = state.environment.isProduction && transaction?.isFamilyShared == false ? transaction : nil
+                var object = JSONObject()
+                object.add([
+                    "type": .string(notification.type.rawValue),
+                    "subtype": (notification.subtype?.rawValue).map(JSONValue.string),
+                    "date": .string(notification.date.rfc3339),
+                    "transactionId": transaction.map { .string(state.id(of: $0)) },
+                    "orderId": ordered.map { .string(state.orderID(of: $0)) },
+                ])
                 return .object(object)
             }
             return .json(["now": .string(state.now.rfc3339), "notifications": .array(notifications)])
@@ -138,15 +139,16 @@ struct ControlInterface: Sendable {
         }
         do {
             let device = try await store.artifacts(of: name, showing: showing)
-            var object: JSONObject = [
+            var object = JSONObject()
+            object.add([
                 "customer": .string(name),
                 "deviceVerificationID": .string(device.deviceVerificationID.uuidString.lowercased()),
-            ]
-            object["appTransactionId"] = device.appTransactionID.map(JSONValue.string)
-            object["appTransaction"] = device.appTransaction.map(JSONValue.string)
-            object["receipt"] = device.receipt.map { .string(Base64.standard.text($0)) }
-            object["transactions"] = device.transactions.map { .array($0.map(JSONValue.string)) }
-            object["renewalInfos"] = .array(device.renewalInfos.map(JSONValue.string))
+                "appTransactionId": device.appTransactionID.map(JSONValue.string),
+                "appTransaction": device.appTransaction.map(JSONValue.string),
+                "receipt": device.receipt.map { .string(Base64.standard.text($0)) },
+                "transactions": device.transactions.map { .array($0.map(JSONValue.string)) },
+                "renewalInfos": .array(device.renewalInfos.map(JSONValue.string)),
+            ])
             return .json(object)
         } catch let error as AppStoreStateError {
             return Self.refusal(error.description, .notFound)

@@ -127,9 +127,7 @@ package struct JournalHeader: Codable, Sendable {
 struct JournalError: Error, Sendable, CustomStringConvertible {
     let description: String
 
-    init(_ description: String) {
-        self.description = "the journal can't be used: \(description)"
-    }
+    init(_ description: String) { self.description = "the journal can't be used: \(description)" }
 
     init(path: String, _ error: StoreError) { self.init("`\(path)`: \(error)") }
 }
@@ -153,20 +151,18 @@ extension Journal.Entry {
         switch self {
         case .operation(let operation): try state.perform(operation)
         case .attempt(let notification, let result):
-            guard state.notifications.indices.contains(notification) else { throw Unreadable() }
+            guard state.notifications.indices.contains(notification) else { throw Self.unreadable }
             state.recordAttempt(result, of: notification)
         }
     }
 
-    private struct Unreadable: Error, CustomStringConvertible {
-        let description = "it can't be read"
-    }
+    private static let unreadable = OperationMistake("it can't be read")
 
     init(_ text: String) throws {
-        guard case .object(let object) = try? JSONValue(parsing: Array(text.utf8)) else { throw Unreadable() }
+        guard case .object(let object) = try? JSONValue(parsing: Array(text.utf8)) else { throw Self.unreadable }
         if let word = object.text("attempt") {
             guard let result = SendAttemptResult(rawValue: word), let number = object.integer("notification") else {
-                throw Unreadable()
+                throw Self.unreadable
             }
             self = .attempt(notification: number, result)
         } else {

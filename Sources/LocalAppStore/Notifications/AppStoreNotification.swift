@@ -77,7 +77,5 @@ package enum SendAttemptResult: String, CaseIterable, Sendable, Hashable {
     case other = "OTHER"
 
     /// Creates the outcome for the receiver's HTTP status.
-    package init(status: Int) {
-        self = (200...206).contains(status) ? .success : .unsuccessfulStatus
-    }
+    package init(status: Int) { self = (200...206).contains(status) ? .success : .unsuccessfulStatus }
 }

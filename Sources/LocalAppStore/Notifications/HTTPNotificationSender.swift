@@ -18,9 +18,7 @@ package enum HTTPNotificationSender {
     }()
 
     /// Posts one notification, and returns the outcome: a timeout if there is no response after ten seconds.
-    package static var send: LocalAppStore.NotificationSender {
-        { payload, url, _ in await post(payload, to: url) }
-    }
+    package static var send: LocalAppStore.NotificationSender { { payload, url, _ in await post(payload, to: url) } }
 
     /// Posts `{"signedPayload": "..."}` as `application/json`.
     private static func post(_ payload: String, to url: String) async -> SendAttemptResult {

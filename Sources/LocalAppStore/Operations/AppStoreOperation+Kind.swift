@@ -30,105 +30,143 @@ extension AppStoreOperation {
         /// contain the operation.
         var scenarioWord: String? { tableRow.scenarioWord }
 
-        /// What the table below says about one operation.
-        private struct Row {
-            let summary: String
-            let scenarioWord: String?
-            let parameters: [AcceptedParameter]
-
-            init(_ summary: String, word: String? = nil, _ required: Parameter..., optional: [Parameter] = []) {
-                self.summary = summary
-                scenarioWord = word
-                parameters =
-                    required.map { AcceptedParameter(name: $0, isRequired: true) }
-                    + optional.map { AcceptedParameter(name: $0, isRequired: false) }
-            }
-        }
+        /// What the table says about the operation.
+        private typealias Row = (summary: String, scenarioWord: String?, parameters: [AcceptedParameter])
 
         private var tableRow: Row {
-            switch self {
-            case .advance: Row("time passes: by a length, or to an instant", optional: [.by, .to])
-            case .release:
-                Row("a build goes on sale", word: "releases", .platform, .build, .version, optional: [.app])
-            case .setPrice: Row("the app has another price from now on", word: "setsPrice", .price, optional: [.app])
+            func row(
+                _ summary: String, word: String? = nil, _ required: Parameter..., optional: [Parameter] = []
+            ) -> Row {
+                (
+                    summary, word,
+                    required.map { AcceptedParameter(name: $0, isRequired: true) }
+                        + optional.map { AcceptedParameter(name: $0, isRequired: false) }
+                )
+            }
+            return switch self {
+            case .advance: row("time passes: by a length, or to an instant", optional: [.by, .to])
+            case .release: row("a build goes on sale", word: "releases", .platform, .build, .version, optional: [.app])
+            case .setPrice: row("the app has another price from now on", word: "setsPrice", .price, optional: [.app])
             case .raisePrice:
-                Row(
+                row(
                     "the price of a subscription rises, and subscribers are notified or asked", word: "raisesPrice",
                     .product, .price, optional: [.needsConsent])
-            case .withdraw: Row("a product is removed from sale and no longer renews", word: "withdraws", .product)
-            case .offerAgain: Row("a product is on sale again", word: "offersAgain", .product)
+            case .withdraw: row("a product is removed from sale and no longer renews", word: "withdraws", .product)
+            case .offerAgain: row("a product is on sale again", word: "offersAgain", .product)
             case .notifyAt:
-                Row("notifications are posted to a URL; without a URL, they aren't posted", optional: [.url, .app])
+                row("notifications are posted to a URL; without a URL, they aren't posted", optional: [.url, .app])
             case .network:
-                Row(
+                row(
                     "notifications arrive (up), fail (down), or are answered and lost (swallowing)", word: "network",
                     .state)
-            case .customer: Row("an Apple Account is created", .customer, optional: [.storefront, .family, .devices])
-            case .move: Row("a customer moves to another storefront", word: "moves", .customer, .storefront)
+            case .customer: row("an Apple Account is created", .customer, optional: [.storefront, .family, .devices])
+            case .move: row("a customer moves to another storefront", word: "moves", .customer, .storefront)
             case .acquire:
-                Row(
+                row(
                     "a customer gets the app, or gets it again after a refund", word: "acquires", .customer,
                     optional: [.app, .platform, .release, .price, .way, .preordered, .licenseEnds])
             case .update:
-                Row(
+                row(
                     "the device gets the release that is on sale", word: "updates", .customer,
                     optional: [.app, .platform])
-            case .refundApp: Row("the App Store refunds the app", word: "returnsApp", .customer, optional: [.app])
+            case .refundApp: row("the App Store refunds the app", word: "returnsApp", .customer, optional: [.app])
             case .rescindConsent:
-                Row("a parent withdraws the consent for the app", word: "losesConsent", .customer, optional: [.app])
+                row("a parent withdraws the consent for the app", word: "losesConsent", .customer, optional: [.app])
             case .buy:
-                Row(
+                row(
                     "a purchase; a subscription that ended begins again", word: "buys", .customer, .product,
                     optional: [.quantity, .offer, .appAccountToken])
-            case .cancel: Row("automatic renewal is switched off", word: "cancels", .customer, .product)
-            case .resume: Row("automatic renewal is switched on again", word: "resumes", .customer, .product)
+            case .cancel: row("automatic renewal is switched off", word: "cancels", .customer, .product)
+            case .resume: row("automatic renewal is switched on again", word: "resumes", .customer, .product)
             case .upgrade:
-                Row(
+                row(
                     "a subscription changes to a higher level at once", word: "upgrades", .customer, .product,
                     optional: [.offer])
             case .downgrade:
-                Row(
+                row(
                     "a subscription changes to a lower level at the next renewal", word: "downgrades", .customer,
                     .product, optional: [.offer])
             case .keepPlan:
-                Row(
+                row(
                     "a downgrade that waits for the renewal is canceled", word: "keepsPlan", .customer, .product,
                     optional: [.offer])
-            case .failBilling: Row("every charge fails from now on", word: "cannotPay", .customer)
+            case .failBilling: row("every charge fails from now on", word: "cannotPay", .customer)
             case .recover:
-                Row("payment works again, and due amounts are charged", word: "paysAgain", .customer, .product)
-            case .consent: Row("the customer agrees to a higher price", word: "consents", .customer, .product)
+                row("payment works again, and due amounts are charged", word: "paysAgain", .customer, .product)
+            case .consent: row("the customer agrees to a higher price", word: "consents", .customer, .product)
             case .requestRefund:
-                Row(
+                row(
                     "the customer asks for a refund, and Apple asks the developer about consumption",
                     word: "asksForRefund", .customer, .product, optional: [.reason, .periodsAgo])
             case .declineRefund:
-                Row(
+                row(
                     "the App Store declines the refund", word: "isDeniedRefund", .customer, .product,
                     optional: [.periodsAgo])
             case .refund:
-                Row(
+                row(
                     "a payment is refunded, in full or a percentage", word: "isRefunded", .customer, .product,
                     optional: [.percent, .reason, .periodsAgo])
             case .reverseRefund:
-                Row("a refund is reversed", word: "losesRefund", .customer, .product, optional: [.periodsAgo])
-            case .share: Row("the purchaser shares a product with the family", word: "shares", .customer, .product)
-            case .unshare: Row("the purchaser stops sharing", word: "unshares", .customer, .product)
-            case .leaveFamily: Row("a customer leaves the family", word: "leavesFamily", .customer)
-            case .extend: Row("the developer extends a renewal date", .transaction, .days)
+                row("a refund is reversed", word: "losesRefund", .customer, .product, optional: [.periodsAgo])
+            case .share: row("the purchaser shares a product with the family", word: "shares", .customer, .product)
+            case .unshare: row("the purchaser stops sharing", word: "unshares", .customer, .product)
+            case .leaveFamily: row("a customer leaves the family", word: "leavesFamily", .customer)
+            case .extend: row("the developer extends a renewal date", .transaction, .days)
             case .extendAll:
-                Row(
+                row(
                     "the developer extends the renewal dates of a product", .product, .days, .request,
                     optional: [.storefronts])
             case .setAppAccountToken:
-                Row("the developer sets the account token of a purchase", .transaction, .appAccountToken)
+                row("the developer sets the account token of a purchase", .transaction, .appAccountToken)
             case .answerConsumption:
-                Row(
+                row(
                     "the developer reports the consumption of a purchase", .transaction, .deliveryStatus,
                     optional: [.refundPreference])
-            case .finish: Row("the app finishes a transaction", .transaction)
-            case .testNotification: Row("a test notification is sent", optional: [.app])
+            case .finish: row("the app finishes a transaction", .transaction)
+            case .testNotification: row("a test notification is sent", optional: [.app])
             }
         }
+    }
+
+    /// The names of all parameters of operations. `Kind.parameters` lists the ones of each operation.
+    package enum Parameter: String, CaseIterable, Sendable, Hashable {
+        case app, customer, product, platform, build, version, release, price, storefront, storefronts, family, devices
+        case by, to, days
+        case way, preordered, licenseEnds
+        case quantity, offer, appAccountToken
+        case needsConsent, reason, percent, periodsAgo
+        case url, state
+        case transaction, request, deliveryStatus, refundPreference
+    }
+}
+
+/// The words for operations in scenario files.
+extension AppStoreOperation.Kind {
+    /// Whether the operation has the parameter `customer`. A scenario file lists such operations under the customer's
+    /// name, and all others under `store`.
+    var concernsCustomer: Bool { parameters.contains { $0.name == .customer } }
+
+    /// The parameter that the value of the word sets: in `buys: com.example.calculator.yearly`, the `product`. Nil if
+    /// the word takes no value.
+    var mainParameter: AppStoreOperation.Parameter? {
+        switch self {
+        case .setPrice: .price
+        case .network: .state
+        case .release, .acquire, .update: .platform
+        case .move: .storefront
+        default: parameters.contains { $0.name == .product } ? .product : nil
+        }
+    }
+
+    /// Finds the operation with this word, either under a customer's name or under `store`. Nil for an unknown word.
+    init?(scenarioWord word: String, byCustomer: Bool) {
+        guard let kind = Self.allCases.first(where: { $0.scenarioWord == word && $0.concernsCustomer == byCustomer })
+        else { return nil }
+        self = kind
+    }
+
+    /// Returns the words for the operations under a customer's name, or for those under `store`.
+    static func words(byCustomer: Bool) -> [String] {
+        allCases.filter { $0.concernsCustomer == byCustomer }.compactMap(\.scenarioWord)
     }
 }

@@ -1,5 +1,8 @@
+import Foundation
 import TenureAppStore
+import TenureCore
 package import TenureJSON
+import TenurePolicyFile
 
 /// One operation of the local App Store: something that happens, such as a purchase or a refund, with its parameters as
 /// text.
@@ -62,15 +65,99 @@ package struct AppStoreOperation: Sendable, Hashable {
         }
         return object
     }
+
+    // MARK: Parameters as values, such as numbers and dates
+
+    // Each method throws an `OperationMistake` if the text has another form. For a missing parameter, `text` throws
+    // too, and the other methods return nil.
+
+    func text(_ name: Parameter) throws(OperationMistake) -> String {
+        guard let text = self[name] else { throw OperationMistake("`\(kind.rawValue)` needs `\(name.rawValue)`") }
+        return text
+    }
+
+    func number(_ name: Parameter, in range: ClosedRange<Int>) throws(OperationMistake) -> Int? {
+        try value(name, mustBe: "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+            Int(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    func flag(_ name: Parameter) throws(OperationMistake) -> Bool? {
+        try value(name, mustBe: "true or false") { Bool($0) }
+    }
+
+    func date(_ name: Parameter) throws(OperationMistake) -> Date? {
+        try value(name, mustBe: "an instant such as `2026-11-20T12:00:00Z`, or a day") { Date(written: $0) }
+    }
+
+    func uuid(_ name: Parameter) throws(OperationMistake) -> UUID? {
+        try value(name, mustBe: "a UUID") { UUID(uuidString: $0) }
+    }
+
+    func platform() throws(OperationMistake) -> Platform? {
+        try word(.platform, among: Platform.ofAcquisitions) { $0.rawValue }
+    }
+
+    /// Returns the price in milliunits (thousandths of the currency's unit).
+    func price() throws(OperationMistake) -> Int64? {
+        try value(.price, mustBe: "an amount such as `4.99`, or `free`") { Money.milliunits($0) }
+    }
+
+    /// Returns the value among `values` for which `spelled` returns the parameter's text.
+    func word<Value>(
+        _ name: Parameter, among values: [Value], spelled: (Value) -> String
+    ) throws(OperationMistake) -> Value? {
+        try value(name, mustBe: "one of \(values.map(spelled).joined(separator: ", "))") { text in
+            values.first { spelled($0) == text }
+        }
+    }
+
+    /// Returns the parameter as `read` reads its text; nil for a missing parameter.
+    ///
+    /// - Parameter wanted: what the text must be, for the message if `read` returns nil.
+    private func value<Value>(
+        _ name: Parameter, mustBe wanted: @autoclosure () -> String, _ read: (String) -> Value?
+    ) throws(OperationMistake) -> Value? {
+        guard let text = self[name] else { return nil }
+        guard let value = read(text) else { throw OperationMistake(text, in: name, mustBe: wanted()) }
+        return value
+    }
+
+    /// Throws if a parameter's text is invalid in every state of the store, such as the quantity `many`.
+    package func checkValues() throws(OperationMistake) {
+        _ = try platform()
+        _ = try price()
+        for name in [Parameter.preordered, .licenseEnds, .to] { _ = try date(name) }
+        _ = try flag(.needsConsent)
+        _ = try uuid(.appAccountToken)
+        _ = try number(.quantity, in: 1...10)
+        _ = try number(.percent, in: 1...100)
+        _ = try number(.periodsAgo, in: 0...1000)
+        _ = try number(.days, in: 1...90)
+        _ = try word(.way, among: AppStoreAcquisition.Way.allCases) { $0.rawValue }
+        _ = try word(.state, among: Network.allCases) { $0.rawValue }
+    }
+
+    /// Returns the time that the store's clock has after an operation `advance`; nil for any other operation.
+    func targetTime(in state: AppStoreState) throws(OperationMistake) -> Date? {
+        guard kind == .advance else { return nil }
+        switch (self[.by], try date(.to)) {
+        case (let length?, nil):
+            guard let seconds = Duration.seconds(length), seconds >= 0 else {
+                throw OperationMistake(length, in: .by, mustBe: "a length of time such as `31d` or `12h`")
+            }
+            return state.now.addingTimeInterval(seconds)
+        case (nil, let date?): return date
+        case (nil, nil), (.some, .some): throw OperationMistake("`advance` needs one of `by` and `to`")
+        }
+    }
 }
 
 /// The error for an unknown operation, or for an operation with an unknown, missing or invalid parameter.
 package struct OperationMistake: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 
     package init(unknown kind: String) {
         self.init(
@@ -86,4 +173,142 @@ package struct OperationMistake: Error, Sendable, Hashable, CustomStringConverti
     init(_ text: String, in parameter: AppStoreOperation.Parameter, mustBe wanted: String) {
         self.init("`\(parameter.rawValue)` must be \(wanted); found `\(text)`")
     }
+}
+
+/// Reads amounts of money as people write them.
+enum Money {
+    /// Returns an amount such as `4.99`, `5` or `free` in thousandths of the currency's unit. Nil if the text isn't an
+    /// amount.
+    static func milliunits(_ text: String) -> Int64? {
+        if text == "free" { return 0 }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), let whole = digits(parts[0], upTo: 9) else { return nil }
+        guard parts.count == 2 else { return whole * 1000 }
+        guard let fraction = digits(parts[1], upTo: 3) else { return nil }
+        return whole * 1000 + fraction * [1, 100, 10, 1][parts[1].utf8.count]
+    }
+
+    /// Returns the number that 1 to `count` digits spell; nil for any other text.
+    private static func digits(_ text: Substring, upTo count: Int) -> Int64? {
+        (1...count).contains(text.utf8.count) && text.hasOnlyDigits ? Int64(text) : nil
+    }
+}
+
+extension AppStoreState {
+    /// Performs an operation. Throws an `AppStoreStateError` or an `OperationMistake`; then nothing has changed.
+    mutating func perform(_ operation: AppStoreOperation) throws {
+        try operation.checkCompleteness()
+        let app = operation[.app]
+        let customer = operation[.customer] ?? ""
+        let product = operation[.product] ?? ""
+        switch operation.kind {
+        case .advance: if let instant = try operation.targetTime(in: self) { advance(to: instant) }
+
+        case .release:
+            let release = AppStoreRelease(
+                platform: try operation.platform() ?? .iOS, build: try operation.text(.build),
+                version: try operation.text(.version), releasedAt: now)
+            try self.release(release, of: app)
+        case .setPrice: try setPrice(AppPrice(from: now, price: try operation.price() ?? 0), of: app)
+        case .raisePrice:
+            try raisePrice(
+                of: product, to: try operation.price() ?? 0, needsConsent: try operation.flag(.needsConsent) ?? true)
+        case .withdraw: try setOnSale(false, product: product)
+        case .offerAgain: try setOnSale(true, product: product)
+        case .notifyAt: try setNotificationURL(operation[.url], of: app)
+        case .network: network = try operation.word(.state, among: Network.allCases) { $0.rawValue } ?? .up
+
+        case .customer:
+            try addCustomer(
+                customer, storefront: operation[.storefront] ?? Storefront.usa.code, family: operation[.family],
+                devices: try operation.number(.devices, in: 1...10) ?? 1)
+        case .move: try move(customer, to: try operation.text(.storefront))
+        case .acquire:
+            try acquire(
+                customer, app: app, on: try operation.platform() ?? .iOS, release: operation[.release],
+                price: try operation.price(),
+                way: try operation.word(.way, among: AppStoreAcquisition.Way.allCases) { $0.rawValue } ?? .purchase,
+                preorderDate: try operation.date(.preordered), licenseEnds: try operation.date(.licenseEnds))
+        case .update: try update(customer, app: app, on: try operation.platform())
+        case .refundApp: try refundApp(customer, app: app)
+        case .rescindConsent: try rescindConsent(customer, app: app)
+
+        case .buy:
+            try buy(
+                product, customer, quantity: Int64(try operation.number(.quantity, in: 1...10) ?? 1),
+                offer: operation[.offer], appAccountToken: try operation.uuid(.appAccountToken))
+        case .cancel: try setAutoRenew(false, customer, product)
+        case .resume: try setAutoRenew(true, customer, product)
+        case .upgrade: try changePlan(customer, to: product, offer: operation[.offer], as: .upgrade)
+        case .downgrade: try changePlan(customer, to: product, offer: operation[.offer], as: .downgrade)
+        case .keepPlan: try changePlan(customer, to: product, offer: operation[.offer], as: .stay)
+        case .failBilling: try setBillingWorks(false, of: customer)
+        case .recover: try recover(customer, product)
+        case .consent: try consent(customer, product)
+
+        case .requestRefund:
+            let reason = try operation.word(.reason, among: ConsumptionRequestReason.allCases) { "\($0)" }
+            try requestRefund(
+                customer, product, reason: reason ?? .unintendedPurchase, periodsAgo: try periodsAgo(operation))
+        case .declineRefund: try declineRefund(customer, product, periodsAgo: try periodsAgo(operation))
+        case .refund:
+            try refund(
+                customer, product, percentage: try operation.number(.percent, in: 1...100).map { Int64($0) * 1000 },
+                reason: try operation.word(.reason, among: RevocationReason.allCases) { "\($0)" } ?? .other,
+                periodsAgo: try periodsAgo(operation))
+        case .reverseRefund: try reverseRefund(customer, product, periodsAgo: try periodsAgo(operation))
+        case .share: try share(customer, product)
+        case .unshare: try unshare(customer, product)
+        case .leaveFamily: try leaveFamily(customer)
+
+        case .testNotification: notify(.test, app: try appIndex(app), about: .nothing)
+        case .extendAll:
+            try extendAll(
+                product, by: try operation.number(.days, in: 1...90) ?? 1, request: try operation.text(.request),
+                in: operation[.storefronts]?.split(separator: ",").map(String.init) ?? [])
+        case .extend, .setAppAccountToken, .answerConsumption, .finish: try changeTransaction(operation)
+        }
+    }
+
+    /// Returns the parameter `periodsAgo`: how many payments before the latest one the operation is about.
+    private func periodsAgo(_ operation: AppStoreOperation) throws(OperationMistake) -> Int {
+        try operation.number(.periodsAgo, in: 0...1000) ?? 0
+    }
+
+    /// Performs an operation on one transaction, which developers' servers can request with the App Store Server API.
+    private mutating func changeTransaction(_ operation: AppStoreOperation) throws {
+        let id = try operation.text(.transaction)
+        guard let transaction = transaction(id) else {
+            throw OperationMistake(id, in: .transaction, mustBe: "the ID of a transaction")
+        }
+        switch operation.kind {
+        case .extend:
+            guard extend(transaction, by: try operation.number(.days, in: 1...90) ?? 1) != nil else {
+                throw OperationMistake(
+                    "`extend` needs an active subscription; name the ID of its transaction in `transaction`")
+            }
+        case .setAppAccountToken:
+            let token = try operation.uuid(.appAccountToken)
+            for index in accounts[transaction.account].transactions
+            where transactions[index].originalTransaction == transaction.originalTransaction {
+                change(index) { $0.appAccountToken = token }
+            }
+        case .answerConsumption:
+            consumption[transaction.index] = ConsumptionAnswer(
+                date: now, deliveryStatus: try operation.text(.deliveryStatus),
+                refundPreference: operation[.refundPreference])
+        case .finish: change(transaction.index) { $0.isFinished = true }
+        default: break
+        }
+    }
+}
+
+/// What happens to notifications on their way to the app's URL.
+package enum Network: String, CaseIterable, Sendable, Hashable {
+    /// Notifications are sent.
+    case up
+    /// Notifications don't arrive, and the App Store tries again later.
+    case down
+    /// Notifications don't arrive, but the App Store sees a successful response and doesn't try again.
+    case swallowing
 }

@@ -46,16 +46,13 @@ extension ScenarioReader {
                 last = last?.addingTimeInterval(max(0, seconds))
                 time = .after(max(0, seconds))
             case "store": events += operations(part, of: nil)
-            case "service":
-                if part.word(&reading, of: ServiceWord.self) != nil { events.append(.catchUp) }
+            case "service": if part.word(&reading, of: ServiceWord.self) != nil { events.append(.catchUp) }
             // `expect` opens the customer's app, which syncs. `known` only asks the service.
             case "expect", "known": events += expectations(part, customers, opensApp: entry.key == "expect")
             default: if customers.contains(entry.key) { events += operations(part, of: entry.key) }
             }
         }
-        if times != 1 {
-            reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position)
-        }
+        if times != 1 { reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position) }
         guard let time else { return nil }
         return Scenario.Step(time: time, events: events, position: part.position.description)
     }
@@ -66,48 +63,37 @@ extension ScenarioReader {
         if case .sequence = part.node.content {
             return list(part, example: "- buys: …").flatMap { operations($0, of: customer) }
         }
-        let words = AppStoreOperation.Kind.words(byCustomer: customer != nil)
-        func unknown(_ word: String) -> String {
-            "`\(word.shortened)` isn't an operation of \(customer == nil ? "the store" : "a customer"); \(Spelling.advice(for: word, among: words))"
+        // A word alone has no values.
+        let members: [(key: String, part: Part?)] =
+            if let word = part.node.text {
+                [(word, nil)]
+            } else {
+                entries(part, example: customer == nil ? "setsPrice: 4.99" : "acquires: iOS").map { ($0.key, $0.part) }
+            }
+        guard let first = members.first else { return [] }
+        let isByCustomer = customer != nil
+        let kinds = members.map { AppStoreOperation.Kind(scenarioWord: $0.key, byCustomer: isByCustomer) }
+        guard let index = kinds.firstIndex(where: { $0 != nil }), let kind = kinds[index] else {
+            let advice = Spelling.advice(for: first.key, among: AppStoreOperation.Kind.words(byCustomer: isByCustomer))
+            let owner = isByCustomer ? "a customer" : "the store"
+            reading.report("`\(first.key.shortened)` isn't an operation of \(owner); \(advice)", at: part.position)
+            return []
         }
-        var operation: AppStoreOperation
-        if let word = part.node.text {
-            guard let kind = AppStoreOperation.Kind(scenarioWord: word, byCustomer: customer != nil) else {
-                reading.report(unknown(word), at: part.position)
-                return []
-            }
-            operation = AppStoreOperation(kind)
-            if let customer { operation.parameters[.customer] = customer }
-        } else {
-            let members = entries(part, example: customer == nil ? "setsPrice: 4.99" : "acquires: iOS")
-            guard !members.isEmpty else { return [] }
-            guard
-                let (word, kind) = members.lazy.compactMap({ member in
-                    AppStoreOperation.Kind(scenarioWord: member.key, byCustomer: customer != nil).map {
-                        (member.key, $0)
-                    }
-                }).first
-            else {
-                reading.report(unknown(members[0].key), at: part.position)
-                return []
-            }
-            operation = AppStoreOperation(kind)
-            if let customer { operation.parameters[.customer] = customer }
-            for (key, member) in members {
-                guard let text = text(member, example: "…") else { continue }
-                let name = key == word ? kind.mainParameter?.rawValue : key
-                do throws(OperationMistake) {
-                    guard let name else {
-                        throw OperationMistake("`\(word)` takes no value; write `\(word)` alone")
-                    }
-                    try operation.set(name, to: text)
-                    // Check each value in a separate operation, so that its mistake is reported at its position.
-                    var alone = AppStoreOperation(kind)
-                    try alone.set(name, to: text)
-                    try alone.checkValues()
-                } catch {
-                    reading.report(error.description, at: member.position)
-                }
+        let word = members[index].key
+        var operation = AppStoreOperation(kind)
+        if let customer { operation.parameters[.customer] = customer }
+        for (key, member) in members {
+            guard let member, let text = text(member, example: "…") else { continue }
+            let name = key == word ? kind.mainParameter?.rawValue : key
+            do throws(OperationMistake) {
+                guard let name else { throw OperationMistake("`\(word)` takes no value; write `\(word)` alone") }
+                try operation.set(name, to: text)
+                // Check each value in a separate operation, so that its mistake is reported at its position.
+                var alone = AppStoreOperation(kind)
+                try alone.set(name, to: text)
+                try alone.checkValues()
+            } catch {
+                reading.report(error.description, at: member.position)
             }
         }
         do throws(OperationMistake) {

@@ -92,11 +92,7 @@ package struct ScenarioReader {
             }
             guard let fields = fields(part, .customer) else { return nil }
             let storefront = fields["storefront"].flatMap { $0.name(&reading, example: "USA") } ?? Storefront.usa.code
-            if let part = fields["storefront"], Storefront(code: storefront) == nil {
-                reading.report(
-                    "`\(storefront.shortened)` isn't a storefront of the local App Store; \(Spelling.advice(for: storefront, among: Storefront.all.map(\.code)))",
-                    at: part.position)
-            }
+            if let part = fields["storefront"] { checkStorefront(storefront, part) }
             return Scenario.Customer(
                 name: name, storefront: storefront,
                 family: fields["family"].flatMap { $0.name(&reading, example: "Lovelace") },
@@ -104,12 +100,17 @@ package struct ScenarioReader {
         }
     }
 
+    /// Reports a code that isn't a storefront of the local App Store.
+    private mutating func checkStorefront(_ code: String, _ part: Part) {
+        guard Storefront(code: code) == nil else { return }
+        let advice = Spelling.advice(for: code, among: Storefront.all.map(\.code))
+        reading.report("`\(code.shortened)` isn't a storefront of the local App Store; \(advice)", at: part.position)
+    }
+
     // MARK: Parts
 
     /// Reads a list. Mistakes name the `example` as what to write instead.
-    mutating func list(_ part: Part?, example: String) -> [Part] {
-        part?.elements(&reading, example: example) ?? []
-    }
+    mutating func list(_ part: Part?, example: String) -> [Part] { part?.elements(&reading, example: example) ?? [] }
 
     /// Reads a string as it is written, with or without quotes.
     mutating func text(_ part: Part?, example: String) -> String? {
@@ -135,5 +136,159 @@ package struct ScenarioReader {
             return []
         }
         return entries.map { ($0.key, Part($0, under: part.path)) }
+    }
+
+    // MARK: The app, with its releases, prices and products
+
+    mutating func app(_ part: Part) -> AppStoreApp? {
+        guard let fields = fields(part, .app) else { return nil }
+        let bundleID = fields["bundleID"].flatMap { $0.name(&reading, example: "com.example.calculator") }
+        let appleID = fields["appleID"].flatMap { $0.integer(&reading, example: "828838134") }
+        let graceDays = fields["gracePeriodDays"].flatMap { $0.integer(&reading, example: "16") }
+        if let part = fields["gracePeriodDays"], let graceDays, ![3, 16, 28].contains(graceDays) {
+            reading.report(
+                "the App Store has grace periods of 3, 16 and 28 days; write one of these numbers", at: part.position)
+        }
+        let releases = list(fields["releases"], example: "- { platform: iOS, … }").compactMap { release($0) }
+        let prices = list(fields["prices"], example: "- { from: 2014-01-10, price: 4.99 }").compactMap { price($0) }
+        let products = fields["products"].map { self.products($0) } ?? []
+        guard let bundleID, let appleID else { return nil }
+        return AppStoreApp(
+            bundleID: bundleID, appAppleID: Int64(appleID), releases: releases, prices: prices, products: products,
+            gracePeriodDays: graceDays)
+    }
+
+    private mutating func release(_ part: Part) -> AppStoreRelease? {
+        guard let fields = fields(part, .release) else { return nil }
+        let platform = fields["platform"].flatMap { $0.platform(&reading) }
+        if let part = fields["platform"], let platform, !Platform.ofAcquisitions.contains(platform) {
+            let names = Platform.ofAcquisitions.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+            reading.report(
+                "the App Store signs no acquisition on `\(platform.rawValue)`; write one of \(names)",
+                at: part.position)
+        }
+        let build = text(fields["build"], example: "37")
+        let version = text(fields["version"], example: "1.4")
+        let date = fields["at"].flatMap { $0.dayOrInstant(&reading) }
+        guard let platform, let build, let version, let date else { return nil }
+        return AppStoreRelease(platform: platform, build: build, version: version, releasedAt: date)
+    }
+
+    private mutating func price(_ part: Part) -> AppPrice? {
+        guard let fields = fields(part, .price) else { return nil }
+        let from = fields["from"].flatMap { $0.dayOrInstant(&reading) }
+        let amount = amount(fields["price"])
+        guard let from, let amount else { return nil }
+        return AppPrice(from: from, price: amount)
+    }
+
+    private mutating func products(_ part: Part) -> [AppStoreProduct] {
+        entries(part, example: "com.example.calculator.everything: { type: nonConsumable, price: 9.99 }")
+            .compactMap { product($0.key, $0.part) }
+    }
+
+    private mutating func product(_ id: String, _ part: Part) -> AppStoreProduct? {
+        guard let fields = fields(part, .product) else { return nil }
+        let type = fields["type"].flatMap { $0.word(&reading, among: ProductType.allCases) }
+        let price = amount(fields["price"])
+        var prices: [String: Int64] = [:]
+        if let part = fields["prices"] {
+            for (code, part) in entries(part, example: "prices: { DEU: 10.99 }") {
+                checkStorefront(code, part)
+                prices[code] = amount(part)
+            }
+        }
+        let group = fields["group"].flatMap { $0.name(&reading, example: "plans") }
+        let level = fields["level"].flatMap { $0.integer(&reading, example: "1") }
+        let period = fields["period"].flatMap { $0.period(&reading) }
+        let isShareable = fields["familyShareable"].map { flag($0) } ?? false
+        var offers = list(fields["offers"], example: "- { id: comeback, … }").compactMap { offer($0, type: nil) }
+        if let offer = fields["introductory"].flatMap({ offer($0, type: .introductory) }) { offers.append(offer) }
+        guard let type, let price else { return nil }
+        return AppStoreProduct(
+            id: id, type: type, price: price, prices: prices, group: group, level: level ?? 1, period: period,
+            isFamilyShareable: isShareable, offers: offers)
+    }
+
+    private mutating func flag(_ part: Part) -> Bool {
+        switch part.node.text {
+        case "true": return true
+        case "false": return false
+        default:
+            reading.report(
+                "\(part.node.kindInWords) is neither `true` nor `false`; write one of them", at: part.position)
+            return false
+        }
+    }
+
+    /// Reads an offer.
+    ///
+    /// - Parameter knownType: the offer's type. Nil if the offer's key `type` has it.
+    private mutating func offer(_ part: Part, type knownType: OfferType?) -> SubscriptionOffer? {
+        guard let fields = fields(part, .offer) else { return nil }
+        let types: [OfferType] = [.promotional, .offerCode, .winBack]
+        let type = knownType ?? fields["type"].flatMap { $0.word(&reading, among: types) }
+        let id = fields["id"].flatMap { $0.name(&reading, example: "comeback") }
+        let discounts: [OfferDiscountType] = [.freeTrial, .payAsYouGo, .payUpFront]
+        let discount = fields["discount"].flatMap { $0.word(&reading, among: discounts) }
+        let period = fields["period"].flatMap { $0.period(&reading) }
+        let count = fields["count"].flatMap { $0.integer(&reading, example: "1") } ?? 1
+        let price = fields["price"].flatMap { amount($0) } ?? 0
+        if knownType == nil, id == nil || type == nil {
+            reading.report("an offer needs `id` and `type`; write `id: comeback, type: winBack`", at: part.position)
+        }
+        guard let type, let discount, let period else { return nil }
+        return SubscriptionOffer(
+            id: id, type: type, discount: discount, period: period, count: max(1, min(count, 36)), price: price)
+    }
+}
+
+/// The mappings of a scenario file, and the keys of each.
+enum ScenarioShape {
+    case file, app, release, price, product, offer, sandbox, customer, step
+
+    /// The keys that the mapping may have, in the order of messages. A key that the mapping must have has an example
+    /// for the message about a missing key.
+    private var fields: KeyValuePairs<String, String?> {
+        switch self {
+        case .file:
+            [
+                "scenario": "scenario: The Calculator disaster", "story": nil, "policy": nil, "seed": nil,
+                "environment": nil, "sandbox": nil, "begins": "begins: 2014-01-01",
+                "app": "app: { bundleID: com.example.calculator, … }", "customers": "customers: { Ada: {} }",
+                "timeline": nil,
+            ]
+        case .app:
+            [
+                "bundleID": "bundleID: com.example.calculator", "appleID": "appleID: 828838134", "gracePeriodDays": nil,
+                "releases": "releases: [{ platform: iOS, build: \"37\", version: \"1.4\", at: 2014-01-10 }]",
+                "prices": nil, "products": nil,
+            ]
+        case .release:
+            [
+                "platform": "platform: iOS", "build": "build: \"37\"", "version": "version: \"1.4\"",
+                "at": "at: 2014-01-10",
+            ]
+        case .price: ["from": "from: 2014-01-10", "price": "price: 4.99"]
+        case .product:
+            [
+                "type": "type: nonConsumable", "price": "price: 9.99", "prices": nil, "group": nil, "level": nil,
+                "period": nil, "familyShareable": nil, "introductory": nil, "offers": nil,
+            ]
+        case .offer:
+            [
+                "id": nil, "type": nil, "discount": "discount: freeTrial", "period": "period: P1W", "count": nil,
+                "price": nil,
+            ]
+        case .sandbox: ["days": nil, "weeks": nil, "month": nil, "waitingDay": nil, "renewals": nil]
+        case .customer: ["storefront": nil, "family": nil, "shows": nil]
+        // The names of customers are keys too.
+        case .step: ["at": nil, "after": nil, "store": nil, "service": nil, "expect": nil, "known": nil]
+        }
+    }
+
+    var keys: [String] { fields.map(\.key) }
+    var required: [(key: String, example: String)] {
+        fields.compactMap { key, example in example.map { (key: key, example: $0) } }
     }
 }

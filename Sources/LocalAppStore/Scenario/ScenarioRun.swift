@@ -1,6 +1,6 @@
 package import Foundation
 import TenureAppStore
-import TenureCore
+package import TenureCore
 import TenureJSON
 
 /// Plays a scenario: performs its operations, and compares the service's decisions with the expected ones.
@@ -27,25 +27,17 @@ package struct ScenarioRun: Sendable {
     /// Plays the scenario, and returns the outcome of each expectation. Throws a `ScenarioFailure` if an operation
     /// isn't possible.
     package func play() async throws -> [Outcome] {
-        try await service.withLocalStore(scenario.header, signer: signer) { try await play(in: $0) }
-    }
-
-    /// Performs all steps in the store, and returns the outcome of each expectation.
-    private func play(in store: LocalAppStore) async throws -> [Outcome] {
-        try await scenario.addCustomers(to: store)
-        var outcomes: [Outcome] = []
-        for step in scenario.timeline {
-            let time = step.date(after: await store.state.now)
-            try await store.perform(AppStoreOperation(.advance, [.to: time.rfc3339]))
-            for event in step.events {
+        try await service.withLocalStore(scenario.header, signer: signer) { store in
+            var outcomes: [Outcome] = []
+            try await scenario.perform(in: store) { event in
                 switch event {
-                case .operation(let operation, let position): try await operation.perform(in: store, at: position)
+                case .operation: break
                 case .catchUp: try await service.catchUp(from: store)
                 case .expect(let expectation): outcomes.append(try await check(expectation, store))
                 }
             }
+            return outcomes
         }
-        return outcomes
     }
 
     /// Compares the service's decision with an expectation. Throws a `ScenarioFailure` if the artifacts can't be signed
@@ -80,26 +72,31 @@ package struct ScenarioRun: Sendable {
 }
 
 extension Scenario {
-    /// Performs the scenario's operations in a store, and ignores its expectations. Throws a `ScenarioFailure` if an
+    /// Performs the scenario's operations in a store. Throws a `ScenarioFailure` with the position in the file if an
     /// operation isn't possible.
-    package func perform(in store: LocalAppStore) async throws {
-        try await addCustomers(to: store)
-        for step in timeline {
-            try await store.perform(AppStoreOperation(.advance, [.to: step.date(after: store.state.now).rfc3339]))
-            for case .operation(let operation, let position) in step.events {
-                try await operation.perform(in: store, at: position)
-            }
-        }
-    }
-
-    /// Creates the customers' accounts.
-    fileprivate func addCustomers(to store: LocalAppStore) async throws {
+    ///
+    /// - Parameter handle: handles an event that isn't an operation. By default, these events are ignored.
+    package func perform(in store: LocalAppStore, _ handle: (Event) async throws -> Void = { _ in }) async throws {
         for customer in customers {
             var parameters: [AppStoreOperation.Parameter: String] = [
                 .customer: customer.name, .storefront: customer.storefront,
             ]
             parameters[.family] = customer.family
             try await store.perform(AppStoreOperation(.customer, parameters))
+        }
+        for step in timeline {
+            try await store.perform(AppStoreOperation(.advance, [.to: step.date(after: store.state.now).rfc3339]))
+            for event in step.events {
+                guard case .operation(let operation, let position) = event else {
+                    try await handle(event)
+                    continue
+                }
+                do {
+                    try await store.perform(operation)
+                } catch {
+                    throw ScenarioFailure(position: position, detail: "\(error)")
+                }
+            }
         }
     }
 }
@@ -114,17 +111,6 @@ extension Scenario.Step {
     }
 }
 
-extension AppStoreOperation {
-    /// Performs the operation. Throws a `ScenarioFailure` with the position in the file if that isn't possible.
-    fileprivate func perform(in store: LocalAppStore, at position: String) async throws {
-        do {
-            try await store.perform(self)
-        } catch {
-            throw ScenarioFailure(position: position, detail: "\(error)")
-        }
-    }
-}
-
 /// Why a scenario can't be played to its end: an operation isn't possible, artifacts can't be signed, or the service
 /// fails.
 struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
@@ -133,4 +119,87 @@ struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
     let detail: String
 
     var description: String { "\(position): \(detail)" }
+}
+
+/// The service that a scenario tests, such as Tenure's own. It gets customers' signed artifacts from their apps and
+/// from the App Store, and decides which entitlements these customers have.
+package protocol EntitlementService: Sendable {
+    /// Runs `body` with a local App Store that begins in the state of `header`. Meanwhile, the service gets the store's
+    /// notifications, and can call the store's App Store Server API.
+    func withLocalStore(
+        _ header: JournalHeader, signer: AppStoreSigner,
+        _ body: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
+    ) async throws -> [ScenarioRun.Outcome]
+
+    /// Opens the customer's app, which sends its artifacts. Returns the service's decisions by entitlement.
+    func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome]
+
+    /// Returns the service's decisions by entitlement, without sending artifacts. Nil if the service doesn't know the
+    /// customer.
+    func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]?
+
+    /// Makes the service fetch and apply every notification that it may have missed.
+    func catchUp(from store: LocalAppStore) async throws
+}
+
+/// A customer, by the scenario's name and by Apple's ID.
+package struct KnownCustomer: Sendable, Hashable {
+    /// The customer's name in the scenario.
+    let name: String
+    /// The ID of the customer's app transaction; nil if they don't have the app.
+    package let appTransactionID: String?
+}
+
+/// What the app on a customer's device sends to the service.
+package struct DeviceArtifacts: Sendable {
+    /// The customer's name in the scenario.
+    package let customer: String
+    /// The ID of the customer's app transaction; nil if they don't have the app.
+    let appTransactionID: String?
+    /// The device's `AppStore.deviceVerificationID`.
+    package let deviceVerificationID: UUID
+    /// The signed app transaction. Nil if the customer doesn't have the app, or if the app can't send it.
+    package let appTransaction: String?
+    /// The receipt, in DER. Nil under the same conditions.
+    package let receipt: [UInt8]?
+    /// All signed transactions that StoreKit lists. Nil if the app didn't ask StoreKit.
+    package let transactions: [String]?
+    /// The signed renewal info of each subscription.
+    package let renewalInfos: [String]
+
+    /// Whether there is an artifact to send.
+    package var showsAnything: Bool { appTransaction != nil || receipt != nil || transactions?.isEmpty == false }
+}
+
+extension LocalAppStore {
+    /// Returns the customer with this name, with the ID of their app transaction. Without `app`, uses the only app.
+    func customer(_ name: String, app bundleID: String? = nil) throws -> KnownCustomer {
+        let acquisition = state.acquisition(of: try state.accountIndex(name), app: try state.appIndex(bundleID))
+        return KnownCustomer(name: name, appTransactionID: acquisition.map { state.id(of: $0) })
+    }
+
+    /// Returns the artifacts that the customer's first device has now. Without `app`, uses the only app.
+    package func artifacts(
+        of customer: String, showing: Scenario.Showing = .appTransaction, app bundleID: String? = nil
+    ) throws -> DeviceArtifacts {
+        let state = state
+        let index = try state.accountIndex(customer)
+        let app = try state.appIndex(bundleID)
+        let account = state.accounts[index]
+        let device = account.devices[0]
+        let acquisition = state.acquisition(of: index, app: app)
+        let usesStoreKit = showing == .appTransaction || showing == .both
+        let hasReceipt = showing == .receipt || showing == .both
+        return DeviceArtifacts(
+            customer: customer, appTransactionID: acquisition.map { state.id(of: $0) }, deviceVerificationID: device,
+            appTransaction: try usesStoreKit
+                ? acquisition.map { try signer.appTransaction($0, in: state, for: .device(device)) } : nil,
+            receipt: try hasReceipt ? acquisition.map { try signer.receipt(of: $0, in: state, device: device) } : nil,
+            transactions: try usesStoreKit
+                ? account.transactions.map { state.transactions[$0] }.filter { $0.app == app }
+                    .map { try signer.transaction($0, in: state, for: .device(device)) } : nil,
+            renewalInfos: try usesStoreKit
+                ? account.subscriptions.map { state.subscriptions[$0] }.filter { $0.app == app }
+                    .map { try signer.renewalInfo($0, in: state, for: .device(device)) } : [])
+    }
 }

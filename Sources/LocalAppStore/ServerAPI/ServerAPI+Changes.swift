@@ -48,26 +48,17 @@ extension ServerAPI {
 
     /// Checks and stores the consumption information in the request: how the developer delivered a purchase for which
     /// the customer wants a refund.
-    private func consume(_ request: ServerAPIRequest) async throws -> Response {
+    private func consume(_ request: ServerAPIRequest) async throws(ServerAPIError) -> Response {
         let transaction = try request.transaction(request.id)
         let body = try Self.consumptionBody(of: request)
         guard case .string(let status)? = body["deliveryStatus"], Self.deliveryStatuses.contains(status) else {
-            throw ServerAPIError.invalidDeliveryStatus
+            throw .invalidDeliveryStatus
         }
-        var parameters: [AppStoreOperation.Parameter: String] = [
-            .transaction: request.state.id(of: transaction), .deliveryStatus: status,
-        ]
-        if body["consumptionPercentage"] != nil, body.integer("consumptionPercentage", in: 0...100_000) == nil {
-            throw ServerAPIError.generalBadRequest
-        }
-        if let value = body["refundPreference"] {
-            guard case .string(let preference) = value,
-                ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"].contains(preference)
-            else { throw ServerAPIError.generalBadRequest }
-            parameters[.refundPreference] = preference
-        }
-        try await perform(AppStoreOperation(.answerConsumption, parameters))
-        return Response(status: .accepted)
+        let preference = body.text("refundPreference")
+        guard body["consumptionPercentage"] == nil || body.integer("consumptionPercentage", in: 0...100_000) != nil,
+            body["refundPreference"] == nil || ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"].contains(preference ?? "")
+        else { throw .generalBadRequest }
+        return try await answerConsumption(of: transaction, in: request, status, preference: preference)
     }
 
     /// Returns the body of a request with consumption information. Throws if one of the fields that both versions
@@ -90,38 +81,43 @@ extension ServerAPI {
     ]
 
     /// Checks and stores the consumption information as `consume` does, with the fields of version 1.
-    private func consumeVersion1(_ request: ServerAPIRequest) async throws -> Response {
+    private func consumeVersion1(_ request: ServerAPIRequest) async throws(ServerAPIError) -> Response {
         let transaction = try request.transaction(request.id)
-        guard request.state.products[transaction.product].type == .consumable else {
-            throw ServerAPIError.transactionIsNotConsumable
-        }
+        guard request.state.products[transaction.product].type == .consumable else { throw .transactionIsNotConsumable }
         let body = try Self.consumptionBody(of: request)
         if let token = body["appAccountToken"] {
             guard case .string(let text) = token, text.isEmpty || UUID(uuidString: text) != nil else {
-                throw ServerAPIError.invalidAppAccountToken
+                throw .invalidAppAccountToken
             }
         }
         for field in Self.version1Fields {
             guard body.integer(field.name, in: field.range) != nil else { throw field.error }
         }
-        guard case .number(let status)? = body["deliveryStatus"] else { throw ServerAPIError.invalidDeliveryStatus }
-        try await perform(
-            AppStoreOperation(
-                .answerConsumption, [.transaction: request.state.id(of: transaction), .deliveryStatus: status]))
+        guard case .number(let status)? = body["deliveryStatus"] else { throw .invalidDeliveryStatus }
+        return try await answerConsumption(of: transaction, in: request, status)
+    }
+
+    /// Stores consumption information that was checked.
+    private func answerConsumption(
+        of transaction: AppStoreTransaction, in request: ServerAPIRequest, _ status: String, preference: String? = nil
+    ) async throws(ServerAPIError) -> Response {
+        var parameters: [AppStoreOperation.Parameter: String] = [
+            .transaction: request.state.id(of: transaction), .deliveryStatus: status,
+        ]
+        parameters[.refundPreference] = preference
+        try await perform(AppStoreOperation(.answerConsumption, parameters))
         return Response(status: .accepted)
     }
 
     // MARK: Transactions
 
     /// Answers Apple's “Set App Account Token”.
-    private func setAppAccountToken(_ request: ServerAPIRequest) async throws -> Response {
+    private func setAppAccountToken(_ request: ServerAPIRequest) async throws(ServerAPIError) -> Response {
         let transaction = try request.transaction(request.id)
-        guard transaction.originalTransaction == transaction.index else {
-            throw ServerAPIError.notAnOriginalTransactionID
-        }
-        guard !transaction.isFamilyShared else { throw ServerAPIError.familyTransactionNotSupported }
+        guard transaction.originalTransaction == transaction.index else { throw .notAnOriginalTransactionID }
+        guard !transaction.isFamilyShared else { throw .familyTransactionNotSupported }
         guard let text = try request.bodyObject().text("appAccountToken"), UUID(uuidString: text) != nil else {
-            throw ServerAPIError.appAccountTokenIsNoUUID
+            throw .appAccountTokenIsNoUUID
         }
         try await perform(
             AppStoreOperation(
@@ -129,7 +125,7 @@ extension ServerAPI {
         return Response(status: .ok)
     }
 
-    private func finish(_ request: ServerAPIRequest) async throws -> Response {
+    private func finish(_ request: ServerAPIRequest) async throws(ServerAPIError) -> Response {
         let transaction = try request.transaction(request.id)
         try await perform(AppStoreOperation(.finish, [.transaction: request.state.id(of: transaction)]))
         return Response(status: .ok)
@@ -141,21 +137,19 @@ extension ServerAPI {
     private static let extensionLimit = (count: 2, length: TimeInterval(365 * 86_400))
 
     /// Answers Apple's “Extend a Subscription Renewal Date”.
-    private func extend(_ request: ServerAPIRequest) async throws -> Response {
+    private func extend(_ request: ServerAPIRequest) async throws(ServerAPIError) -> Response {
         let transaction = try request.original(request.id)
         let body = try request.bodyObject()
         let days = try Self.days(in: body)
         let identifier = try Self.requestIdentifier(in: body)
         guard let subscription = request.state.subscription(of: transaction) else {
-            throw ServerAPIError.originalTransactionIDNotFound
+            throw .originalTransactionIDNotFound
         }
-        guard subscription.sharedFrom == nil else {
-            throw ServerAPIError.familySharedSubscriptionExtensionIneligible
-        }
-        guard subscription.state == .active else { throw ServerAPIError.subscriptionExtensionIneligible }
+        guard subscription.sharedFrom == nil else { throw .familySharedSubscriptionExtensionIneligible }
+        guard subscription.state == .active else { throw .subscriptionExtensionIneligible }
         let since = request.state.now.addingTimeInterval(-Self.extensionLimit.length)
         guard subscription.extensions.count(where: { $0 > since }) < Self.extensionLimit.count else {
-            throw ServerAPIError.subscriptionMaxExtension
+            throw .subscriptionMaxExtension
         }
         try await perform(AppStoreOperation(.extend, [.transaction: request.id, .days: String(days)]))
         let state = await store.state
@@ -170,26 +164,21 @@ extension ServerAPI {
     }
 
     /// Answers Apple's “Extend Subscription Renewal Dates for All Active Subscribers”.
-    private func extendAll(_ request: ServerAPIRequest) async throws -> Response {
+    private func extendAll(_ request: ServerAPIRequest) async throws(ServerAPIError) -> Response {
         let body = try request.bodyObject()
         let days = try Self.days(in: body)
         let identifier = try Self.requestIdentifier(in: body)
         guard case .string(let id)? = body["productId"], let product = try? request.state.productIndex(id),
-            request.state.app(ofProduct: product) == request.app,
-            request.state.products[product].type == .autoRenewable
-        else { throw ServerAPIError.invalidProductID }
+            request.state.app(ofProduct: product) == request.app, request.state.products[product].type == .autoRenewable
+        else { throw .invalidProductID }
         guard !request.state.massExtensions.contains(where: { $0.requestIdentifier == identifier }) else {
-            throw ServerAPIError.invalidRequestIdentifier
+            throw .invalidRequestIdentifier
         }
         var codes: [String] = []
         if let list = body["storefrontCountryCodes"] {
-            guard case .array(let elements) = list, !elements.isEmpty else {
-                throw ServerAPIError.emptyStorefrontList
-            }
+            guard case .array(let elements) = list, !elements.isEmpty else { throw .emptyStorefrontList }
             for element in elements {
-                guard case .string(let code) = element, Storefront(code: code) != nil else {
-                    throw ServerAPIError.invalidStorefront
-                }
+                guard case .string(let code) = element, Storefront(code: code) != nil else { throw .invalidStorefront }
                 codes.append(code)
             }
         }
@@ -202,12 +191,12 @@ extension ServerAPI {
     }
 
     /// Returns the status of a request to extend the renewal dates of all subscribers of a product.
-    private func massExtension(_ request: ServerAPIRequest, of product: String) throws -> JSONObject {
+    private func massExtension(_ request: ServerAPIRequest, of product: String) throws(ServerAPIError) -> JSONObject {
         guard
             let summary = request.state.massExtensions.first(where: {
                 $0.requestIdentifier == request.id && request.state.products[$0.product].id == product
             })
-        else { throw ServerAPIError.statusRequestNotFound }
+        else { throw .statusRequestNotFound }
         return [
             "requestIdentifier": .string(summary.requestIdentifier), "complete": .boolean(true),
             "completeDate": .instant(summary.completedAt), "succeededCount": .integer(Int64(summary.succeeded)),

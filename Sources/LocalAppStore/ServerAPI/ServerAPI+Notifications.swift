@@ -27,14 +27,10 @@ extension ServerAPI {
 
 extension AppStoreNotification {
     /// The token with which a developer's server asks for the result of this test notification.
-    fileprivate var token: String {
-        "\(uuid.uuidString.lowercased())_\(Int64(date.timeIntervalSince1970 * 1000))"
-    }
+    fileprivate var token: String { "\(uuid.uuidString.lowercased())_\(Int64(date.timeIntervalSince1970 * 1000))" }
 }
 
 extension ServerAPIRequest {
-    /// The maximum number of notifications in a response.
-    private static let pageSize = 20
     /// How long the history lists a notification, in seconds.
     private var retentionPeriod: TimeInterval { (state.environment.isProduction ? 180 : 30) * 86_400 }
 
@@ -69,21 +65,15 @@ extension ServerAPIRequest {
             }
             first = max(first, number)
         }
-        var items: [JSONValue] = []
-        var next: Int?
-        for notification in state.notifications[first...] {
-            if notification.date > filter.end { break }
-            guard filter.admits(notification) else { continue }
-            if items.count == Self.pageSize {
-                next = notification.index
-                break
-            }
-            items.append(.object(try item(notification)))
-        }
-        var answer: JSONObject = [:]
-        answer["paginationToken"] = next.map { .string(Base64.urlSafe.text(String($0).utf8)) }
-        answer["hasMore"] = .boolean(next != nil)
-        answer["notificationHistory"] = .array(items)
+        let candidates = state.notifications[first...].prefix { $0.date <= filter.end }
+        let found = Array(candidates.lazy.filter { filter.admits($0) }.prefix(Self.pageSize + 1))
+        let next = found.count > Self.pageSize ? found[Self.pageSize].index : nil
+        var answer = JSONObject()
+        answer.add([
+            "paginationToken": next.map { .string(Base64.urlSafe.text(String($0).utf8)) },
+            "hasMore": .boolean(next != nil),
+            "notificationHistory": .array(try found.prefix(Self.pageSize).map { .object(try item($0)) }),
+        ])
         return answer
     }
 
@@ -93,9 +83,7 @@ extension ServerAPIRequest {
             "signedPayload": .string(try signer.notification(notification, in: state)),
             "sendAttempts": .array(
                 notification.attempts.map {
-                    .object([
-                        "attemptDate": .instant($0.date), "sendAttemptResult": .string($0.result.rawValue),
-                    ])
+                    .object(["attemptDate": .instant($0.date), "sendAttemptResult": .string($0.result.rawValue)])
                 }),
         ]
     }
@@ -140,14 +128,10 @@ private struct NotificationFilter {
     }
 
     /// Returns a notification type or subtype; nil if the field is missing or null. Throws if it isn't known.
-    private static func text(
-        _ value: JSONValue?, isKnown: (String) -> Bool
-    ) throws(ServerAPIError) -> String? {
+    private static func text(_ value: JSONValue?, isKnown: (String) -> Bool) throws(ServerAPIError) -> String? {
         switch value {
         case nil, .null?: return nil
-        case .string(let text)?:
-            guard isKnown(text) else { throw .invalidNotificationType }
-            return text
+        case .string(let text)? where isKnown(text): return text
         default: throw .invalidNotificationType
         }
     }

@@ -65,41 +65,40 @@ package struct ServerAPI: Sendable {
     /// Answers Apple's “Get All Subscription Statuses”.
     private func statuses(_ request: ServerAPIRequest) throws -> JSONObject {
         let account = try request.account(request.id)
-        var requestedStatuses: Set<Int64> = []
-        for text in request.queryValues("status") {
-            guard let status = Int64(text), SubscriptionStatus(rawValue: status) != nil else {
+        let requestedStatuses = try request.queryValues("status").map { text in
+            guard let status = Int64(text).flatMap(SubscriptionStatus.init(rawValue:)) else {
                 throw ServerAPIError.invalidStatus
             }
-            requestedStatuses.insert(status)
+            return status
         }
-        var groups: [(name: String, items: [JSONValue])] = []
-        for index in request.state.accounts[account].subscriptions {
-            let subscription = request.state.subscriptions[index]
-            guard subscription.app == request.app else { continue }
-            if !groups.contains(where: { $0.name == subscription.group }) { groups.append((subscription.group, [])) }
-            guard requestedStatuses.isEmpty || requestedStatuses.contains(subscription.status.rawValue),
-                let group = groups.firstIndex(where: { $0.name == subscription.group })
-            else { continue }
-            let current = request.state.transactions[subscription.currentTransaction]
-            groups[group].items.append(
-                .object([
-                    "originalTransactionId": .string(request.state.ids.transaction(subscription.originalTransaction)),
-                    "status": .integer(subscription.status.rawValue),
-                    "signedRenewalInfo": .string(
-                        try request.signer.renewalInfo(subscription, in: request.state)),
-                    "signedTransactionInfo": .string(try request.signed(current)),
-                ]))
-        }
-        let data = groups.filter { !$0.items.isEmpty }
-            .map { group -> JSONValue in
-                .object([
-                    "subscriptionGroupIdentifier": .string(request.state.groupID(group.name, of: request.app)),
-                    "lastTransactions": .array(group.items),
-                ])
+        let subscriptions = request.state.accounts[account].subscriptions.map { request.state.subscriptions[$0] }
+            .filter { $0.app == request.app }
+        // In the order of the customer's first subscription in each group.
+        let groups = subscriptions.reduce(into: [String]()) { if !$0.contains($1.group) { $0.append($1.group) } }
+        let data = try groups.compactMap { group -> JSONValue? in
+            let requested = subscriptions.filter {
+                $0.group == group && (requestedStatuses.isEmpty || requestedStatuses.contains($0.status))
             }
+            guard !requested.isEmpty else { return nil }
+            return .object([
+                "subscriptionGroupIdentifier": .string(request.state.groupID(group, of: request.app)),
+                "lastTransactions": .array(try requested.map { .object(try item($0, request)) }),
+            ])
+        }
         var answer = request.appMembers
         answer["data"] = .array(data)
         return answer
+    }
+
+    /// Returns a subscription as a list of statuses contains it.
+    private func item(_ subscription: Subscription, _ request: ServerAPIRequest) throws -> JSONObject {
+        [
+            "originalTransactionId": .string(request.state.ids.transaction(subscription.originalTransaction)),
+            "status": .integer(subscription.status.rawValue),
+            "signedRenewalInfo": .string(try request.signer.renewalInfo(subscription, in: request.state)),
+            "signedTransactionInfo": .string(
+                try request.signed(request.state.transactions[subscription.currentTransaction])),
+        ]
     }
 
     /// Answers Apple's “Look Up Order ID”. The status 1 means that the order ID is invalid.
@@ -107,20 +106,14 @@ package struct ServerAPI: Sendable {
         guard request.state.environment.isProduction,
             let transaction = request.state.transaction(order: request.id), transaction.app == request.app
         else { return ["status": .integer(1), "signedTransactions": .array([])] }
-        return [
-            "status": .integer(0), "signedTransactions": .array([.string(try request.signed(transaction))]),
-        ]
+        return ["status": .integer(0), "signedTransactions": .array([.string(try request.signed(transaction))])]
     }
-}
 
-extension ServerAPI {
     /// Answers a request with the JSON that `body` returns for the current state.
     func answer(
         _ request: Request, _ context: BasicRequestContext, _ rate: RequestRate,
         _ body: @Sendable (ServerAPIRequest) throws -> JSONObject
-    ) async -> Response {
-        await respond(request, context, rate) { .json(try body($0)) }
-    }
+    ) async -> Response { await respond(request, context, rate) { .json(try body($0)) } }
 
     /// Checks the token, the injected error and the rate limit, and returns the response of `body`. If any of them
     /// throws, returns the response that Apple's API gives for the error.
@@ -149,33 +142,23 @@ extension ServerAPI {
         _ request: Request, _ context: BasicRequestContext, _ rate: RequestRate
     ) async throws -> ServerAPIRequest {
         let state = await store.state
-        guard let (token, now) = token(of: request, at: [self.now(), state.now]) else { throw Unauthorized() }
-        guard let app = try? state.appIndex(token.bundleID) else { throw Unauthorized() }
+        func validToken(at now: Date) -> (BearerToken, Date)? {
+            BearerToken(request.headers[.authorization], key: key, now: now).map { ($0, now) }
+        }
+        guard let (token, now) = validToken(at: self.now()) ?? validToken(at: state.now),
+            let app = try? state.appIndex(token.bundleID)
+        else { throw Unauthorized() }
         if let error = await fault.next() {
             // The server may try again in a second.
             if error == .rateLimitExceeded { throw RateLimited(next: now.addingTimeInterval(1)) }
             throw error
         }
         if let next = await rateLimit.countRequest(rate, of: token.bundleID, at: now) { throw RateLimited(next: next) }
-        let body: [UInt8]
-        do {
-            body = Array(try await request.body.collect(upTo: 1 << 16).readableBytesView)
-        } catch {
-            throw ServerAPIError.generalBadRequest
-        }
+        guard let body = try? await request.body.collect(upTo: 1 << 16) else { throw ServerAPIError.generalBadRequest }
         return ServerAPIRequest(
             id: context.parameters.get("id") ?? "",
-            parameters: request.uri.queryParameters.map {
-                (String($0.key), String($0.value))
-            }, body: body, state: state, app: app, signer: store.signer)
-    }
-
-    /// Returns the request's token, and the first time in `clocks` at which it is valid. Nil if it is never valid.
-    private func token(of request: Request, at clocks: [Date]) -> (BearerToken, Date)? {
-        for now in clocks {
-            if let token = BearerToken(request.headers[.authorization], key: key, now: now) { return (token, now) }
-        }
-        return nil
+            parameters: request.uri.queryParameters.map { (String($0.key), String($0.value)) },
+            body: Array(body.readableBytesView), state: state, app: app, signer: store.signer)
     }
 
     /// The error for a request without a valid token, or for an unknown app.
@@ -199,5 +182,74 @@ extension Response {
         .json(
             ["errorCode": .number(String(error.rawValue)), "errorMessage": .string(error.message)],
             status: HTTPResponse.Status(code: error.status))
+    }
+}
+
+/// How many requests an app may send to an endpoint (Apple, “Identifying rate limits”). The raw value is the number of
+/// requests per second in production; Apple counts by the hour. The sandbox allows a tenth. The requests to all
+/// endpoints with the same rate count together.
+enum RequestRate: Int, Sendable, Hashable, CaseIterable {
+    case perSecond50 = 50
+    case perSecond20 = 20
+    case perSecond10 = 10
+    case perSecond1 = 1
+
+    /// The number of requests per hour.
+    var perHour: Int { rawValue * 3600 }
+}
+
+/// Counts requests by app and rate, in hours of real time.
+actor RateLimit {
+    private struct Key: Hashable {
+        let bundleID: String
+        let rate: RequestRate
+    }
+
+    /// The share of Apple's limits in production that is allowed.
+    private let share: Double
+    /// The number of requests in the current hour.
+    private var counts: [Key: Int] = [:]
+    /// The current hour: the number of hours since 1970.
+    private var hour = 0
+
+    init(share: Double) { self.share = share }
+
+    /// Counts a request. Returns nil if the request may be answered; otherwise the end of the hour, until which further
+    /// requests with this rate are rejected.
+    func countRequest(_ rate: RequestRate, of bundleID: String, at now: Date) -> Date? {
+        let hour = Int(now.timeIntervalSince1970 / 3600)
+        if hour != self.hour {
+            self.hour = hour
+            counts = [:]
+        }
+        let key = Key(bundleID: bundleID, rate: rate)
+        let count = counts[key, default: 0] + 1
+        guard Double(count) <= Double(rate.perHour) * share else {
+            return Date(timeIntervalSince1970: Double(hour + 1) * 3600)
+        }
+        counts[key] = count
+        return nil
+    }
+}
+
+/// An error with which the App Store Server API answers the next requests, so that a developer can test how a server
+/// handles it. The control interface injects it (`POST /control/fault`).
+actor Fault {
+    /// The injected error; nil before the first.
+    private var error: ServerAPIError?
+    /// The number of requests that will still fail.
+    private var requests = 0
+
+    /// Makes the next `requests` requests fail. 0 ends the fault.
+    func inject(_ error: ServerAPIError, requests: Int) {
+        self.error = error
+        self.requests = requests
+    }
+
+    /// Returns the error for the next request; nil if the request doesn't fail.
+    func next() -> ServerAPIError? {
+        guard requests > 0 else { return nil }
+        requests -= 1
+        return error
     }
 }

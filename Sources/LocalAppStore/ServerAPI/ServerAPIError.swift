@@ -78,8 +78,7 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
         .startDateTooFarInPast: "Invalid request. The start date is earlier than the allowed start date.",
         .startDateAfterEndDate: "Invalid request. The end date precedes the start date or the dates are the same.",
         .invalidPaginationToken: "Invalid request. The pagination token is invalid.",
-        .invalidStartDate:
-            "Invalid request. The start date is not a timestamp value represented in milliseconds.",
+        .invalidStartDate: "Invalid request. The start date is not a timestamp value represented in milliseconds.",
         .invalidEndDate: "Invalid request. The end date is not a timestamp value represented in milliseconds.",
         .paginationTokenExpired: "Invalid request. The pagination token is expired.",
         .invalidNotificationType: "Invalid request. The notification type or subtype is invalid.",
@@ -112,8 +111,7 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
             "Invalid request. The transaction id parameter must represent a consumable in-app purchase",
         .transactionTypeNotSupported:
             "Invalid request. The transaction id doesn't represent a supported in-app purchase type",
-        .appTransactionIDNotSupported:
-            "Invalid request. App transactions aren't supported by this endpoint.",
+        .appTransactionIDNotSupported: "Invalid request. App transactions aren't supported by this endpoint.",
         .subscriptionExtensionIneligible: "Forbidden - subscription state ineligible for extension.",
         .subscriptionMaxExtension: "Forbidden - subscription has reached maximum extension count.",
         .familySharedSubscriptionExtensionIneligible:

@@ -50,10 +50,8 @@ struct AppStoreIDs: Sendable {
 
     /// Returns how far an ID is after the first ID of its kind. Nil if the text can't be such an ID.
     private static func index(_ id: some StringProtocol, from first: Int) -> Int? {
-        guard id.utf8.count <= 18, id.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let number = Int(id), number >= first, number - first < 1_000_000_000
-        else { return nil }
-        return number - first
+        guard id.utf8.count <= 18, id.hasOnlyDigits, let number = Int(id) else { return nil }
+        return (0..<1_000_000_000).contains(number - first) ? number - first : nil
     }
 
     /// Returns a UUID for the label: the same UUID in every run.
@@ -65,4 +63,9 @@ struct AppStoreIDs: Sendable {
     }
 
     private static func hash(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }
+}
+
+extension StringProtocol {
+    /// Whether all characters are the digits 0 to 9. True for an empty text.
+    var hasOnlyDigits: Bool { utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) }
 }

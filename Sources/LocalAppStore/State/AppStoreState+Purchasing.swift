@@ -1,9 +1,104 @@
 package import Foundation
-import TenureAppStore
-import TenureCore
+package import TenureAppStore
+package import TenureCore
 
-/// Buying what the app sells, and the periods of a subscription.
+/// Acquiring the app, and refunding it.
 extension AppStoreState {
+    /// The account gets the app for the first time, or again after a refund. After a refund, the original version and
+    /// date remain, and the refund is removed.
+    ///
+    /// - Parameters:
+    ///   - bundleID: the app. Nil for the only app.
+    ///   - name: the build of the release; on macOS, its marketing version. Nil for the release on sale now.
+    ///   - price: the price in milliunits. Nil for the app's current price.
+    package mutating func acquire(
+        _ customer: String, app bundleID: String? = nil, on platform: Platform = .iOS, release name: String? = nil,
+        price: Int64? = nil, way: AppStoreAcquisition.Way = .purchase, preorderDate: Date? = nil,
+        licenseEnds: Date? = nil
+    ) throws(AppStoreStateError) {
+        let account = try accountIndex(customer)
+        let app = try appIndex(bundleID)
+        let paid = way == .promoCode ? 0 : price ?? apps[app].price(at: now)
+        if let earlier = acquisition(of: account, app: app) {
+            guard earlier.refundedAt != nil else { throw .hasApp(customer: customer, app: apps[app].bundleID) }
+            acquisitions[earlier.index].refundedAt = nil
+            acquisitions[earlier.index].gotAgainAt = now
+            acquisitions[earlier.index].price = paid
+            acquisitions[earlier.index].way = way
+            return
+        }
+        let release = try self.release(of: app, on: platform, named: name)
+        let index = acquisitions.count
+        acquisitions.append(
+            AppStoreAcquisition(
+                index: index, account: account, app: app, platform: platform, release: release, date: now, way: way,
+                price: paid, preorderDate: preorderDate, licenseEnds: way == .volumePurchase ? licenseEnds : nil,
+                installedPlatform: platform, installedRelease: release))
+        accounts[account].acquisitions.append(index)
+        // From now on, the account has the purchases that its family shares.
+        giveShares(to: account, app: app)
+    }
+
+    /// Returns the named release, or the release on sale now if `name` is nil.
+    private func release(of app: Int, on platform: Platform, named name: String?) throws(AppStoreStateError)
+        -> AppStoreRelease
+    {
+        let bundleID = apps[app].bundleID
+        guard let name else {
+            guard let release = apps[app].release(for: platform, at: now) else {
+                throw .notReleased(app: bundleID, platform: platform, now)
+            }
+            return release
+        }
+        // Several releases may have this name, such as builds of one version on the Mac. Take the latest of them.
+        guard
+            let release = apps[app].releases.last(where: {
+                ($0.platform == platform || platform.inheritsFromIOS && $0.platform == .iOS)
+                    && $0.reportedVersion(on: platform) == name && $0.releasedAt <= now
+            })
+        else { throw .noRelease(app: bundleID, platform: platform, named: name) }
+        return release
+    }
+
+    /// The customer's devices get the release on sale.
+    ///
+    /// - Parameter platform: the platform to update. Nil for the platform that is installed.
+    mutating func update(
+        _ customer: String, app bundleID: String? = nil, on platform: Platform? = nil
+    ) throws(AppStoreStateError) {
+        let acquisition = try acquisition(by: customer, app: bundleID)
+        let platform = platform ?? acquisition.installedPlatform
+        let release = try self.release(of: acquisition.app, on: platform, named: nil)
+        acquisitions[acquisition.index].installedPlatform = platform
+        acquisitions[acquisition.index].installedRelease = release
+    }
+
+    /// The App Store refunds the app, and sends no notification.
+    mutating func refundApp(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
+        let acquisition = try acquisition(by: customer, app: bundleID)
+        guard acquisition.refundedAt == nil, acquisition.price > 0 else {
+            throw .appNotBought(customer: customer, app: apps[acquisition.app].bundleID)
+        }
+        acquisitions[acquisition.index].refundedAt = now
+    }
+
+    /// A parent withdraws the consent for a child's app.
+    mutating func rescindConsent(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
+        let acquisition = try acquisition(by: customer, app: bundleID)
+        notify(.rescindConsent, app: acquisition.app, about: .acquisition(acquisition.index))
+    }
+
+    /// Returns the customer's acquisition of the app, which may be refunded.
+    func acquisition(by customer: String, app bundleID: String?) throws(AppStoreStateError) -> AppStoreAcquisition {
+        let app = try appIndex(bundleID)
+        guard let acquisition = acquisition(of: try accountIndex(customer), app: app) else {
+            throw .hasNoApp(customer: customer, app: apps[app].bundleID)
+        }
+        return acquisition
+    }
+
+    // MARK: Buying what the app sells, and the periods of a subscription
+
     /// Buys a product. A subscription can be bought for the first time, or after it has ended. A customer who never had
     /// a subscription of the group gets the introductory offer; `offer` selects another offer.
     @discardableResult
@@ -14,7 +109,7 @@ extension AppStoreState {
         let product = try productIndex(id)
         let app = app(ofProduct: product)
         guard products[product].isOnSale else { throw .notForSale(product: id) }
-        guard let acquisition = acquisition(of: account, app: app) else {
+        guard acquisition(of: account, app: app) != nil else {
             throw .hasNoApp(customer: customer, app: apps[app].bundleID)
         }
         guard accounts[account].billingWorks else { throw .billingFails(customer: customer) }
@@ -25,13 +120,9 @@ extension AppStoreState {
             return transaction
         }
         let former = subscription(of: account, inGroupOf: product)
-        if let former, former.isRunning {
-            throw .hasSubscription(customer: customer, product: id)
-        }
+        if let former, former.isRunning { throw .hasSubscription(customer: customer, product: id) }
         let offer = try offer(name, of: product, customer: customer, former: former)
-        return subscribe(
-            product, account: account, app: acquisition.app, former: former, offer: offer,
-            appAccountToken: appAccountToken)
+        return subscribe(product, account: account, former: former, offer: offer, appAccountToken: appAccountToken)
     }
 
     /// Returns the offer for a purchase: the named offer, or the introductory offer for a customer who never had a
@@ -40,9 +131,7 @@ extension AppStoreState {
         _ name: String?, of product: Int, customer: String, former: Subscription?
     ) throws(AppStoreStateError) -> SubscriptionOffer? {
         guard let name else { return former == nil ? products[product].introductoryOffer : nil }
-        guard let offer = products[product].offers.first(where: { $0.id == name }) else {
-            throw .noOffer(product: products[product].id, offer: name)
-        }
+        let offer = try offer(named: name, of: product)
         // Promotional offers and win-back offers are for earlier subscribers.
         if former == nil, offer.type == .promotional || offer.type == .winBack {
             throw .notEligible(customer: customer, offer: name)
@@ -50,43 +139,48 @@ extension AppStoreState {
         return offer
     }
 
+    /// Returns the offer of a product with this ID.
+    func offer(named name: String, of product: Int) throws(AppStoreStateError) -> SubscriptionOffer {
+        guard let offer = products[product].offers.first(where: { $0.id == name }) else {
+            throw .noOffer(product: products[product].id, offer: name)
+        }
+        return offer
+    }
+
     /// Begins a new subscription, or begins the former subscription again.
     private mutating func subscribe(
-        _ product: Int, account: Int, app: Int, former: Subscription?, offer: SubscriptionOffer?,
-        appAccountToken: UUID?
+        _ product: Int, account: Int, former: Subscription?, offer: SubscriptionOffer?, appAccountToken: UUID?
     ) -> AppStoreTransaction {
         let transaction = addTransaction(
             product, account: account, original: former?.originalTransaction, offer: offer, periodStart: now,
             appAccountToken: appAccountToken ?? former.flatMap { transactions[$0.currentTransaction].appAccountToken })
-        let index: Int
+        let index = former?.index ?? addSubscription(transaction)
         if let former {
-            index = former.index
             // Gaps of up to 60 days don't interrupt a subscription.
             let ended = transactions[former.currentTransaction].expiresDate ?? .distantPast
             if now.timeIntervalSince(ended) > 60 * 86_400 { subscriptions[index].streakBegan = now }
-            subscriptions[index].currentTransaction = transaction.index
-        } else {
-            index = subscriptions.count
-            subscriptions.append(
-                Subscription(
-                    index: index, account: account, app: app, group: products[product].group ?? "",
-                    originalTransaction: transaction.index, currentTransaction: transaction.index, product: product,
-                    renewsAs: product,
-                    renewalPrice: 0, streakBegan: now, sharedFrom: nil))
-            accounts[account].subscriptions.append(index)
         }
-        subscriptions[index].product = product
-        subscriptions[index].renewsAs = product
         subscriptions[index].autoRenews = true
-        subscriptions[index].state = .active
         subscriptions[index].renewals = 0
-        subscriptions[index].priceIncrease = nil
-        setFurtherPayments(of: offer, in: index)
-        updateRenewalPrice(of: index)
-        schedulePeriodEnd(of: index)
+        beginPeriod(of: index, transaction, furtherPayments: offer?.furtherPayments ?? 0, of: offer)
         notify(.subscribed, former == nil ? .initialBuy : .resubscribe, about: index)
         if subscriptions[index].isShared { shareSubscription(index) }
         return transactions[transaction.index]
+    }
+
+    /// Adds a subscription that begins with this transaction, and returns its index.
+    ///
+    /// - Parameter purchaser: the index of the purchaser's subscription, for a family member. Nil if the account pays.
+    mutating func addSubscription(_ transaction: AppStoreTransaction, sharedFrom purchaser: Int? = nil) -> Int {
+        let index = subscriptions.count
+        subscriptions.append(
+            Subscription(
+                index: index, account: transaction.account, app: transaction.app,
+                group: products[transaction.product].group ?? "", originalTransaction: transaction.index,
+                currentTransaction: transaction.index, product: transaction.product, renewsAs: transaction.product,
+                renewalPrice: 0, streakBegan: now, sharedFrom: purchaser))
+        accounts[transaction.account].subscriptions.append(index)
+        return index
     }
 
     /// Adds a transaction to the account's history.
@@ -116,20 +210,28 @@ extension AppStoreState {
             product: product, purchaseDate: periodStart ?? now,
             originalPurchaseDate: original.map { transactions[$0].purchaseDate } ?? periodStart ?? now,
             expiresDate: expiresDate ?? periodStart.flatMap { start in length.map { end(of: $0, from: start) } },
-            quantity: quantity, reason: reason,
-            offer: offer, storefront: storefront, price: unit * quantity, appAccountToken: appAccountToken,
-            sharedFrom: sharedFrom, revision: revision, modifiedAt: now)
+            quantity: quantity, reason: reason, offer: offer, storefront: storefront, price: unit * quantity,
+            appAccountToken: appAccountToken, sharedFrom: sharedFrom, revision: revision, modifiedAt: now)
         transactions.append(transaction)
         accounts[account].transactions.append(index)
         return transaction
     }
 
-    /// Sets the offer of the next renewals after the offer's first payment: only an offer that is paid as you go has
-    /// further payments.
-    mutating func setFurtherPayments(of offer: SubscriptionOffer?, in index: Int) {
-        let furtherPayments = offer?.discount == .payAsYouGo ? (offer?.count ?? 1) - 1 : 0
+    /// Begins a period of a subscription, which `transaction` pays for.
+    ///
+    /// - Parameter furtherPayments: the number of the next renewals at the price of `offer`.
+    mutating func beginPeriod(
+        of index: Int, _ transaction: AppStoreTransaction, furtherPayments: Int, of offer: SubscriptionOffer?
+    ) {
+        subscriptions[index].currentTransaction = transaction.index
+        subscriptions[index].product = transaction.product
+        subscriptions[index].renewsAs = transaction.product
+        subscriptions[index].state = .active
+        subscriptions[index].priceIncrease = nil
         subscriptions[index].nextOffer = furtherPayments > 0 ? offer : nil
         subscriptions[index].offerPaymentsLeft = furtherPayments
+        updateRenewalPrice(of: index)
+        schedulePeriodEnd(of: index)
     }
 
     /// Computes the price of the next renewal again, after the offer, the price or the product has changed.
@@ -166,4 +268,95 @@ extension AppStoreState {
         else { throw .noSubscription(customer: customer, product: id) }
         return existing.index
     }
+
+    // MARK: Asking for refunds, and granting or declining them
+
+    // These operations are only for in-app purchases: no notification reports a refund of the app.
+
+    /// Returns a transaction of the customer for a product. Throws if the customer bought the product less often.
+    ///
+    /// - Parameter periodsAgo: how many transactions before the latest one; 0 is the latest.
+    func transaction(_ customer: String, _ id: String, periodsAgo: Int = 0) throws(AppStoreStateError)
+        -> AppStoreTransaction
+    {
+        let product = try productIndex(id)
+        let account = try accountIndex(customer)
+        let own = accounts[account].transactions.filter { transactions[$0].product == product }
+        guard periodsAgo >= 0, periodsAgo < own.count else { throw .neverBought(customer: customer, product: id) }
+        return transactions[own[own.count - 1 - periodsAgo]]
+    }
+
+    /// The customer asks for a refund, and Apple asks the developer how far the purchase was consumed.
+    mutating func requestRefund(
+        _ customer: String, _ product: String, reason: ConsumptionRequestReason = .unintendedPurchase,
+        periodsAgo: Int = 0
+    ) throws(AppStoreStateError) {
+        let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
+        notify(.consumptionRequest, about: transaction, reason: reason)
+    }
+
+    /// The App Store declines a refund.
+    mutating func declineRefund(_ customer: String, _ product: String, periodsAgo: Int = 0) throws(AppStoreStateError) {
+        let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
+        guard transaction.revocation == nil else {
+            throw .wrongState(customer: customer, product: product, must: "not be refunded already")
+        }
+        notify(.refundDeclined, about: transaction)
+    }
+
+    /// Refunds a payment, in full or in part. For a subscription, a refund of the running period ends the period. A
+    /// refund of an earlier period doesn't change the running period.
+    ///
+    /// - Parameter percentage: in thousandths of a percent. Nil refunds all.
+    package mutating func refund(
+        _ customer: String, _ product: String, percentage: Int64? = nil, reason: RevocationReason = .other,
+        periodsAgo: Int = 0
+    ) throws(AppStoreStateError) {
+        let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
+        guard transaction.revocation == nil, !transaction.isFamilyShared else {
+            throw .wrongState(customer: customer, product: product, must: "be paid for, and not be refunded already")
+        }
+        change(transaction.index) { [now] in
+            $0.revocation = .init(
+                date: now, reason: reason, type: percentage == nil ? .refundFull : .refundProrated,
+                percentage: percentage)
+        }
+        if let subscription = subscription(of: transaction), subscription.currentTransaction == transaction.index,
+            subscription.isRunning
+        {
+            // The App Store switches renewal off before it refunds.
+            if subscription.autoRenews {
+                subscriptions[subscription.index].autoRenews = false
+                notify(.didChangeRenewalStatus, .autoRenewDisabled, about: subscription.index)
+            }
+            subscriptions[subscription.index].state = .revoked
+            notify(.refund, about: transactions[transaction.index])
+            for member in subscription.sharedWith { revokeShare(subscription: member) }
+        } else {
+            notify(.refund, about: transactions[transaction.index])
+            guard sharedPurchases.remove(transaction.index) != nil else { return }
+            revokeShares(in: transactions[transaction.index])
+        }
+    }
+
+    /// Reverses a refund: the purchase is valid again, until its original end.
+    mutating func reverseRefund(_ customer: String, _ product: String, periodsAgo: Int = 0) throws(AppStoreStateError) {
+        let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
+        guard let revocation = transaction.revocation, revocation.type != .familyRevoke else {
+            throw .wrongState(customer: customer, product: product, must: "be refunded")
+        }
+        change(transaction.index) { $0.revocation = nil }
+        if let subscription = subscription(of: transaction), subscription.currentTransaction == transaction.index,
+            subscription.state == .revoked
+        {
+            let isOver = (transaction.expiresDate ?? .distantPast) <= now
+            subscriptions[subscription.index].state = isOver ? .expired(.customerCancelled) : .active
+        }
+        notify(.refundReversed, about: transactions[transaction.index])
+    }
+
+    /// Sends a notification about the disputed transaction, with the current state of its subscription.
+    private mutating func notify(
+        _ type: NotificationType, about transaction: AppStoreTransaction, reason: ConsumptionRequestReason? = nil
+    ) { notify(type, app: transaction.app, about: .transaction(transaction, subscription(of: transaction), reason)) }
 }

@@ -28,9 +28,7 @@ extension AppStoreState {
     mutating func unshare(_ customer: String, _ id: String) throws(AppStoreStateError) {
         let transaction = try transaction(customer, id)
         if let subscription = subscription(of: transaction), subscription.isShared {
-            subscriptions[subscription.index].isShared = false
-            for member in subscription.sharedWith { revokeShare(subscription: member) }
-            subscriptions[subscription.index].sharedWith = []
+            stopSharing(subscription.index)
         } else if sharedPurchases.remove(transaction.index) != nil {
             revokeShares(in: transaction)
         } else {
@@ -47,9 +45,7 @@ extension AppStoreState {
                 subscriptions[purchaser].sharedWith.removeAll { $0 == index }
                 revokeShare(subscription: index)
             } else {
-                for member in subscriptions[index].sharedWith { revokeShare(subscription: member) }
-                subscriptions[index].sharedWith = []
-                subscriptions[index].isShared = false
+                stopSharing(index)
             }
         }
         for index in shares(inFamilyOf: account) where subscription(of: transactions[index]) == nil {
@@ -59,6 +55,13 @@ extension AppStoreState {
             }
         }
         removeFromFamily(account)
+    }
+
+    /// Ends the family members' shares in a subscription.
+    private mutating func stopSharing(_ index: Int) {
+        for member in subscriptions[index].sharedWith { revokeShare(subscription: member) }
+        subscriptions[index].sharedWith = []
+        subscriptions[index].isShared = false
     }
 
     /// Gives a member who just got the app everything that the family shares.
@@ -114,15 +117,8 @@ extension AppStoreState {
             let transaction = addTransaction(
                 shared.product, account: member, periodStart: origin.purchaseDate, price: 0, sharedFrom: origin.index,
                 expiresDate: origin.expiresDate)
-            let index = subscriptions.count
-            subscriptions.append(
-                Subscription(
-                    index: index, account: member, app: shared.app, group: shared.group,
-                    originalTransaction: transaction.index,
-                    currentTransaction: transaction.index, product: shared.product, renewsAs: shared.renewsAs,
-                    autoRenews: shared.autoRenews, state: shared.state, renewalPrice: 0, streakBegan: now,
-                    sharedFrom: purchaser))
-            accounts[member].subscriptions.append(index)
+            let index = addSubscription(transaction, sharedFrom: purchaser)
+            match(index, to: shared)
             subscriptions[purchaser].sharedWith.append(index)
             notify(.subscribed, .initialBuy, about: index)
         }
@@ -142,9 +138,7 @@ extension AppStoreState {
 
     /// Updates the members' subscriptions to match the purchaser's, and sends a notification about each.
     mutating func updateShares(of purchaser: Int, _ type: NotificationType, _ subtype: NotificationSubtype? = nil) {
-        for member in subscriptions[purchaser].sharedWith {
-            updateShare(subscription: member, type, subtype)
-        }
+        for member in subscriptions[purchaser].sharedWith { updateShare(subscription: member, type, subtype) }
     }
 
     /// Updates a member's subscription to match the purchaser's, and sends a notification about it.
@@ -156,21 +150,24 @@ extension AppStoreState {
         let origin = transactions[shared.currentTransaction]
         if transactions[subscriptions[member].currentTransaction].sharedFrom != origin.index {
             let former = transactions[subscriptions[member].currentTransaction]
-            let isUpgrade =
-                origin.reason == .purchase && former.revocation == nil && former.expiresDate ?? now > now
+            let isUpgrade = origin.reason == .purchase && former.revocation == nil && former.expiresDate ?? now > now
             if isUpgrade { change(subscriptions[member].currentTransaction) { $0.isUpgraded = true } }
             let transaction = addTransaction(
                 shared.product, account: subscriptions[member].account,
-                original: subscriptions[member].originalTransaction,
-                periodStart: origin.purchaseDate, reason: origin.reason, price: 0, sharedFrom: origin.index,
-                expiresDate: origin.expiresDate)
+                original: subscriptions[member].originalTransaction, periodStart: origin.purchaseDate,
+                reason: origin.reason, price: 0, sharedFrom: origin.index, expiresDate: origin.expiresDate)
             subscriptions[member].currentTransaction = transaction.index
         }
+        match(member, to: shared)
+        notify(type, subtype, about: member)
+    }
+
+    /// Gives a member's subscription the plan and the state of the purchaser's.
+    private mutating func match(_ member: Int, to shared: Subscription) {
         subscriptions[member].product = shared.product
         subscriptions[member].renewsAs = shared.renewsAs
         subscriptions[member].autoRenews = shared.autoRenews
         subscriptions[member].state = shared.state
-        notify(type, subtype, about: member)
     }
 
     /// Ends a member's share in a subscription.
@@ -178,20 +175,20 @@ extension AppStoreState {
         guard subscriptions[member].isRunning else { return }
         subscriptions[member].state = .revoked
         subscriptions[member].autoRenews = false
-        let current = subscriptions[member].currentTransaction
-        change(current) { [now] in $0.revocation = Self.familyRevocation(at: now) }
+        revoke(subscriptions[member].currentTransaction)
         notify(.revoke, about: member)
     }
 
     /// Ends a member's share in a purchase that isn't a subscription.
     mutating func revokeShare(transaction share: Int) {
         guard transactions[share].revocation == nil else { return }
-        change(share) { [now] in $0.revocation = Self.familyRevocation(at: now) }
+        revoke(share)
         notify(.revoke, app: transactions[share].app, about: .transaction(transactions[share], nil, nil))
     }
 
-    /// Returns the revocation of a share.
-    private static func familyRevocation(at date: Date) -> AppStoreTransaction.Revocation {
-        .init(date: date, reason: .other, type: .familyRevoke, percentage: nil)
+    /// Revokes the transaction of a share.
+    private mutating func revoke(_ share: Int) {
+        change(share) { [now] in $0.revocation = .init(date: now, reason: .other, type: .familyRevoke, percentage: nil)
+        }
     }
 }

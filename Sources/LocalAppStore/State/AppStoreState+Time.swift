@@ -23,26 +23,16 @@ extension AppStoreState {
         }
         setClock(to: date)
         switch event {
-        case .renewal(let subscription, let transaction):
-            if isCurrent(subscription, transaction), subscriptions[subscription].state == .active,
-                transactions[transaction].expiresDate == date.addingTimeInterval(Self.renewalLead),
-                canRenew(subscription)
-            {
-                renew(subscription, recovering: false)
-            }
-        case .periodEnd(let subscription, let transaction):
-            if isCurrent(subscription, transaction), subscriptions[subscription].state == .active,
-                transactions[transaction].expiresDate == date
-            {
-                endPeriod(of: subscription)
-            }
-        case .gracePeriodEnd(let subscription, let transaction):
-            if isCurrent(subscription, transaction), subscriptions[subscription].gracePeriodEnd == date {
-                endGracePeriod(of: subscription)
-            }
-        case .billingRetryEnd(let subscription, let transaction):
-            if isCurrent(subscription, transaction), subscriptions[subscription].state == .billingRetry {
-                expire(subscription, .billingError)
+        case .renewal(let index, let transaction):
+            let end = date.addingTimeInterval(Self.renewalLead)
+            if isActive(index, transaction, until: end), canRenew(index) { renew(index, recovering: false) }
+        case .periodEnd(let index, let transaction):
+            if isActive(index, transaction, until: date) { endPeriod(of: index) }
+        case .gracePeriodEnd(let index, let transaction):
+            if isCurrent(index, transaction), subscriptions[index].gracePeriodEnd == date { endGracePeriod(of: index) }
+        case .billingRetryEnd(let index, let transaction):
+            if isCurrent(index, transaction), subscriptions[index].state == .billingRetry {
+                expire(index, .billingError)
             }
         case .delivery(let notification): outbox.append(notification)
         }
@@ -50,14 +40,18 @@ extension AppStoreState {
     }
 
     /// Sets the clock to `instant`, and lets all events until then happen. Delivers no notifications.
-    package mutating func advance(to instant: Date) {
-        while step(to: instant) {}
-    }
+    package mutating func advance(to instant: Date) { while step(to: instant) {} }
 
     /// Whether an event that was scheduled for this transaction still applies. Subscriptions that the family shares
     /// have no events: they follow the purchaser's subscription.
     private func isCurrent(_ subscription: Int, _ transaction: Int) -> Bool {
         subscriptions[subscription].currentTransaction == transaction && subscriptions[subscription].sharedFrom == nil
+    }
+
+    /// Whether the subscription still runs in the period that this transaction pays for, and the period ends at `end`.
+    private func isActive(_ subscription: Int, _ transaction: Int, until end: Date) -> Bool {
+        isCurrent(subscription, transaction) && subscriptions[subscription].state == .active
+            && transactions[transaction].expiresDate == end
     }
 
     // MARK: Deliveries
@@ -78,5 +72,116 @@ extension AppStoreState {
         guard environment.isProduction, result != .success, attempts <= Self.deliveryPauses.count else { return }
         scheduledEvents.schedule(
             .delivery(notification: notification), at: now.addingTimeInterval(Self.deliveryPauses[attempts - 1]))
+    }
+
+    // MARK: The sandbox's short periods, in which a tester sees a year of renewals in an afternoon
+
+    /// Returns the end of a period that begins at `start`.
+    func end(of period: CalendarPeriod, from start: Date) -> Date {
+        environment.isProduction ? period.end(from: start) : start.addingTimeInterval(sandboxLength(of: period))
+    }
+
+    /// Returns how long a period lasts in the sandbox, in seconds.
+    private func sandboxLength(of period: CalendarPeriod) -> TimeInterval {
+        switch (period.months, period.days) {
+        case (0, ...3): sandboxPeriods.days
+        case (0, ..<28): sandboxPeriods.weeks
+        case (let months, let days): sandboxPeriods.month * max(1, Double(months) + (Double(days) / 30).rounded())
+        }
+    }
+
+    /// Returns how long `days` of a grace period or of billing retry last, in seconds. The sandbox shortens each day.
+    func seconds(ofDays days: Double) -> TimeInterval {
+        days * (environment.isProduction ? 86_400 : sandboxPeriods.waitingDay)
+    }
+
+    /// Whether the subscription has had all the renewals that the sandbox allows, so that it ends now.
+    func hasRenewedEnough(_ index: Int) -> Bool {
+        !environment.isProduction && subscriptions[index].renewals >= sandboxPeriods.renewals
+    }
+}
+
+/// The short periods of the sandbox. The defaults are as Apple documents them; `Docs/local-app-store.md` lists the
+/// assumptions.
+///
+/// All lengths are in seconds.
+package struct SandboxPeriods: Codable, Sendable, Hashable {
+    /// The length of a period of up to three days.
+    var days: TimeInterval = 2 * 60
+    /// The length of a period of weeks.
+    var weeks: TimeInterval = 3 * 60
+    /// The length of each month of a period; a year has twelve.
+    var month: TimeInterval = 5 * 60
+    /// The length of each day of a grace period or of billing retry. Apple doesn't document it, so it is a thirtieth of
+    /// the default `month`.
+    var waitingDay: TimeInterval = 5 * 60 / 30
+    /// How many times a subscription renews by itself before it ends.
+    var renewals = 12
+
+    /// The shortest allowed period. It must be longer than `AppStoreState.renewalLead`, because a renewal is charged
+    /// that long before the period ends.
+    static let minimumPeriod: TimeInterval = 60
+}
+
+/// Events, such as renewals, that happen by themselves when the local App Store's clock reaches their instant. Events
+/// of one instant happen in the order in which they were scheduled.
+struct ScheduledEvents: Sendable {
+    /// An event. An event of a subscription contains the subscription's latest transaction at the time of scheduling.
+    /// The event is skipped if the subscription has since got another transaction, another state, or another end of
+    /// its period.
+    enum Event: Sendable, Hashable {
+        /// A subscription is charged shortly before its period ends.
+        case renewal(subscription: Int, transaction: Int)
+        /// A subscription's period ends. If it wasn't renewed before, it is renewed now or ends.
+        case periodEnd(subscription: Int, transaction: Int)
+        /// The grace period after a failed charge ends.
+        case gracePeriodEnd(subscription: Int, transaction: Int)
+        /// The App Store stops trying to charge.
+        case billingRetryEnd(subscription: Int, transaction: Int)
+        /// The App Store tries again to deliver a notification.
+        case delivery(notification: Int)
+    }
+
+    private struct Entry: Sendable {
+        let date: Date
+        /// The number of events that were scheduled before this one.
+        let number: Int
+        let event: Event
+
+        func isBefore(_ other: Entry) -> Bool { (date, number) < (other.date, other.number) }
+    }
+
+    /// A binary heap: each entry comes before its two successors.
+    private var entries: [Entry] = []
+    private var scheduledCount = 0
+
+    mutating func schedule(_ event: Event, at date: Date) {
+        entries.append(Entry(date: date, number: scheduledCount, event: event))
+        scheduledCount += 1
+        var index = entries.count - 1
+        while index > 0, entries[index].isBefore(entries[(index - 1) / 2]) {
+            entries.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    /// Removes and returns the first event that is due by `date`.
+    mutating func next(by date: Date) -> (date: Date, event: Event)? {
+        guard let first = entries.first, first.date <= date else { return nil }
+        let last = entries.removeLast()
+        guard !entries.isEmpty else { return (first.date, first.event) }
+        entries[0] = last
+        var index = 0
+        while true {
+            var smallest = index
+            for child in [2 * index + 1, 2 * index + 2]
+            where child < entries.count && entries[child].isBefore(entries[smallest]) {
+                smallest = child
+            }
+            if smallest == index { break }
+            entries.swapAt(index, smallest)
+            index = smallest
+        }
+        return (first.date, first.event)
     }
 }

@@ -4,11 +4,15 @@ import TenureJSON
 
 /// The App Store's signed information about the app itself: when, where and as which version the customer first got the
 /// app.
-public struct AppTransaction: Sendable {
+///
+/// Two app transactions with the same content differ if they were signed at different times.
+public struct AppTransaction: SignedValue, Equatable, Hashable, CustomDebugStringConvertible, Sendable {
     let signedText: SignedText
 
     /// The JSON that the App Store signed: the payload of the JSON Web Signature (JWS).
     public var jsonRepresentation: Data { signedText.payloadData }
+    /// The payload as JSON.
+    public var debugDescription: String { signedText.payloadText }
     /// The app's Apple ID; nil outside of production.
     public let appID: UInt64?
     /// An ID for the customer's Apple Account, valid only in this app. It never changes.
@@ -57,9 +61,7 @@ public struct AppTransaction: Sendable {
     public static func refresh() async throws -> VerificationResult<AppTransaction> {
         try await LocalStore.required().refreshAppTransaction()
     }
-}
 
-extension AppTransaction: SignedValue {
     init?(_ signed: SignedText) {
         let payload = signed.payload
         guard let appTransactionID = payload.text("appTransactionId"),
@@ -89,13 +91,4 @@ extension AppTransaction: SignedValue {
     static func verify(_ jws: [UInt8], by verifier: AppStoreVerifier) throws(Rejection) -> DeviceVerification? {
         try verifier.verifyAppTransaction(jws, now: nil).payload.deviceBinding()
     }
-}
-
-extension AppTransaction: Equatable, Hashable, CustomDebugStringConvertible {
-    /// Compares the JWS. So two app transactions with the same content differ if they were signed at different times.
-    public static func == (left: AppTransaction, right: AppTransaction) -> Bool { left.signedText == right.signedText }
-    /// Hashes the JWS, which `==` compares.
-    public func hash(into hasher: inout Hasher) { hasher.combine(signedText) }
-    /// The payload as JSON.
-    public var debugDescription: String { signedText.payloadText }
 }

@@ -39,69 +39,7 @@ struct DeviceContents: Sendable {
             .sorted { ($1.value.purchaseDate, $1.value.id) < ($0.value.purchaseDate, $0.value.id) }
         subscriptions = json.objects("subscriptions").compactMap(ReceivedSubscription.init)
     }
-}
 
-/// One transaction as received, not yet verified.
-struct ReceivedTransaction: Sendable {
-    var value: Transaction
-    /// Whether the app has finished the transaction, according to the App Store or on this device.
-    var isFinished: Bool
-
-    init?(_ json: JSONObject) {
-        guard let value = json.text("jws").flatMap(SignedText.init).flatMap(Transaction.init) else { return nil }
-        self.value = value
-        isFinished = json.flag("isFinished") ?? false
-    }
-}
-
-/// One subscription as received, not yet verified.
-struct ReceivedSubscription: Sendable {
-    /// The ID of the subscription group.
-    let group: String
-    /// The state when the App Store reported it. `state(at:)` returns the state at a later time.
-    let state: Product.SubscriptionInfo.RenewalState
-    /// Whether another member of the family bought the subscription.
-    let isFamilyShared: Bool
-    /// The latest transaction of the subscription.
-    let transaction: Transaction
-    let renewalInfo: Product.SubscriptionInfo.RenewalInfo
-
-    init?(_ json: JSONObject) {
-        guard let group = json.text("group"), let state = json.integer("status"),
-            let transaction = json.text("transaction").flatMap(SignedText.init).flatMap(Transaction.init),
-            let renewalInfo = json.text("renewalInfo").flatMap(SignedText.init)
-                .flatMap(Product.SubscriptionInfo.RenewalInfo.init)
-        else { return nil }
-        self.group = group
-        self.state = Product.SubscriptionInfo.RenewalState(rawValue: state)
-        isFamilyShared = json.flag("isFamilyShared") ?? false
-        self.transaction = transaction
-        self.renewalInfo = renewalInfo
-    }
-
-    /// Returns the subscription's state at an instant, which may be later than the last contact with the App Store.
-    func state(at now: Date) -> Product.SubscriptionInfo.RenewalState {
-        switch state {
-        case .subscribed where (transaction.expirationDate ?? now) <= now: .expired
-        case .inGracePeriod where (renewalInfo.gracePeriodExpirationDate ?? now) <= now: .inBillingRetryPeriod
-        default: state
-        }
-    }
-
-    /// The payloads without the fields that differ each time the same content is signed.
-    var contents: [JSONObject] { [transaction.signedText.contents, renewalInfo.signedText.contents] }
-}
-
-extension SignedText {
-    /// The payload without the fields that differ each time the same content is signed.
-    var contents: JSONObject {
-        var payload = payload
-        for name in ["signedDate", "deviceVerification", "deviceVerificationNonce"] { payload[name] = nil }
-        return payload
-    }
-}
-
-extension DeviceContents {
     /// Keeps the old signed copy of each transaction and subscription with the same content, as a device does.
     mutating func keepCopies(of old: DeviceContents?) {
         guard let old, old.customer == customer else { return }
@@ -112,16 +50,9 @@ extension DeviceContents {
                 transactions[index].value = copy
             }
         }
-        let subscriptionCopies = Dictionary(old.subscriptions.map { ($0.transaction.originalID, $0) }) { first, _ in
-            first
-        }
-        for index in subscriptions.indices {
-            let new = subscriptions[index]
-            if let copy = subscriptionCopies[new.transaction.originalID], copy.state == new.state,
-                copy.contents == new.contents
-            {
-                subscriptions[index] = copy
-            }
+        subscriptions = subscriptions.map { new in
+            let copy = old.subscriptions.first { $0.transaction.originalID == new.transaction.originalID }
+            return copy.flatMap { $0.state == new.state && $0.contents == new.contents ? $0 : nil } ?? new
         }
     }
 
@@ -171,10 +102,67 @@ extension DeviceContents {
         case .autoRenewable:
             if let end = transaction.expirationDate, now < end { return true }
             // A grace period belongs to the latest period of the subscription.
-            return subscriptions.contains {
-                $0.transaction.id == transaction.id && $0.state(at: now) == .inGracePeriod
-            }
+            return subscriptions.contains { $0.transaction.id == transaction.id && $0.state(at: now) == .inGracePeriod }
         default: return false
         }
+    }
+}
+
+/// One transaction as received, not yet verified.
+struct ReceivedTransaction: Sendable {
+    var value: Transaction
+    /// Whether the app has finished the transaction, according to the App Store or on this device.
+    var isFinished: Bool
+
+    init?(_ json: JSONObject) {
+        guard let value = json.signedText("jws").flatMap(Transaction.init) else { return nil }
+        self.value = value
+        isFinished = json.flag("isFinished") ?? false
+    }
+}
+
+/// One subscription as received, not yet verified.
+struct ReceivedSubscription: Sendable {
+    /// The ID of the subscription group.
+    let group: String
+    /// The state when the App Store reported it. `state(at:)` returns the state at a later time.
+    let state: Product.SubscriptionInfo.RenewalState
+    /// Whether another member of the family bought the subscription.
+    let isFamilyShared: Bool
+    /// The latest transaction of the subscription.
+    let transaction: Transaction
+    let renewalInfo: Product.SubscriptionInfo.RenewalInfo
+
+    init?(_ json: JSONObject) {
+        guard let group = json.text("group"), let state = json.integer("status"),
+            let transaction = json.signedText("transaction").flatMap(Transaction.init),
+            let renewalInfo = json.signedText("renewalInfo").flatMap(Product.SubscriptionInfo.RenewalInfo.init)
+        else { return nil }
+        self.group = group
+        self.state = Product.SubscriptionInfo.RenewalState(rawValue: state)
+        isFamilyShared = json.flag("isFamilyShared") ?? false
+        self.transaction = transaction
+        self.renewalInfo = renewalInfo
+    }
+
+    /// Returns the subscription's state at an instant, which may be later than the last contact with the App Store.
+    func state(at now: Date) -> Product.SubscriptionInfo.RenewalState {
+        switch state {
+        case .subscribed where (transaction.expirationDate ?? now) <= now: .expired
+        case .inGracePeriod where (renewalInfo.gracePeriodExpirationDate ?? now) <= now: .inBillingRetryPeriod
+        default: state
+        }
+    }
+
+    /// The payloads without the fields that differ each time the same content is signed.
+    var contents: [JSONObject] { [transaction.signedText.contents, renewalInfo.signedText.contents] }
+}
+
+extension SignedText {
+    /// The payload without the fields that differ each time the same content is signed.
+    var contents: JSONObject {
+        var payload = payload
+        for name in ["signedDate", "deviceVerification", "deviceVerificationNonce"] { payload[name] = nil }
+        return payload
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import Synchronization
 import TenureAppStore
 import TenureCore
@@ -49,13 +49,13 @@ extension LocalStore {
     func sendKeepingFailure(
         _ kind: RequestKind, _ parameters: JSONObject = JSONObject()
     ) async throws(ConnectionFailure) -> JSONObject {
-        let (isOffline, body) = state.withLock { ($0.behavior.isOffline, self.body(parameters, $0.configuration)) }
-        if isOffline { throw .network(URLError(.notConnectedToInternet)) }
-        return try await connection.send(kind, body)
+        if behavior.isOffline { throw .network(URLError(.notConnectedToInternet)) }
+        return try await connection.send(kind, body(parameters))
     }
 
     /// Returns the body of a request: the parameters, and which customer, app and device send the request.
-    func body(_ parameters: JSONObject, _ configuration: Configuration) -> JSONObject {
+    func body(_ parameters: JSONObject = JSONObject()) -> JSONObject {
+        let configuration = state.withLock { $0.configuration }
         var body = parameters
         body["customer"] = configuration.customer.map(JSONValue.string)
         body["app"] = configuration.app.map(JSONValue.string)
@@ -128,8 +128,7 @@ extension LocalStore {
     /// Returns the local App Store's time, which the device knows even while it is offline. If the store doesn't
     /// respond, returns the time at which it reported `contents`.
     func deviceTime(_ contents: DeviceContents) async -> Date {
-        let body = state.withLock { self.body(JSONObject(), $0.configuration) }
-        guard let answer = try? await connection.send(.now, body),
+        guard let answer = try? await connection.send(.now, body()),
             let now = answer.text("now").flatMap({ Date(rfc3339: $0) })
         else { return contents.now }
         return max(now, contents.now)
@@ -149,6 +148,44 @@ extension LocalStore {
             verifier = AppStoreVerifier(app: AppIdentity(bundleID: "com.example.another"), trust: verifier.trust)
         }
         return .checking(jws, by: verifier, onDevice: device)
+    }
+
+    // MARK: Operations of a test that happen outside of the device, such as a refund
+
+    /// The local App Store's current time, even while `LocalStore.Behavior.isOffline` is true.
+    /// Throws a `StoreKitError` if the store can't be reached.
+    public var now: Date {
+        get async throws {
+            guard let now = try await sendEvenOffline(.now, JSONObject()).text("now").flatMap({ Date(rfc3339: $0) })
+            else { throw StoreKitError.unknown }
+            return now
+        }
+    }
+
+    /// Performs an operation: `perform("refund", ["product": "com.example.pro"])`, `perform("advance", ["by": "31d"])`.
+    /// `tenure local-store do --help` lists the operations and their parameters. If an operation needs a customer and
+    /// the parameters contain none, it uses this device's customer. The call works even if the device is offline.
+    /// Throws a `StoreKitError.systemError` with the reason if the operation isn't possible.
+    public func perform(_ operation: String, _ parameters: [String: String] = [:]) async throws(StoreKitError) {
+        var object: JSONObject = ["operation": .string(operation)]
+        for (name, text) in parameters.sorted(by: { $0.key < $1.key }) { object[name] = .string(text) }
+        _ = try await sendEvenOffline(.operations, ["operations": .array([.object(object)])])
+    }
+
+    /// Sends a request even while `LocalStore.Behavior.isOffline` is true, because the test sends it and not the
+    /// device.
+    private func sendEvenOffline(_ kind: RequestKind, _ parameters: JSONObject) async throws(StoreKitError)
+        -> JSONObject
+    {
+        do throws(ConnectionFailure) {
+            return try await connection.send(kind, body(parameters))
+        } catch {
+            switch error {
+            // Report the reason even if the code is `unknown`, for which StoreKit's own error has no reason.
+            case .refused(_, let detail): throw .systemError(Failure(detail))
+            case .network: throw error.storeKitError
+            }
+        }
     }
 }
 

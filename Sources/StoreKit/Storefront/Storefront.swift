@@ -12,9 +12,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
     public let currency: Locale.Currency?
 
     /// The customer's storefront; nil if the App Store was never reached.
-    public static var current: Storefront? {
-        get async { await LocalStore.current?.knownContents()?.storefront }
-    }
+    public static var current: Storefront? { get async { await LocalStore.current?.knownContents()?.storefront } }
 
     /// Delivers each change from now on, such as the customer's move to another country.
     public static var updates: Storefronts { Storefronts(store: LocalStore.current) }
@@ -35,9 +33,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
         /// Begins to listen, independently of other listeners.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(store: store) }
     }
-}
 
-extension Storefront {
     init?(_ json: JSONObject?) {
         guard let json, let code = json.text("code"), let id = json.text("id") else { return nil }
         self.init(code: code, id: id, currency: json.text("currency"))
@@ -48,4 +44,14 @@ extension Storefront {
         self.id = id
         self.currency = currency.map { Locale.Currency($0) }
     }
+
+    /// Returns the locale in which the App Store of a country writes prices. For a country that isn't in `locales`,
+    /// returns the locale of the United States.
+    static func locale(ofCountry code: String) -> Locale { Locale(identifier: locales[code] ?? "en_US") }
+
+    private static let locales = [
+        "USA": "en_US", "FRA": "fr_FR", "DEU": "de_DE", "GBR": "en_GB", "AUT": "de_AT", "ITA": "it_IT", "NLD": "nl_NL",
+        "ESP": "es_ES", "CAN": "en_CA", "SWE": "sv_SE", "CHE": "de_CH", "AUS": "en_AU", "JPN": "ja_JP", "CHN": "zh_CN",
+        "KOR": "ko_KR", "IND": "en_IN", "MEX": "es_MX", "POL": "pl_PL", "TUR": "tr_TR", "BRA": "pt_BR",
+    ]
 }

@@ -4,11 +4,15 @@ import TenureJSON
 
 extension Product.SubscriptionInfo {
     /// The App Store's signed information about the next renewal of a subscription.
-    public struct RenewalInfo: Sendable {
+    ///
+    /// Two renewal infos with the same content differ if they were signed at different times.
+    public struct RenewalInfo: SignedValue, Equatable, Hashable, CustomDebugStringConvertible, Sendable {
         let signedText: SignedText
 
         /// The JSON that the App Store signed: the payload of the JSON Web Signature (JWS).
         public var jsonRepresentation: Data { signedText.payloadData }
+        /// The payload as JSON.
+        public var debugDescription: String { signedText.payloadText }
         /// The ID of the subscription, which all its transactions have as `originalID`.
         public let originalTransactionID: UInt64
         /// The `AppTransaction.appTransactionID` of the same customer; empty if the payload lacks it.
@@ -64,55 +68,95 @@ extension Product.SubscriptionInfo {
         public var environmentStringRepresentation: String { environment.rawValue }
         /// The older form of `currency`, such as `EUR`.
         public var currencyCode: String? { signedText.payload.text("currency") }
-    }
-}
 
-extension Product.SubscriptionInfo.RenewalInfo: SignedValue {
-    init?(_ signed: SignedText) {
-        let payload = signed.payload
-        guard let originalID = payload.text("originalTransactionId").flatMap(UInt64.init),
-            let product = payload.text("productId"), let status = payload.integer("autoRenewStatus"),
-            let environment = payload.text("environment"), let signedDate = payload.date("signedDate"),
-            let device = DeviceBinding(payload)
-        else { return nil }
-        self.signedText = signed
-        originalTransactionID = originalID
-        appTransactionID = payload.text("appTransactionId") ?? ""
-        currentProductID = product
-        willAutoRenew = status == 1
-        autoRenewPreference = status == 1 ? payload.text("autoRenewProductId") : nil
-        expirationReason = payload.integer("expirationIntent").map { ExpirationReason(rawValue: $0) }
-        priceIncreaseStatus =
-            switch payload.integer("priceIncreaseStatus") {
-            case 0: .pending
-            case 1: .agreed
-            default: .noIncreasePending
+        init?(_ signed: SignedText) {
+            let payload = signed.payload
+            guard let originalID = payload.text("originalTransactionId").flatMap(UInt64.init),
+                let product = payload.text("productId"), let status = payload.integer("autoRenewStatus"),
+                let environment = payload.text("environment"), let signedDate = payload.date("signedDate"),
+                let device = DeviceBinding(payload)
+            else { return nil }
+            self.signedText = signed
+            originalTransactionID = originalID
+            appTransactionID = payload.text("appTransactionId") ?? ""
+            currentProductID = product
+            willAutoRenew = status == 1
+            autoRenewPreference = status == 1 ? payload.text("autoRenewProductId") : nil
+            expirationReason = payload.integer("expirationIntent").map { ExpirationReason(rawValue: $0) }
+            priceIncreaseStatus =
+                switch payload.integer("priceIncreaseStatus") {
+                case 0: .pending
+                case 1: .agreed
+                default: .noIncreasePending
+                }
+            isInBillingRetry = payload.flag("isInBillingRetryPeriod") ?? false
+            gracePeriodExpirationDate = payload.date("gracePeriodExpiresDate")
+            offer = Transaction.Offer(payload)
+            self.environment = AppStore.Environment(rawValue: environment)
+            recentSubscriptionStartDate = payload.date("recentSubscriptionStartDate") ?? .distantPast
+            renewalDate = payload.date("renewalDate")
+            renewalPrice = payload.amount("renewalPrice")
+            currency = payload.text("currency").map { Locale.Currency($0) }
+            eligibleWinBackOfferIDs = payload.texts("eligibleWinBackOfferIds")
+            appAccountToken = payload.uuid("appAccountToken")
+            deviceVerification = device.hash
+            deviceVerificationNonce = device.nonce
+            self.signedDate = signedDate
+        }
+
+        static func verify(_ jws: [UInt8], by verifier: AppStoreVerifier) throws(Rejection) -> DeviceVerification? {
+            try verifier.verifyRenewalInfo(jws, now: nil).payload.deviceBinding()
+        }
+
+        /// Why a subscription ended, or didn't renew.
+        public struct ExpirationReason: RawRepresentable, Equatable, Hashable, Sendable {
+            /// The payload's `expirationIntent`, even if there is no constant for it.
+            public let rawValue: Int
+
+            /// Accepts any number, because Apple may add reasons.
+            public init(rawValue: Int) { self.rawValue = rawValue }
+
+            /// The customer had switched renewal off.
+            public static let autoRenewDisabled = ExpirationReason(rawValue: 1)
+            /// The charge failed. Also set during billing retry and the grace period, while the subscription may
+            /// recover.
+            public static let billingError = ExpirationReason(rawValue: 2)
+            /// The customer didn't agree to a higher price.
+            public static let didNotConsentToPriceIncrease = ExpirationReason(rawValue: 3)
+            /// The product was no longer sold at the renewal.
+            public static let productUnavailable = ExpirationReason(rawValue: 4)
+            /// A reason that isn't in the App Store's list.
+            public static let unknown = ExpirationReason(rawValue: 5)
+
+            /// English text by this package; Apple's text is localized.
+            public var localizedDescription: String {
+                switch self {
+                case .autoRenewDisabled: "automatic renewal was switched off"
+                case .billingError: "the renewal couldn't be charged"
+                case .didNotConsentToPriceIncrease: "the higher price wasn't accepted"
+                case .productUnavailable: "the product is no longer sold"
+                default: "unknown"
+                }
             }
-        isInBillingRetry = payload.flag("isInBillingRetryPeriod") ?? false
-        gracePeriodExpirationDate = payload.date("gracePeriodExpiresDate")
-        offer = Transaction.Offer(payload)
-        self.environment = AppStore.Environment(rawValue: environment)
-        recentSubscriptionStartDate = payload.date("recentSubscriptionStartDate") ?? .distantPast
-        renewalDate = payload.date("renewalDate")
-        renewalPrice = payload.amount("renewalPrice")
-        currency = payload.text("currency").map { Locale.Currency($0) }
-        eligibleWinBackOfferIDs = payload.texts("eligibleWinBackOfferIds")
-        appAccountToken = payload.uuid("appAccountToken")
-        deviceVerification = device.hash
-        deviceVerificationNonce = device.nonce
-        self.signedDate = signedDate
-    }
+        }
 
-    static func verify(_ jws: [UInt8], by verifier: AppStoreVerifier) throws(Rejection) -> DeviceVerification? {
-        try verifier.verifyRenewalInfo(jws, now: nil).payload.deviceBinding()
-    }
-}
+        /// Whether the customer has agreed to a higher price.
+        @frozen public enum PriceIncreaseStatus: Equatable, Hashable, Sendable {
+            /// The payload has no `priceIncreaseStatus`.
+            case noIncreasePending
+            /// The customer hasn't answered yet.
+            case pending
+            /// The customer agreed, or the increase needs no consent.
+            case agreed
 
-extension Product.SubscriptionInfo.RenewalInfo: Equatable, Hashable, CustomDebugStringConvertible {
-    /// Compares the JWS. So two renewal infos with the same content differ if they were signed at different times.
-    public static func == (left: Self, right: Self) -> Bool { left.signedText == right.signedText }
-    /// Hashes the JWS, which `==` compares.
-    public func hash(into hasher: inout Hasher) { hasher.combine(signedText) }
-    /// The payload as JSON.
-    public var debugDescription: String { signedText.payloadText }
+            /// English text by this package; Apple's text is localized.
+            public var localizedDescription: String {
+                switch self {
+                case .noIncreasePending: "no price increase"
+                case .pending: "waiting for consent"
+                case .agreed: "agreed"
+                }
+            }
+        }
+    }
 }

@@ -3,11 +3,15 @@ import TenureAppStore
 import TenureJSON
 
 /// One purchase of a product, or one period of a subscription, signed by the App Store.
-public struct Transaction: Identifiable, Sendable {
+///
+/// Two transactions with the same content differ if they were signed at different times.
+public struct Transaction: SignedValue, Identifiable, Equatable, Hashable, CustomDebugStringConvertible, Sendable {
     let signedText: SignedText
 
     /// The JSON that the App Store signed: the payload of the JSON Web Signature (JWS).
     public var jsonRepresentation: Data { signedText.payloadData }
+    /// The payload as JSON.
+    public var debugDescription: String { signedText.payloadText }
     /// The ID of this purchase or period. A restored purchase keeps this ID.
     public let id: UInt64
     /// The ID of the subscription's first transaction; for other purchases, the ID of this transaction.
@@ -92,9 +96,195 @@ public struct Transaction: Identifiable, Sendable {
     /// Tells the App Store that the app has delivered the purchase, so it is no longer among the `unfinished`. While
     /// the App Store can't be reached, the device stores the delivery, and reports it later.
     public func finish() async { await LocalStore.current?.finish(self) }
-}
 
-extension Transaction: SignedValue {
+    /// The reason of a transaction: the customer bought the product, or the App Store renewed the subscription.
+    public struct Reason: RawRepresentable, Equatable, Hashable, Sendable {
+        /// The payload's `transactionReason`, even if there is no constant for it.
+        public let rawValue: String
+
+        /// Accepts any text, because Apple may add reasons.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The customer bought the product, or changed the subscription's plan.
+        public static let purchase = Reason(rawValue: "PURCHASE")
+        /// The App Store renewed a subscription without the customer.
+        public static let renewal = Reason(rawValue: "RENEWAL")
+    }
+
+    /// The reason why a transaction was refunded.
+    public struct RevocationReason: RawRepresentable, Equatable, Hashable, Sendable {
+        /// The payload's `revocationReason`, even if there is no constant for it.
+        public let rawValue: Int
+
+        /// Accepts any number, because Apple may add reasons.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// A refund because of an issue with the app.
+        public static let developerIssue = RevocationReason(rawValue: 1)
+        /// Any other reason, such as a purchase by mistake.
+        public static let other = RevocationReason(rawValue: 0)
+
+        /// English text by this package; Apple's text is localized.
+        public var localizedDescription: String { self == .developerIssue ? "an issue in the app" : "another reason" }
+    }
+
+    /// The kind of offer of a purchase.
+    public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
+        /// The payload's `offerType`, even if there is no constant for it.
+        public let rawValue: Int
+
+        /// Accepts any number, because Apple may add kinds.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// For customers who never subscribed in the group.
+        public static let introductory = OfferType(rawValue: 1)
+        /// For the present and former subscribers whom the developer chooses.
+        public static let promotional = OfferType(rawValue: 2)
+        /// A code that the customer redeemed, which no `Product` lists.
+        public static let code = OfferType(rawValue: 3)
+        /// For former subscribers.
+        public static let winBack = OfferType(rawValue: 4)
+
+        /// English text by this package; Apple's text is localized.
+        public var localizedDescription: String {
+            switch self {
+            case .introductory: "introductory offer"
+            case .promotional: "promotional offer"
+            case .code: "offer code"
+            case .winBack: "win-back offer"
+            default: "offer"
+            }
+        }
+    }
+
+    /// Whether the customer bought the product, or has it through Family Sharing.
+    public struct OwnershipType: RawRepresentable, Equatable, Hashable, Sendable {
+        /// The payload's `inAppOwnershipType`, even if there is no constant for it.
+        public let rawValue: String
+
+        /// Accepts any text, because Apple may add kinds.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The customer's own purchase.
+        public static let purchased = OwnershipType(rawValue: "PURCHASED")
+        /// A family member's purchase. It can be revoked when sharing ends.
+        public static let familyShared = OwnershipType(rawValue: "FAMILY_SHARED")
+
+        /// English text by this package; Apple's text is localized.
+        public var localizedDescription: String { self == .familyShared ? "shared by the family" : "purchased" }
+    }
+
+    /// The reduced price or free trial with which a period was bought.
+    public struct Offer: Equatable, Hashable, Sendable {
+        /// How the customer pays for the offer.
+        public struct PaymentMode: RawRepresentable, Equatable, Hashable, Sendable {
+            /// The payload's `offerDiscountType`. `Product.SubscriptionOffer.PaymentMode` has other texts for the same
+            /// modes.
+            public let rawValue: String
+
+            /// Accepts any text, because Apple may add modes.
+            public init(rawValue: String) { self.rawValue = rawValue }
+
+            /// The period costs nothing; the transaction's `price` is 0.
+            public static let freeTrial = PaymentMode(rawValue: "FREE_TRIAL")
+            /// A reduced price for each period of the offer.
+            public static let payAsYouGo = PaymentMode(rawValue: "PAY_AS_YOU_GO")
+            /// One payment for the whole offer.
+            public static let payUpFront = PaymentMode(rawValue: "PAY_UP_FRONT")
+            /// A reduced price for a product that isn't a subscription.
+            public static let oneTime = PaymentMode(rawValue: "ONE_TIME")
+        }
+
+        /// The offer's ID; nil for an introductory offer.
+        public let id: String?
+        /// For whom the offer was.
+        public let type: OfferType
+        /// How the customer pays; nil if the payload doesn't say.
+        public let paymentMode: PaymentMode?
+        /// The length of the offer.
+        public let period: Product.SubscriptionPeriod?
+
+        /// Reads an offer from the fields of a transaction or renewal info.
+        init?(_ payload: JSONObject) {
+            guard let type = payload.integer("offerType") else { return nil }
+            id = payload.text("offerIdentifier")
+            self.type = Transaction.OfferType(rawValue: type)
+            paymentMode = payload.text("offerDiscountType").map { PaymentMode(rawValue: $0) }
+            period = payload.period("offerPeriod")
+        }
+    }
+
+    /// Transactions, each with the result of its verification. Unverified transactions are included.
+    public struct Transactions: AsyncSequence, Sendable {
+        /// A transaction, and whether the device could verify it. Check the result before you use the transaction.
+        public typealias Element = VerificationResult<Transaction>
+
+        /// Which of the device's transactions are requested. Nil for `updates`.
+        let selection: TransactionSelection?
+        let store: LocalStore?
+
+        /// One listener, or one pass over the transactions that the device has at the first call of `next()`.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            let selection: TransactionSelection?
+            let store: LocalStore?
+            var chosen: ArraySlice<VerificationResult<Transaction>>?
+            var cursor = ChangeLogCursor<Transaction>()
+
+            /// Returns the next transaction. For `updates`, waits for it, and returns nil only if the task is canceled,
+            /// or if no local App Store is configured.
+            public mutating func next() async -> VerificationResult<Transaction>? {
+                guard let store else { return nil }
+                guard let selection else { return await store.nextUpdate(&cursor) }
+                if chosen == nil { chosen = await store.transactions(selection)[...] }
+                return chosen?.popFirst()
+            }
+        }
+
+        /// Begins another pass or listener, independently of all others.
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(selection: selection, store: store) }
+    }
+
+    /// All transactions of the customer, the newest first. Consumables that the app finished are left out, unless the
+    /// app's Info.plist has `SKIncludeConsumableInAppPurchaseHistory`, or they were refunded.
+    public static var all: Transactions { Transactions(selection: .all, store: LocalStore.current) }
+
+    /// All transactions of one product, the newest first. Leaves out the same transactions as `all`.
+    public static func all(for productID: String) -> Transactions {
+        Transactions(selection: .allOf(productID), store: LocalStore.current)
+    }
+
+    /// The transactions that entitle the customer now: lifetime purchases, the running period of each subscription
+    /// (grace period included), and the latest transaction of each non-renewing subscription, however old. Refunded,
+    /// revoked, upgraded and expired transactions are left out, and so are consumables. While the App Store can't be
+    /// reached, the stored transactions are used.
+    public static var currentEntitlements: Transactions {
+        Transactions(selection: .entitlements, store: LocalStore.current)
+    }
+
+    /// The transactions of one product that entitle the customer now.
+    public static func currentEntitlements(for productID: String) -> Transactions {
+        Transactions(selection: .entitlementsTo(productID), store: LocalStore.current)
+    }
+
+    /// The latest transaction of one product that entitles the customer now; nil if no transaction does.
+    public static func currentEntitlement(for productID: String) async -> VerificationResult<Transaction>? {
+        await LocalStore.current?.transactions(.entitlementsTo(productID)).first
+    }
+
+    /// The customer's latest transaction of one product, even if it is refunded or expired. Nil if the product was
+    /// never bought.
+    public static func latest(for productID: String) async -> VerificationResult<Transaction>? {
+        await LocalStore.current?.transactions(.allOf(productID)).first
+    }
+
+    /// The transactions that the app hasn't finished.
+    public static var unfinished: Transactions { Transactions(selection: .unfinished, store: LocalStore.current) }
+
+    /// First the unfinished transactions, then everything that happens outside of this app's own purchases: renewals,
+    /// refunds, purchases on other devices, approvals, and changes of Family Sharing. Each listener gets all these
+    /// transactions. The sequence ends only when the listening task is canceled.
+    public static var updates: Transactions { Transactions(selection: nil, store: LocalStore.current) }
+
     init?(_ signed: SignedText) {
         let payload = signed.payload
         guard let id = payload.text("transactionId").flatMap(UInt64.init), let productID = payload.text("productId"),
@@ -138,11 +328,11 @@ extension Transaction: SignedValue {
     }
 }
 
-extension Transaction: Equatable, Hashable, CustomDebugStringConvertible {
-    /// Compares the JWS. So two transactions with the same content differ if they were signed at different times.
-    public static func == (left: Transaction, right: Transaction) -> Bool { left.signedText == right.signedText }
-    /// Hashes the JWS, which `==` compares.
-    public func hash(into hasher: inout Hasher) { hasher.combine(signedText) }
-    /// The payload as JSON.
-    public var debugDescription: String { signedText.payloadText }
+/// A selection of the device's transactions.
+enum TransactionSelection: Sendable, Hashable {
+    case all
+    case allOf(String)
+    case entitlements
+    case entitlementsTo(String)
+    case unfinished
 }

@@ -14,7 +14,7 @@ protocol SignedValue: Sendable {
 }
 
 /// The text of a JWS with its parts, read but not verified.
-struct SignedText: Sendable {
+struct SignedText: Hashable, Sendable {
     let jws: String
     let payload: JSONObject
     let signature: P256.Signing.ECDSASignature
@@ -44,9 +44,7 @@ struct SignedText: Sendable {
         guard segments.indices.contains(number) else { return Data() }
         return Data(Base64.urlSafe.decode(Array(segments[number])[...]) ?? [])
     }
-}
 
-extension SignedText: Hashable {
     static func == (left: SignedText, right: SignedText) -> Bool { left.jws == right.jws }
     func hash(into hasher: inout Hasher) { hasher.combine(jws) }
 }
@@ -58,8 +56,7 @@ struct DeviceBinding {
     let nonce: UUID
 
     init?(_ payload: JSONObject) {
-        guard let text = payload.text("deviceVerification"),
-            let hash = Base64.standard.decode(Array(text.utf8)[...]),
+        guard let text = payload.text("deviceVerification"), let hash = Base64.standard.decode(Array(text.utf8)[...]),
             let nonce = payload.uuid("deviceVerificationNonce")
         else { return nil }
         self.hash = Data(hash)
@@ -95,4 +92,32 @@ extension VerificationResult.VerificationError {
             case .wrongApp, .wrongEnvironment, .wrongKind: .missingRequiredProperties
             }
     }
+}
+
+/// Reads members of a signed payload as values. Each method returns nil if the payload has no member with this name and
+/// of this kind.
+extension JSONObject {
+    /// Reads an instant in milliseconds since 1970. Nil for numbers beyond `Date.maximumMilliseconds`.
+    func date(_ name: String) -> Date? {
+        guard let milliseconds = number(name).flatMap(Double.init), abs(milliseconds) <= Date.maximumMilliseconds
+        else { return nil }
+        return Date(timeIntervalSince1970: milliseconds.rounded() / 1000)
+    }
+
+    /// Reads an amount of money, which the payload has in thousandths of the currency's unit.
+    func amount(_ name: String) -> Decimal? {
+        number(name).flatMap { Int64($0) }.map { thousandths in
+            Decimal(sign: thousandths < 0 ? .minus : .plus, exponent: -3, significand: Decimal(thousandths.magnitude))
+        }
+    }
+
+    /// Reads an ISO 8601 duration.
+    func period(_ name: String) -> Product.SubscriptionPeriod? {
+        text(name).flatMap { Product.SubscriptionPeriod(iso8601: $0) }
+    }
+
+    /// Reads a JWS.
+    func signedText(_ name: String) -> SignedText? { text(name).flatMap { SignedText($0) } }
+
+    func uuid(_ name: String) -> UUID? { text(name).flatMap(UUID.init(uuidString:)) }
 }

@@ -1,4 +1,5 @@
-import Crypto
+package import Crypto
+package import CryptoExtras
 import Foundation
 import SwiftASN1
 package import TenureAppStore
@@ -14,8 +15,8 @@ package struct CertificateRecipe: Sendable {
     package var basicConstraints: BasicConstraints?
     /// Whether the certificate's key may sign certificates. Otherwise it may sign data.
     package var signsCertificates: Bool
-    /// The extensions with which Apple marks a certificate's purpose (`AppleMarker`). Their value is NULL, as in Apple's
-    /// certificates.
+    /// The extensions with which Apple marks a certificate's purpose (`AppleMarker`). Their value is NULL, as in
+    /// Apple's certificates.
     var markers: [ASN1ObjectIdentifier] = []
     /// Whether the markers are critical extensions. Apple's markers aren't.
     var markersAreCritical = false
@@ -27,24 +28,16 @@ package struct CertificateRecipe: Sendable {
     /// Issues a certificate for a key.
     ///
     /// - Parameter issuer: the certificate that signs the new certificate; nil for a self-signed certificate.
-    package func issue(
-        for key: AuthorityKey,
-        by issuer: IssuedCertificate?
-    ) throws -> IssuedCertificate {
+    package func issue(for key: AuthorityKey, by issuer: IssuedCertificate?) throws -> IssuedCertificate {
         let subject = try name
         let signer = issuer?.key ?? key
         let x509 = try Certificate(
-            version: .v3,
-            serialNumber: Certificate.SerialNumber(bytes: serialNumber[...]),
-            publicKey: key.publicKey,
-            notValidBefore: notBefore,
-            notValidAfter: notAfter,
-            issuer: issuer.map(\.certificate.x509.subject) ?? subject,
-            subject: subject,
+            version: .v3, serialNumber: Certificate.SerialNumber(bytes: serialNumber[...]), publicKey: key.publicKey,
+            notValidBefore: notBefore, notValidAfter: notAfter,
+            issuer: issuer.map(\.certificate.x509.subject) ?? subject, subject: subject,
             signatureAlgorithm: signatureAlgorithm ?? signer.x509.certificateAlgorithm,
             extensions: extensions(key: key.publicKey, issuerKey: issuer.map(\.key.publicKey)),
-            issuerPrivateKey: signer.x509
-        )
+            issuerPrivateKey: signer.x509)
         var serializer = DER.Serializer()
         try serializer.serialize(x509)
         return IssuedCertificate(certificate: try ParsedCertificate(der: serializer.serializedBytes), key: key)
@@ -66,9 +59,7 @@ package struct CertificateRecipe: Sendable {
         issuerKey: Certificate.PublicKey?
     ) throws -> Certificate.Extensions {
         var extensions = Certificate.Extensions()
-        if let basicConstraints {
-            try extensions.append(Certificate.Extension(basicConstraints, critical: true))
-        }
+        if let basicConstraints { try extensions.append(Certificate.Extension(basicConstraints, critical: true)) }
         let usage = signsCertificates ? KeyUsage(keyCertSign: true, cRLSign: true) : KeyUsage(digitalSignature: true)
         try extensions.append(Certificate.Extension(usage, critical: true))
         try extensions.append(Certificate.Extension(SubjectKeyIdentifier(hash: key), critical: false))
@@ -104,6 +95,47 @@ extension Certificate.PrivateKey {
         case let key where P256.Signing.PublicKey(key) != nil: .ecdsaWithSHA256
         case let key where P384.Signing.PublicKey(key) != nil: .ecdsaWithSHA384
         default: .sha256WithRSAEncryption
+        }
+    }
+}
+
+/// A private key of a test authority.
+package enum AuthorityKey: Sendable {
+    case p256(P256.Signing.PrivateKey)
+    case p384(P384.Signing.PrivateKey)
+    case rsa(_RSA.Signing.PrivateKey)
+
+    /// The public key for certificates.
+    package var publicKey: Certificate.PublicKey { x509.publicKey }
+
+    /// The same key in the type with which certificates are signed.
+    var x509: Certificate.PrivateKey {
+        switch self {
+        case .p256(let key): Certificate.PrivateKey(key)
+        case .p384(let key): Certificate.PrivateKey(key)
+        case .rsa(let key): Certificate.PrivateKey(key)
+        }
+    }
+
+    /// The private key in PEM.
+    package var pem: String {
+        switch self {
+        case .p256(let key): key.pemRepresentation
+        case .p384(let key): key.pemRepresentation
+        case .rsa(let key): key.pemRepresentation
+        }
+    }
+
+    /// Reads a private key in PEM. Throws if the text isn't a P-256, P-384 or RSA key.
+    init(pem: String) throws(MintingError) {
+        if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .p256(key)
+        } else if let key = try? P384.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .p384(key)
+        } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .rsa(key)
+        } else {
+            throw MintingError("its key isn't a private key in PEM of a supported kind (P-256, P-384, RSA)")
         }
     }
 }

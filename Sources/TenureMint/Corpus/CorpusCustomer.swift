@@ -32,52 +32,32 @@ struct CorpusCustomer {
         let early: Date = between("2013-07-01", "2014-06-08")
         let late: Date = between("2015-01-04", "2015-06-07")
         let after: Date = between("2015-06-16", "2015-08-15")
-        self.kind = kind
-        self.number = number
-        switch kind {
-        case .recentBuyer, .televisionBuyer:
-            date = between("2014-06-12", "2014-12-22")
-            build = String(Int.random(in: 60...99, using: &random))
-        case .lateBuyer:
-            date = late
-            build = String(Int.random(in: 100...119, using: &random))
-        case .giveaway:
-            date = between("2014-12-25", "2014-12-31")
-            build = String(Int.random(in: 90...99, using: &random))
-        case .changeover:
-            date = between("2015-06-10T18:00:00Z", "2015-06-12T12:00:00Z")
-            build = "120"
-        case .newcomer, .newcomerWithEverything, .subscriber, .preorder, .expiredSubscription, .gracePeriod,
-            .billingRetry, .refundedPurchase, .consumable, .familyShared, .purchasesOnly, .renewalOnly:
-            date = after
-            build = String(Int.random(in: 121...140, using: &random))
-        case .macBuyer:
-            date = early
-            build = ["1.0", "1.2", "1.9", "1.10"].randomElement(using: &random) ?? "1.0"
-        case .macLateBuyer:
-            date = late
-            build = "1.10"
-        case .macNewcomer:
-            date = after
-            build = ["2.0", "2.1"].randomElement(using: &random) ?? "2.0"
-        case .oldReceipt:
-            date = between("2012-03-01", "2013-06-01")
-            build = ""
-        case .malformedVersion:
-            date = early
-            build = ["2.0b", "v37", "1,2", "build 37"].randomElement(using: &random) ?? "2.0b"
-        case .versionAfterDate:
-            date = early
-            build = "130"
-        case .versionBeforeDate:
-            date = after
-            build = "37"
-        default:
-            date = early
+        func build(_ builds: ClosedRange<Int>) -> String { String(Int.random(in: builds, using: &random)) }
+        func oneOf(_ versions: String...) -> String { versions.randomElement(using: &random) ?? versions[0] }
+        let facts: (date: Date, build: String) =
+            switch kind {
+            case .recentBuyer, .televisionBuyer: (between("2014-06-12", "2014-12-22"), build(60...99))
+            case .lateBuyer: (late, build(100...119))
+            case .giveaway: (between("2014-12-25", "2014-12-31"), build(90...99))
+            case .changeover: (between("2015-06-10T18:00:00Z", "2015-06-12T12:00:00Z"), "120")
+            case .newcomer, .newcomerWithEverything, .subscriber, .preorder, .expiredSubscription, .gracePeriod,
+                .billingRetry, .refundedPurchase, .consumable, .familyShared, .purchasesOnly, .renewalOnly:
+                (after, build(121...140))
+            case .macBuyer: (early, oneOf("1.0", "1.2", "1.9", "1.10"))
+            case .macLateBuyer: (late, "1.10")
+            case .macNewcomer: (after, oneOf("2.0", "2.1"))
+            case .oldReceipt: (between("2012-03-01", "2013-06-01"), "")
+            case .malformedVersion: (early, oneOf("2.0b", "v37", "1,2", "build 37"))
+            case .versionAfterDate: (early, "130")
+            case .versionBeforeDate: (after, "37")
             // Use builds from 2 on. If builds are read as versions of a Mac app, builds from 2 on belong to the free
             // era, but build 1 doesn't.
-            build = String(Int.random(in: 2...89, using: &random))
-        }
+            default: (early, build(2...89))
+            }
+        self.kind = kind
+        self.number = number
+        date = facts.date
+        self.build = facts.build
         deviceSeed = random.next()
     }
 
@@ -163,9 +143,7 @@ struct CorpusCustomer {
 
 extension JSONObject {
     /// Returns the object with these members in place of the members with the same names.
-    func setting(_ members: JSONObject) -> JSONObject {
-        members.members.reduce(into: self) { $0[$1.name] = $1.value }
-    }
+    func setting(_ members: JSONObject) -> JSONObject { members.members.reduce(into: self) { $0[$1.name] = $1.value } }
 
     /// The object as JSON text.
     var json: [UInt8] { JSONValue.object(self).bytes }

@@ -58,11 +58,8 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case otherApp, otherAppleID, sandbox, sandboxReceipt, xcode, expiredChain, foreignRoot, badSignature, tampered
     case unsigned, tamperedReceipt, futureSigning
 
-    /// The expected result for a customer, by entitlement: now, and under the previous policy.
-    struct Expectation: Sendable {
-        let everything: (now: Answer, before: Answer)
-        let cloud: (now: Answer, before: Answer)
-    }
+    /// The expected answers on an entitlement: now, and under the previous policy.
+    typealias Answers = (now: Answer, before: Answer)
 
     /// An expected answer: the outcome, and the code of the deciding reason.
     struct Answer: Sendable, Hashable {
@@ -79,7 +76,10 @@ enum CorpusKind: String, CaseIterable, Sendable {
     }
 
     /// The expected result; nil for a line without a customer.
-    var expectation: Expectation? {
+    var expectation: (everything: Answers, cloud: Answers)? {
+        func expect(_ everything: Answers, _ cloud: Answers) -> (everything: Answers, cloud: Answers) {
+            (everything, cloud)
+        }
         let honored = Answer.granted("eraHonored")
         let notHonored = Answer.denied("eraNotHonored")
         let outside = Answer.denied("outsideWindow")
@@ -90,52 +90,47 @@ enum CorpusKind: String, CaseIterable, Sendable {
         switch self {
         case .earlyBuyer, .macBuyer, .duplicate, .secondDevice, .linkedReceipt, .signedForServer, .quotedLine,
             .blanksAround, .partlyBad:
-            return Expectation(everything: (honored, honored), cloud: (outside, noHonors))
-        case .recentBuyer, .macLateBuyer:
-            return Expectation(everything: (honored, honored), cloud: (honored, noHonors))
+            return expect((honored, honored), (outside, noHonors))
+        case .recentBuyer, .macLateBuyer: return expect((honored, honored), (honored, noHonors))
         // In the previous policy, the free era began with build 100, which is too early.
-        case .lateBuyer: return Expectation(everything: (honored, notHonored), cloud: (honored, noHonors))
+        case .lateBuyer: return expect((honored, notHonored), (honored, noHonors))
         case .newcomer, .macNewcomer, .preorder, .expiredSubscription, .billingRetry, .refundedPurchase, .consumable:
-            return Expectation(everything: (notHonored, notHonored), cloud: (notHonored, noHonors))
-        case .newcomerWithEverything, .familyShared:
-            return Expectation(everything: (bought, bought), cloud: (notHonored, noHonors))
-        case .subscriber: return Expectation(everything: (bought, bought), cloud: (bought, bought))
+            return expect((notHonored, notHonored), (notHonored, noHonors))
+        case .newcomerWithEverything, .familyShared: return expect((bought, bought), (notHonored, noHonors))
+        case .subscriber: return expect((bought, bought), (bought, bought))
         case .gracePeriod:
             let grace = Answer.granted("gracePeriod")
-            return Expectation(everything: (grace, grace), cloud: (grace, grace))
+            return expect((grace, grace), (grace, grace))
         // The previous policy had no era for the giveaway, so these customers lose `everything`.
-        case .giveaway: return Expectation(everything: (notHonored, honored), cloud: (notHonored, noHonors))
-        case .changeover: return Expectation(everything: (doubt, notHonored), cloud: (doubt, noHonors))
+        case .giveaway: return expect((notHonored, honored), (notHonored, noHonors))
+        case .changeover: return expect((doubt, notHonored), (doubt, noHonors))
         // The previous policy had no date for the change, so it couldn't decide about these customers.
         case .noVersion, .malformedVersion:
-            return Expectation(
-                everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))
+            return expect((honored, .undetermined("nothingToCompare")), (outside, noHonors))
         case .noProof:
             let nothing = Answer.undetermined("nothingToCompare")
-            return Expectation(everything: (nothing, nothing), cloud: (nothing, noHonors))
+            return expect((nothing, nothing), (nothing, noHonors))
         case .noPlatform, .unknownPlatform, .receipt, .oldReceipt, .sameUser:
-            return Expectation(everything: (honored, doubt), cloud: (outside, noHonors))
+            return expect((honored, doubt), (outside, noHonors))
         // The Apple TV had no App Store at that time, so the platform is ignored.
-        case .televisionBuyer: return Expectation(everything: (honored, doubt), cloud: (honored, noHonors))
-        case .versionAfterDate: return Expectation(everything: (honored, notHonored), cloud: (outside, noHonors))
+        case .televisionBuyer: return expect((honored, doubt), (honored, noHonors))
+        case .versionAfterDate: return expect((honored, notHonored), (outside, noHonors))
         // The version decides. The era of the giveaway begins and ends at dates without builds, so no version separates
         // it from the paid eras.
-        case .versionBeforeDate: return Expectation(everything: (doubt, honored), cloud: (doubt, noHonors))
+        case .versionBeforeDate: return expect((doubt, honored), (doubt, noHonors))
         case .refundedApp:
             let refunded = Answer.denied("appRefunded")
-            return Expectation(everything: (refunded, refunded), cloud: (outside, noHonors))
+            return expect((refunded, refunded), (outside, noHonors))
         case .boughtAgain:
-            return Expectation(
-                everything: (.granted("boughtAgain"), .undetermined("boughtAgainInDoubt")), cloud: (outside, noHonors))
+            return expect((.granted("boughtAgain"), .undetermined("boughtAgainInDoubt")), (outside, noHonors))
         case .licenseEnded:
             let ended = Answer.denied("licenseEnded")
-            return Expectation(everything: (ended, ended), cloud: (outside, noHonors))
-        case .license: return Expectation(everything: (honored, doubt), cloud: (outside, noHonors))
-        case .purchasesOnly:
-            return Expectation(everything: (bought, bought), cloud: (.undetermined("noAcquisition"), noHonors))
+            return expect((ended, ended), (outside, noHonors))
+        case .license: return expect((honored, doubt), (outside, noHonors))
+        case .purchasesOnly: return expect((bought, bought), (.undetermined("noAcquisition"), noHonors))
         case .renewalOnly:
             let unknown = Answer.undetermined("noAcquisition")
-            return Expectation(everything: (unknown, unknown), cloud: (unknown, noHonors))
+            return expect((unknown, unknown), (unknown, noHonors))
         default: return nil
         }
     }
@@ -158,5 +153,80 @@ enum CorpusKind: String, CaseIterable, Sendable {
         case .unsigned: Rejection.Code.unsupportedAlgorithm.rawValue
         default: nil
         }
+    }
+
+    /// Whether a second line belongs to the same customer.
+    var hasSecondLine: Bool {
+        switch self {
+        case .duplicate, .secondDevice, .linkedReceipt, .sameUser, .boughtAgain: true
+        default: false
+        }
+    }
+}
+
+/// The kinds of the lines in one block (a thousand lines) of a corpus, in their order. The order depends on the block
+/// and the seed.
+struct CorpusTemplate {
+    /// One line of the block.
+    struct Slot: Sendable, Hashable {
+        let kind: CorpusKind
+        /// Whether it is the second line of its customer.
+        let isSecond: Bool
+        /// The index among the slots with the same kind and the same `isSecond`.
+        let number: Int
+    }
+
+    /// The number of lines in a block.
+    static let size = 1000
+
+    /// The number of lines of each kind in a block. For kinds with two lines, the number of first lines. The rest of
+    /// the lines are of the kind `newcomer`.
+    private static let shares: [(CorpusKind, Int)] = [
+        (.earlyBuyer, 190), (.recentBuyer, 90), (.lateBuyer, 80), (.newcomerWithEverything, 40), (.subscriber, 40),
+        (.macBuyer, 60), (.macLateBuyer, 15), (.macNewcomer, 50), (.televisionBuyer, 5), (.giveaway, 20),
+        (.changeover, 8), (.noVersion, 3), (.malformedVersion, 3), (.noProof, 2), (.noPlatform, 15),
+        (.unknownPlatform, 2), (.versionAfterDate, 5), (.versionBeforeDate, 4), (.preorder, 2), (.oldReceipt, 3),
+        (.receipt, 8), (.refundedApp, 4), (.boughtAgain, 2), (.licenseEnded, 1), (.license, 1),
+        (.expiredSubscription, 12), (.gracePeriod, 3), (.billingRetry, 3), (.refundedPurchase, 3), (.consumable, 3),
+        (.familyShared, 4), (.purchasesOnly, 3), (.renewalOnly, 1), (.duplicate, 6), (.secondDevice, 8),
+        (.linkedReceipt, 2), (.sameUser, 1), (.signedForServer, 3), (.quotedLine, 3), (.blanksAround, 3),
+        (.partlyBad, 2), (.emptyLine, 3), (.brokenJSON, 2), (.notUTF8, 1), (.nothingSigned, 1), (.wrongShape, 1),
+        (.severalAccounts, 1), (.hugeLine, 1), (.oversized, 1), (.garbage, 1), (.otherApp, 2), (.otherAppleID, 1),
+        (.sandbox, 6), (.sandboxReceipt, 1), (.xcode, 2), (.expiredChain, 2), (.foreignRoot, 2), (.badSignature, 2),
+        (.tampered, 2), (.unsigned, 1), (.tamperedReceipt, 1), (.futureSigning, 1),
+    ]
+
+    /// The lines of every block, before they are shuffled.
+    private static let slots: [Slot] = {
+        var slots: [Slot] = []
+        for (kind, count) in shares {
+            for number in 0..<count {
+                slots.append(Slot(kind: kind, isSecond: false, number: number))
+                if kind.hasSecondLine { slots.append(Slot(kind: kind, isSecond: true, number: number)) }
+            }
+        }
+        let newcomers = size - slots.count
+        return slots + (0..<max(0, newcomers)).map { Slot(kind: .newcomer, isSecond: false, number: $0) }
+    }()
+
+    /// The lines in their order.
+    let lines: [Slot]
+    /// The index of each line in `lines`.
+    private let indexes: [Slot: Int]
+
+    init(block: Int, seed: UInt64) {
+        var random = SeededRandom(seed: seed, index: UInt64(block) | 1 << 63)
+        lines = Self.slots.shuffled(using: &random)
+        indexes = Dictionary(uniqueKeysWithValues: lines.enumerated().map { ($0.element, $0.offset) })
+    }
+
+    /// Returns the index of a line in the block.
+    func index(of slot: Slot) -> Int? { indexes[slot] }
+}
+
+extension SeededRandom {
+    /// Creates the generator for one line of a corpus.
+    init(seed: UInt64, index: UInt64) {
+        self.init(seed: seed &* 0x9E37_79B9_7F4A_7C15 ^ index &* 0xD1B5_4A32_D192_ED03)
     }
 }

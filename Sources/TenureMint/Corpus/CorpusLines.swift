@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import TenureAppStore
 import TenureCore
@@ -26,51 +27,45 @@ struct CorpusLines: Sendable {
     /// Returns the first or only line of a customer, or an invalid line.
     func first(of customer: CorpusCustomer) throws -> [UInt8] {
         let app = customer.appTransaction(signedAt: instant)
-        func valid() throws -> [UInt8] { try signers.valid.sign(app.json) }
+        func receipt(until end: String? = nil) throws -> [UInt8] {
+            try self.receipt(of: customer, signedAt: instant, licensedUntil: end)
+        }
         switch customer.kind {
-        case .newcomerWithEverything: return try lineWithTransaction(app, everything(of: customer))
+        case .newcomerWithEverything: return try line(app, everything(of: customer))
         case .familyShared:
-            return try lineWithTransaction(
-                app, everything(of: customer, also: ["inAppOwnershipType": .string("FAMILY_SHARED")]))
+            return try line(app, everything(of: customer, also: ["inAppOwnershipType": .string("FAMILY_SHARED")]))
         case .refundedPurchase:
-            return try lineWithTransaction(
-                app,
-                everything(of: customer, also: ["revocationDate": at("2015-08-20"), "revocationReason": .integer(0)]))
+            let refund: JSONObject = ["revocationDate": at("2015-08-20"), "revocationReason": .integer(0)]
+            return try line(app, everything(of: customer, also: refund))
         case .consumable:
-            return try lineWithTransaction(
+            return try line(
                 app, customer.transaction(of: "coins", type: .consumable, purchased: customer.date, signedAt: instant))
-        case .purchasesOnly: return try lineWithTransaction(nil, everything(of: customer))
-        case .subscriber: return try lineWithTransaction(app, subscription(of: customer, until: "2016-07-01"))
-        case .expiredSubscription: return try lineWithTransaction(app, subscription(of: customer, until: "2015-08-20"))
-        case .gracePeriod:
-            return try lineWithTransaction(
+        case .purchasesOnly: return try line(nil, everything(of: customer))
+        case .subscriber: return try line(app, subscription(of: customer, until: "2016-07-01"))
+        case .expiredSubscription: return try line(app, subscription(of: customer, until: "2015-08-20"))
+        case .gracePeriod, .billingRetry:
+            var failure = JSONObject()
+            if customer.kind == .gracePeriod { failure["gracePeriodExpiresDate"] = at("2015-09-10") }
+            failure["isInBillingRetryPeriod"] = .boolean(true)
+            return try line(
                 app, subscription(of: customer, until: "2015-08-25"),
-                renewal: customer.renewalInfo(
-                    signedAt: instant,
-                    also: ["gracePeriodExpiresDate": at("2015-09-10"), "isInBillingRetryPeriod": .boolean(true)]))
-        case .billingRetry:
-            return try lineWithTransaction(
-                app, subscription(of: customer, until: "2015-08-25"),
-                renewal: customer.renewalInfo(signedAt: instant, also: ["isInBillingRetryPeriod": .boolean(true)]))
-        case .renewalOnly: return try signers.valid.sign(customer.renewalInfo(signedAt: instant).json)
+                renewal: customer.renewalInfo(signedAt: instant, also: failure))
+        case .renewalOnly: return try signed(customer.renewalInfo(signedAt: instant))
         case .refundedApp, .boughtAgain:
-            return try signers.valid.sign(
-                customer.appTransaction(signedAt: CorpusCustomer.date("2014-07-02"))
-                    .setting(["revocationDate": at("2014-07-01")]).json)
-        case .receipt: return try receipt(of: customer, signedAt: instant)
-        case .oldReceipt: return try receipt(of: customer, signedAt: CorpusCustomer.date("2013-06-10"))
-        case .licenseEnded: return try receipt(of: customer, signedAt: instant, licensedUntil: "2015-08-01")
-        case .license: return try receipt(of: customer, signedAt: instant, licensedUntil: "2017-01-01")
-        case .linkedReceipt:
-            return try line(["appTransaction": [valid()]], receipt: receipt(of: customer, signedAt: instant))
-        case .sameUser:
-            return try line([:], receipt: receipt(of: customer, signedAt: instant), id: customer.exportedID)
-        case .quotedLine: return Array("\"".utf8) + (try valid()) + Array("\"".utf8)
-        case .blanksAround: return Array(" \t".utf8) + (try valid()) + Array("  \r".utf8)
+            let app = customer.appTransaction(signedAt: CorpusCustomer.date("2014-07-02"))
+            return try signed(app.setting(["revocationDate": at("2014-07-01")]))
+        case .receipt: return try receipt()
+        case .oldReceipt: return try self.receipt(of: customer, signedAt: CorpusCustomer.date("2013-06-10"))
+        case .licenseEnded: return try receipt(until: "2015-08-01")
+        case .license: return try receipt(until: "2017-01-01")
+        case .linkedReceipt: return try line(["appTransaction": [signed(app)]], receipt: receipt())
+        case .sameUser: return try line([:], receipt: receipt(), id: customer.exportedID)
+        case .quotedLine: return Array("\"".utf8) + (try signed(app)) + Array("\"".utf8)
+        case .blanksAround: return Array(" \t".utf8) + (try signed(app)) + Array("  \r".utf8)
         case .partlyBad:
-            let transaction = try signers.valid.sign(everything(of: customer).json)
-            return try line(["appTransaction": [valid()], "transactions": [Self.flipped(transaction)]])
-        default: return try invalidLine(of: customer) ?? valid()
+            let transaction = try signed(everything(of: customer))
+            return try line(["appTransaction": [signed(app)], "transactions": [Self.flipped(transaction)]])
+        default: return try invalidLine(of: customer) ?? signed(app)
         }
     }
 
@@ -80,11 +75,8 @@ struct CorpusLines: Sendable {
         case .linkedReceipt, .sameUser:
             let earlier = try receipt(of: customer, signedAt: CorpusCustomer.date("2015-07-10"))
             return customer.kind == .linkedReceipt ? earlier : try line([:], receipt: earlier, id: customer.exportedID)
-        case .boughtAgain:
-            return try signers.valid.sign(customer.appTransaction(signedAt: CorpusCustomer.date("2014-09-01")).json)
-        default:
-            return try signers.valid.sign(
-                customer.appTransaction(signedAt: instant.addingTimeInterval(-86_400), device: 1).json)
+        case .boughtAgain: return try signed(customer.appTransaction(signedAt: CorpusCustomer.date("2014-09-01")))
+        default: return try signed(customer.appTransaction(signedAt: instant.addingTimeInterval(-86_400), device: 1))
         }
     }
 
@@ -99,42 +91,36 @@ struct CorpusLines: Sendable {
         case .wrongShape: return Array("{\"appTransaction\":[1,2,3]}".utf8)
         case .severalAccounts:
             let other: JSONObject = ["appTransactionId": .string("1\(customer.appTransactionID)")]
-            return try line([
-                "appTransaction": [signers.valid.sign(app.json)],
-                "transactions": [signers.valid.sign(everything(of: customer).setting(other).json)],
-            ])
+            return try line(app, everything(of: customer).setting(other))
         case .hugeLine: return Array(repeating: UInt8(ascii: "A"), count: 9 << 20)
-        case .oversized:
-            let filler = String(repeating: "x", count: 300_000)
-            return try signers.valid.sign(app.setting(["filler": .string(filler)]).json)
+        case .oversized: return try signed(app.setting(["filler": .string(String(repeating: "x", count: 300_000))]))
         case .garbage: return Array("what is this doing here".utf8)
-        case .otherApp: return try signers.valid.sign(app.setting(["bundleId": .string("com.example.other")]).json)
-        case .otherAppleID: return try signers.valid.sign(app.setting(["appAppleId": .integer(828_838_135)]).json)
-        case .sandbox: return try signers.valid.sign(app.setting(["receiptType": .string("Sandbox")]).json)
+        case .otherApp: return try signed(app.setting(["bundleId": .string("com.example.other")]))
+        case .otherAppleID: return try signed(app.setting(["appAppleId": .integer(828_838_135)]))
+        case .sandbox: return try signed(app.setting(["receiptType": .string("Sandbox")]))
         case .sandboxReceipt: return Base64.standard.encode(sandboxReceipt)
         case .xcode: return try signers.xcode.sign(app.setting(["receiptType": .string("Xcode")]).json)
         case .expiredChain: return try signers.expired.sign(app.json)
         case .foreignRoot: return try signers.foreign.sign(app.json)
-        case .badSignature: return Self.flipped(try signers.valid.sign(app.json))
+        case .badSignature: return Self.flipped(try signed(app))
         case .tampered: return try tampered(app)
         case .unsigned: return try signers.claimsNoAlgorithm.sign(app.json)
         case .tamperedReceipt: return Base64.standard.encode(tamperedReceipt)
-        case .futureSigning:
-            return try signers.valid.sign(
-                customer.appTransaction(signedAt: CorpusCustomer.date("2045-01-01")).json)
+        case .futureSigning: return try signed(customer.appTransaction(signedAt: CorpusCustomer.date("2045-01-01")))
         default: return nil
         }
     }
 
     // MARK: Parts
 
+    /// Returns the JWS of a payload with a valid signature.
+    private func signed(_ payload: JSONObject) throws -> [UInt8] { try signers.valid.sign(payload.json) }
+
     /// Returns a date as the App Store writes it.
     private func at(_ text: String) -> JSONValue { .instant(CorpusCustomer.date(text)) }
 
     /// Returns the payload of a purchase of the product `everything`.
-    private func everything(
-        of customer: CorpusCustomer, also more: JSONObject = [:]
-    ) -> JSONObject {
+    private func everything(of customer: CorpusCustomer, also more: JSONObject = [:]) -> JSONObject {
         customer.transaction(
             of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant, also: more)
     }
@@ -147,13 +133,10 @@ struct CorpusLines: Sendable {
     }
 
     /// Returns a line with a signed transaction and, unless they are nil, an app transaction and renewal info.
-    private func lineWithTransaction(
-        _ app: JSONObject?, _ transaction: JSONObject,
-        renewal: JSONObject? = nil
-    ) throws -> [UInt8] {
-        var artifacts = ["transactions": [try signers.valid.sign(transaction.json)]]
-        if let app { artifacts["appTransaction"] = [try signers.valid.sign(app.json)] }
-        if let renewal { artifacts["renewalInfos"] = [try signers.valid.sign(renewal.json)] }
+    private func line(_ app: JSONObject?, _ transaction: JSONObject, renewal: JSONObject? = nil) throws -> [UInt8] {
+        var artifacts = ["transactions": [try signed(transaction)]]
+        if let app { artifacts["appTransaction"] = [try signed(app)] }
+        if let renewal { artifacts["renewalInfos"] = [try signed(renewal)] }
         return try line(artifacts)
     }
 
@@ -194,7 +177,7 @@ struct CorpusLines: Sendable {
 
     /// Returns a JWS with a payload that was changed after it was signed.
     private func tampered(_ app: JSONObject) throws -> [UInt8] {
-        let segments = try signers.valid.sign(app.json).split(separator: UInt8(ascii: "."))
+        let segments = try signed(app).split(separator: UInt8(ascii: "."))
         let other = Base64.urlSafe.encode(app.setting(["originalApplicationVersion": .string("1")]).json + [0x20])
         let dot = [UInt8(ascii: ".")]
         return Array(segments[0]) + dot + other + dot + Array(segments[2])
@@ -206,5 +189,57 @@ struct CorpusLines: Sendable {
         let index = jws.count - 20
         jws[index] = jws[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
         return jws
+    }
+}
+
+/// Signs many JWS with the same key and certificates. The header is encoded only once.
+struct CorpusSigner: Sendable {
+    /// The encoded header, with the period after it.
+    private let header: [UInt8]
+    private let key: P256.Signing.PrivateKey
+
+    /// Encodes the header. Throws if the key isn't of the kind that signs JWS.
+    init(certificates: [[UInt8]], key: AuthorityKey, algorithm: String = "ES256") throws {
+        guard case .p256(let key) = key else { throw MintingError("the key that signs a JWS must be a P-256 key") }
+        self.key = key
+        var header = JSONObject()
+        header["alg"] = .string(algorithm)
+        header["x5c"] = .array(certificates.map { .string(Base64.standard.text($0)) })
+        self.header = Base64.urlSafe.encode(JSONValue.object(header).bytes) + [UInt8(ascii: ".")]
+    }
+
+    /// Returns the JWS with this payload.
+    func sign(_ payload: [UInt8]) throws -> [UInt8] {
+        var text = header
+        text.reserveCapacity(header.count + payload.count * 4 / 3 + 96)
+        text += Base64.urlSafe.encode(payload)
+        let signature = try key.signature(for: SHA256.hash(data: text)).rawRepresentation
+        text.append(UInt8(ascii: "."))
+        text += Base64.urlSafe.encode(signature)
+        return text
+    }
+}
+
+/// The signers of a corpus: one signer of valid artifacts, and signers of artifacts that verification rejects.
+struct CorpusSigners: Sendable {
+    let valid: CorpusSigner
+    /// A signer with an expired certificate.
+    let expired: CorpusSigner
+    /// A signer under a root with the name of the trusted root and another key.
+    let foreign: CorpusSigner
+    /// A signer like Xcode, with one certificate.
+    let xcode: CorpusSigner
+    /// A signer that signs, but claims `alg: none` in the header.
+    let claimsNoAlgorithm: CorpusSigner
+
+    init(_ authority: TestAuthority, signedAt instant: Date) throws {
+        func signer(_ chain: AuthorityChain, _ algorithm: String = "ES256") throws -> CorpusSigner {
+            try CorpusSigner(certificates: chain.certificates, key: chain.leaf.key, algorithm: algorithm)
+        }
+        valid = try signer(authority.jws)
+        expired = try signer(authority.chain(for: .jws, defect: .leafExpiredAtSigning, signedAt: instant))
+        foreign = try signer(authority.chain(for: .jws, defect: .namesakeRoot, signedAt: instant))
+        claimsNoAlgorithm = try signer(authority.jws, "none")
+        xcode = try CorpusSigner(certificates: [authority.xcodeJWS.der], key: authority.xcodeJWS.key)
     }
 }

@@ -54,17 +54,13 @@ package struct CorpusTruth: Sendable, Hashable {
         }
         guard isCustomer, let expected = customer.expectation else { return }
         customers += 1
-        let changes = [
-            Self.count(expected.everything, in: &everything), Self.count(expected.cloud, in: &cloud),
-        ]
+        let changes = [Self.count(expected.everything, in: &everything), Self.count(expected.cloud, in: &cloud)]
         if changes.contains("loses") { losing += 1 }
         if changes.contains("gains") { gaining += 1 }
     }
 
     /// Counts a customer's expected answers on one entitlement, and returns the change.
-    private static func count(
-        _ expected: (now: CorpusKind.Answer, before: CorpusKind.Answer), in entitlement: inout Entitlement
-    ) -> String {
+    private static func count(_ expected: CorpusKind.Answers, in entitlement: inout Entitlement) -> String {
         let (now, before) = expected
         entitlement.outcomes[now.outcome.rawValue, default: 0] += 1
         entitlement.reasons["\(now.outcome.rawValue) \(now.reason)", default: 0] += 1

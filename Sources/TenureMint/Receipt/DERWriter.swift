@@ -1,14 +1,10 @@
 /// Writes the ASN.1 of a receipt, in DER unless a function says otherwise.
 enum DERWriter {
     /// Writes an element: its tag, its length and its contents.
-    static func element(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
-        [tag] + length(contents.count) + contents
-    }
+    static func element(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] { [tag] + length(contents.count) + contents }
 
     /// Writes a BER element of indefinite length, which ends with end-of-contents octets.
-    static func indefinite(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
-        [tag, 0x80] + contents + [0, 0]
-    }
+    static func indefinite(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] { [tag, 0x80] + contents + [0, 0] }
 
     /// Writes an INTEGER that isn't negative.
     static func integer(_ value: UInt64) -> [UInt8] {
@@ -27,20 +23,13 @@ enum DERWriter {
     static let null: [UInt8] = [0x05, 0x00]
 
     /// Sorts the elements of a SET OF as DER requires (X.690, section 11.6).
-    static func sorted(_ elements: [[UInt8]]) -> [[UInt8]] {
-        elements.sorted { $0.lexicographicallyPrecedes($1) }
-    }
+    static func sorted(_ elements: [[UInt8]]) -> [[UInt8]] { elements.sorted { $0.lexicographicallyPrecedes($1) } }
 
     /// Returns the bytes of a number, the most significant byte first. At least one byte, and otherwise no leading
     /// zeros.
     private static func bigEndian(_ value: UInt64) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var remaining = value
-        repeat {
-            bytes.insert(UInt8(truncatingIfNeeded: remaining), at: 0)
-            remaining >>= 8
-        } while remaining > 0
-        return bytes
+        let bytes = withUnsafeBytes(of: value.bigEndian) { Array($0.drop { $0 == 0 }) }
+        return bytes.isEmpty ? [0] : bytes
     }
 
     /// Writes a definite length in as few bytes as possible.

@@ -30,9 +30,7 @@ package struct ReceiptStyle: Sendable, Hashable {
     var namesDigestInSignature: Bool
 
     package init(
-        form: Form = .der,
-        digest: Digest = .sha256,
-        hasSignedAttributes: Bool = false,
+        form: Form = .der, digest: Digest = .sha256, hasSignedAttributes: Bool = false,
         namesDigestInSignature: Bool = false
     ) {
         self.form = form
@@ -137,9 +135,7 @@ struct ReceiptAssembly {
     }
 
     /// The signed attributes that RFC 5652 requires: the type and the digest of the content.
-    var validSignedAttributes: [[UInt8]] {
-        [Self.contentTypeAttribute, Self.messageDigestAttribute(hash(content))]
-    }
+    var validSignedAttributes: [[UInt8]] { [Self.contentTypeAttribute, Self.messageDigestAttribute(hash(content))] }
 
     static let contentTypeAttribute = attribute(OID.contentType, DERWriter.objectIdentifier(OID.data))
 

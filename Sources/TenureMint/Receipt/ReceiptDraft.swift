@@ -56,11 +56,14 @@ package struct ReceiptDraft: Sendable, Hashable {
         set { self[UInt64(attribute.rawValue)] = newValue }
     }
 
+    /// Sets these attributes in their order. Leaves out those that are nil.
+    package mutating func add(_ attributes: KeyValuePairs<ReceiptAttribute, Value?>) {
+        for case (let attribute, let value?) in attributes { self[attribute] = value }
+    }
+
     /// The in-app purchases. Setting this property replaces all purchases.
     package var purchases: [ReceiptDraft] {
-        get {
-            attributes.compactMap { if case .purchase(let purchase) = $0.value { purchase } else { nil } }
-        }
+        get { attributes.compactMap { if case .purchase(let purchase) = $0.value { purchase } else { nil } } }
         set {
             let type = UInt64(ReceiptAttribute.inAppPurchase.rawValue)
             attributes.removeAll { $0.type == type }
@@ -71,9 +74,7 @@ package struct ReceiptDraft: Sendable, Hashable {
     // MARK: Encoding
 
     /// Encodes the signed content: `SET OF SEQUENCE { type, version, value }`.
-    func encoded(sorted: Bool) -> [UInt8] {
-        DERWriter.set(encodedAttributes(sorted: sorted))
-    }
+    func encoded(sorted: Bool) -> [UInt8] { DERWriter.set(encodedAttributes(sorted: sorted)) }
 
     /// Encodes each attribute, and adds the receipt's hash if there is a device identifier.
     func encodedAttributes(sorted: Bool) -> [[UInt8]] {

@@ -59,8 +59,107 @@ package struct ReceiptMinter: Sendable {
         let style = style ?? self.style
         return try ReceiptAssembly(
             content: draft.encoded(sorted: style.form == .der),
-            chain: app.environment == .xcode ? [authority.xcodeReceipts] : authority.receipts.issued,
-            style: style
-        )
+            chain: app.environment == .xcode ? [authority.xcodeReceipts] : authority.receipts.issued, style: style)
     }
+
+    /// The attributes of the default receipt of a test customer, who bought the app as build 37 on iOS in 2014, and the
+    /// product `everything` in 2015. In Sandbox and Xcode, the attributes have the fixed values of these environments.
+    package var defaultReceipt: ReceiptDraft {
+        switch app.environment {
+        case .production: production
+        case .sandbox: sandbox
+        case .xcode: xcode
+        }
+    }
+
+    private var production: ReceiptDraft {
+        var draft = ReceiptDraft()
+        draft.add([
+            .receiptType: .text(ReceiptType.production.rawValue),
+            .appAppleID: .number(UInt64(clamping: app.appAppleID)), .bundleID: .text(app.bundleID),
+            .appVersion: .text("310"), .opaqueValue: .octets(Array(0xA0...0xAF)),
+            .unknown6: .octets(Array(repeating: 0x66, count: 62)),
+            .unknown7: .octets(Array(repeating: 0x77, count: 58)), .downloadDate: .date(signingDate),
+            .fulfillmentToolVersion: .number(1_345_531_957), .ageRating: .text("4+"),
+            .developerID: .number(304_050_607), .creationDate: .date(signingDate), .osVersion: .number(180_602),
+            .receiptServiceBuild: .number(378), .downloadID: .number(500_000_000_000_037),
+            .versionExternalIdentifier: .number(861_000_310), .originalPurchaseDate: .date(Self.appPurchase),
+            .originalAppVersion: .text("37"), .unknown20: .text(""), .platformCode: .number(3),
+        ])
+        draft.purchases = [nonConsumable]
+        draft.deviceIdentifier = deviceIdentifier
+        return draft
+    }
+
+    private var sandbox: ReceiptDraft {
+        var draft = production
+        draft[.receiptType] = .text(ReceiptType.productionSandbox.rawValue)
+        for id in [ReceiptAttribute.appAppleID, .developerID, .downloadID, .versionExternalIdentifier] {
+            draft[id] = .number(0)
+        }
+        draft[.downloadDate] = .text("")
+        draft[.originalPurchaseDate] = .date(Date(timeIntervalSince1970: 1_375_340_400))
+        draft[.originalAppVersion] = .text("1.0")
+        return draft
+    }
+
+    private var xcode: ReceiptDraft {
+        var draft = ReceiptDraft()
+        draft.add([
+            .receiptType: .text(ReceiptType.xcode.rawValue), .appAppleID: .number(0), .bundleID: .text(app.bundleID),
+            .appVersion: .text("1"), .opaqueValue: .octets(Array(0xA0...0xA7)), .downloadDate: .text(""),
+            .creationDate: .date(signingDate), .expirationDate: .text("4001-01-01T00:00:00+0000"),
+        ])
+        var purchase = ReceiptDraft()
+        purchase.add([
+            .quantity: .number(1), .productID: .text("\(app.bundleID).everything"), .transactionID: .text("0"),
+            .purchaseDate: .date(Self.everythingPurchase), .expiresDate: .text(""), .isInIntroOfferPeriod: .flag(false),
+        ])
+        draft.purchases = [purchase]
+        draft.deviceIdentifier = deviceIdentifier
+        return draft
+    }
+
+    /// The purchase of `everything`.
+    private var nonConsumable: ReceiptDraft {
+        var purchase = self.purchase(
+            "\(app.bundleID).everything", transactionID: "410000000000001", at: Self.everythingPurchase)
+        purchase[.productType] = .number(0)
+        return purchase
+    }
+
+    /// Returns a purchase with all attributes that Apple's receipts have, except the product type.
+    func purchase(_ productID: String, transactionID: String, at date: Date) -> ReceiptDraft {
+        var purchase = ReceiptDraft()
+        purchase.add([
+            .quantity: .number(1), .productID: .text(productID), .transactionID: .text(transactionID),
+            .purchaseDate: .date(date), .originalTransactionID: .text(transactionID),
+            .originalTransactionPurchaseDate: .date(date), .expiresDate: .text(""), .unknown1709: .text(""),
+            .productAppleID: .number(1_010_101_010), .webOrderLineItemID: .number(0), .cancellationDate: .text(""),
+            .isTrialPeriod: .flag(false), .unknown1714: .text(""), .unknown1715: .text(""), .unknown1716: .text(""),
+            .unknown1717: .text(""), .unknown1718: .text(""), .isInIntroOfferPeriod: .flag(false),
+        ])
+        return purchase
+    }
+
+    /// Returns a period of a yearly subscription, for receipts with many purchases. The periods with the numbers 0, 1,
+    /// … belong to one subscription.
+    package func subscriptionPeriod(_ number: Int, from start: Date, length: TimeInterval) -> ReceiptDraft {
+        let first = 410_000_000_000_100
+        var purchase = self.purchase("\(app.bundleID).yearly", transactionID: String(first + number), at: start)
+        purchase.add([
+            .originalTransactionID: .text(String(first)), .productType: .number(3),
+            .expiresDate: .date(start.addingTimeInterval(length)),
+            .webOrderLineItemID: .number(UInt64(clamping: 410_000_000_000_900 + number)),
+        ])
+        return purchase
+    }
+
+    /// The bytes of the test device's `identifierForVendor`.
+    package var deviceIdentifier: [UInt8] { withUnsafeBytes(of: app.deviceVerificationID.uuid) { Array($0) } }
+
+    /// When the test customer bought the app: 2014-09-06T10:00:00Z.
+    private static let appPurchase = Date(timeIntervalSince1970: 1_409_997_600)
+    /// When the test customer bought the product: 2015-07-01T10:00:00Z.
+    private static let everythingPurchase = Date(timeIntervalSince1970: 1_435_744_800)
 }

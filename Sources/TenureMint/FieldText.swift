@@ -1,7 +1,88 @@
-import Foundation
-import TenureAppStore
+package import Foundation
+package import TenureAppStore
 import TenureCore
 package import TenureJSON
+
+extension JWSKind {
+    /// Returns the payload with one field set from text, as in `--set field=value`.
+    ///
+    /// The field has Apple's name. A field of an inner object follows a period (`data.status`). Dates are in
+    /// milliseconds since 1970 or in ISO 8601. Objects and lists are in JSON. An empty string removes the field.
+    ///
+    /// Throws `MintingError` if there is no such field, or if the text has the wrong format.
+    package func setting(_ name: String, to text: String, in payload: JSONObject) throws(MintingError) -> JSONObject {
+        try payload.setting(name.split(separator: ".", omittingEmptySubsequences: false)[...], to: text, among: fields)
+    }
+}
+
+extension JSONObject {
+    /// Returns the object with the field at a path set from text.
+    fileprivate func setting(
+        _ path: ArraySlice<Substring>,
+        to text: String,
+        among fields: [FieldDescription]
+    ) throws(MintingError) -> JSONObject {
+        guard let name = path.first, let field = fields.first(where: { $0.name == name }) else {
+            let names = fields.map(\.name).joined(separator: ", ")
+            throw MintingError("there is no field `\(path.joined(separator: "."))`; write one of \(names)")
+        }
+        var result = self
+        if path.count > 1 {
+            guard case .object(let inner) = field.shape else {
+                throw MintingError("`\(name)` has no inner fields; set `\(name)` itself")
+            }
+            let present = if case .object(let object)? = self[field.name] { object } else { JSONObject() }
+            result[field.name] = .object(try present.setting(path.dropFirst(), to: text, among: inner))
+        } else {
+            result[field.name] = text.isEmpty ? nil : try field.value(from: text)
+        }
+        return result
+    }
+}
+
+extension FieldDescription {
+    /// Converts text to a value with the field's shape.
+    fileprivate func value(from text: String) throws(MintingError) -> JSONValue {
+        switch shape {
+        case .text: return .string(text)
+        case .integer:
+            guard let value = Int64(text) else { throw MintingError("`\(name)` must be an integer; found `\(text)`") }
+            return .integer(value)
+        case .instant:
+            // Keep a number as written: a fraction or a very large number may be intended.
+            if case .number(let digits)? = try? JSONValue(parsing: Array(text.utf8)) { return .number(digits) }
+            guard let date = Date(written: text) else {
+                throw MintingError(
+                    "`\(name)` must be a date: write `\(text)` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970"
+                )
+            }
+            return .instant(date)
+        case .boolean:
+            guard let value = Bool(text) else { throw MintingError("`\(name)` must be true or false; found `\(text)`") }
+            return .boolean(value)
+        case .object, .list:
+            do {
+                return try JSONValue(parsing: Array(text.utf8))
+            } catch {
+                throw MintingError("`\(name)` must be JSON: \(error)")
+            }
+        }
+    }
+}
+
+extension JSONObject {
+    /// Sets these fields in their order. Leaves out those that are nil.
+    package mutating func add(_ fields: KeyValuePairs<String, JSONValue?>) {
+        for case (let name, let value?) in fields { self[name] = value }
+    }
+}
+
+extension JSONValue {
+    /// Returns a date in milliseconds since 1970, as the App Store writes dates.
+    package static func instant(_ date: Date) -> JSONValue {
+        .number(String(Int64((date.timeIntervalSince1970 * 1000).rounded())))
+    }
+}
 
 extension ReceiptDraft {
     /// Sets one attribute from text, as in `--set field=value`.
@@ -36,14 +117,9 @@ extension ReceiptDraft {
 
     /// Sets attributes from JSON with `verifyReceipt`'s names, as `tenure inspect --json` prints them. Null removes an
     /// attribute.
-    package mutating func set(_ json: JSONObject) throws(MintingError) {
-        try set(json, inApp: false)
-    }
-
-    /// Sets attributes from JSON, as `set(_:)` does.
     ///
     /// - Parameter inApp: whether the attributes belong to an in-app purchase, and not to the app.
-    private mutating func set(_ json: JSONObject, inApp: Bool) throws(MintingError) {
+    package mutating func set(_ json: JSONObject, inApp: Bool = false) throws(MintingError) {
         for member in json.members {
             // verifyReceipt writes each date as three members: `NAME`, `NAME_ms` and `NAME_pst`. Use only `NAME`.
             if member.name.hasSuffix("_ms") || member.name.hasSuffix("_pst"), json[member.name.dateName] != nil {
@@ -89,9 +165,7 @@ extension ReceiptDraft {
 
 extension String {
     /// The name of a date without its suffix: `purchase_date` for `purchase_date_ms` and `purchase_date_pst`.
-    fileprivate var dateName: String {
-        hasSuffix("_ms") ? String(dropLast(3)) : String(dropLast(4))
-    }
+    fileprivate var dateName: String { hasSuffix("_ms") ? String(dropLast(3)) : String(dropLast(4)) }
 }
 
 extension ReceiptAttribute {
@@ -102,8 +176,7 @@ extension ReceiptAttribute {
         case .date:
             guard let date = Date(written: text) ?? ReceiptDate.date(fromAnyText: text) else {
                 throw MintingError(
-                    "`\(name)` must be a date: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970"
-                )
+                    "`\(name)` must be a date: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970")
             }
             return .date(date)
         case .integer:

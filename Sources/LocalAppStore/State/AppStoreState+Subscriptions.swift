@@ -24,22 +24,10 @@ extension AppStoreState {
         let offer = subscription.nextOffer
         let transaction = addTransaction(
             subscription.renewsAs, account: subscription.account, original: subscription.originalTransaction,
-            offer: offer,
-            periodStart: hadAccess ? end : now,
-            reason: .renewal, price: subscription.renewalPrice, appAccountToken: former.appAccountToken)
-        subscriptions[index].currentTransaction = transaction.index
-        subscriptions[index].product = subscription.renewsAs
-        subscriptions[index].state = .active
+            offer: offer, periodStart: hadAccess ? end : now, reason: .renewal, price: subscription.renewalPrice,
+            appAccountToken: former.appAccountToken)
         subscriptions[index].renewals += 1
-        subscriptions[index].priceIncrease = nil
-        if offer != nil, subscription.offerPaymentsLeft > 1 {
-            subscriptions[index].offerPaymentsLeft = subscription.offerPaymentsLeft - 1
-        } else {
-            subscriptions[index].nextOffer = nil
-            subscriptions[index].offerPaymentsLeft = 0
-        }
-        updateRenewalPrice(of: index)
-        schedulePeriodEnd(of: index)
+        beginPeriod(of: index, transaction, furtherPayments: max(0, subscription.offerPaymentsLeft - 1), of: offer)
         notify(.didRenew, recovering ? .billingRecovery : nil, about: index)
         updateShares(of: index, .didRenew)
     }
@@ -64,15 +52,15 @@ extension AppStoreState {
     /// Begins the grace period or billing retry, because the renewal can't be charged.
     private mutating func failToRenew(_ index: Int) {
         let subscription = subscriptions[index]
+        var subtype: NotificationSubtype?
+        subscriptions[index].state = .billingRetry
         if let days = apps[subscription.app].gracePeriodDays {
             let end = now.addingTimeInterval(seconds(ofDays: Double(days)))
             subscriptions[index].state = .gracePeriod(until: end)
             scheduledEvents.schedule(
                 .gracePeriodEnd(subscription: index, transaction: subscription.currentTransaction), at: end)
-        } else {
-            subscriptions[index].state = .billingRetry
+            subtype = .gracePeriod
         }
-        let subtype: NotificationSubtype? = apps[subscription.app].gracePeriodDays == nil ? nil : .gracePeriod
         scheduledEvents.schedule(
             .billingRetryEnd(subscription: index, transaction: subscription.currentTransaction),
             at: now.addingTimeInterval(seconds(ofDays: Self.billingRetryDays)))
@@ -167,6 +155,98 @@ extension AppStoreState {
             succeeded: succeeded, failed: failed)
         massExtensions.append(summary)
         notify(.renewalExtension, .summary, app: app(ofProduct: product), about: .extensionSummary(summary))
+    }
+
+    // MARK: Changes of plan and of price
+
+    /// Changes a subscription to another product of its group: at once if the product's level is higher, at the next
+    /// renewal if it is lower. Changing to the current product cancels a change that waits for the renewal. A change of
+    /// plan switches renewal on again, without a notification. Throws if the change isn't of the `wanted` kind.
+    mutating func changePlan(
+        _ customer: String, to id: String, offer name: String? = nil, as wanted: PlanChange
+    ) throws(AppStoreStateError) {
+        let product = try productIndex(id)
+        let index = try subscription(customer, id)
+        let old = subscriptions[index]
+        guard old.state == .active else { throw .wrongState(customer: customer, product: id, must: "be active") }
+        guard products[product].isOnSale else { throw .notForSale(product: id) }
+        let offer = try name.map { name throws(AppStoreStateError) in try self.offer(named: name, of: product) }
+        let change = planChange(from: old.product, to: product)
+        guard change == wanted else { throw .wrongState(customer: customer, product: id, must: "be \(wanted.phrase)") }
+        subscriptions[index].autoRenews = true
+        guard change != .upgrade else { return upgrade(index, to: product, offer: offer) }
+        subscriptions[index].renewsAs = product
+        // Staying with the product that would renew anyway keeps the current offer, unless there is a new one. A
+        // downgrade, and canceling a downgrade, end the current offer.
+        let keepsOffer = change != .downgrade && old.renewsAs == product && offer == nil
+        if !keepsOffer {
+            subscriptions[index].nextOffer = offer
+            subscriptions[index].offerPaymentsLeft = offer?.count ?? 0
+        }
+        updateRenewalPrice(of: index)
+        notify(
+            offer == nil ? .didChangeRenewalPref : .offerRedeemed, change == .downgrade ? .downgrade : nil, about: index
+        )
+    }
+
+    /// Compares the levels of two products. Within a level, a product with another period counts as a downgrade,
+    /// because it begins at the next renewal.
+    private func planChange(from old: Int, to new: Int) -> PlanChange {
+        if old == new { return .stay }
+        let (old, new) = (products[old], products[new])
+        return new.level < old.level || new.level == old.level && new.period == old.period ? .upgrade : .downgrade
+    }
+
+    /// Begins a period of the new product now, and marks the transaction of the old product as upgraded.
+    private mutating func upgrade(_ index: Int, to product: Int, offer: SubscriptionOffer?) {
+        let old = subscriptions[index]
+        change(old.currentTransaction) { $0.isUpgraded = true }
+        let transaction = addTransaction(
+            product, account: old.account, original: old.originalTransaction, offer: offer, periodStart: now,
+            appAccountToken: transactions[old.currentTransaction].appAccountToken)
+        beginPeriod(of: index, transaction, furtherPayments: offer?.furtherPayments ?? 0, of: offer)
+        notify(offer == nil ? .didChangeRenewalPref : .offerRedeemed, .upgrade, about: index)
+        updateShares(of: index, .didChangeRenewalPref, .upgrade)
+    }
+
+    /// The developer raises a price. Subscribers are notified, and asked if `needsConsent`.
+    mutating func raisePrice(of id: String, to price: Int64, needsConsent: Bool = true) throws(AppStoreStateError) {
+        let product = try productIndex(id)
+        products[product].price = price
+        products[product].prices = [:]
+        for index in subscriptions.indices
+        where subscriptions[index].renewsAs == product && subscriptions[index].sharedFrom == nil
+            && subscriptions[index].state == .active && subscriptions[index].autoRenews
+        {
+            subscriptions[index].priceIncrease = .init(price: price, status: needsConsent ? .notYetAnswered : .accepted)
+            updateRenewalPrice(of: index)
+            notify(.priceIncrease, needsConsent ? .pending : .accepted, about: index)
+        }
+    }
+
+    /// The customer agrees to a higher price.
+    mutating func consent(_ customer: String, _ product: String) throws(AppStoreStateError) {
+        let index = try subscription(customer, product)
+        guard subscriptions[index].state == .active, subscriptions[index].priceIncrease?.status == .notYetAnswered
+        else { throw .wrongState(customer: customer, product: product, must: "have a price increase to answer") }
+        subscriptions[index].priceIncrease?.status = .accepted
+        notify(.priceIncrease, .accepted, about: index)
+    }
+}
+
+/// How a product that the customer chooses compares with the product of their subscription.
+enum PlanChange: Sendable, Hashable {
+    case upgrade, downgrade
+    /// The product is the current one.
+    case stay
+
+    /// What the product must be for the change, as the end of a message.
+    fileprivate var phrase: String {
+        switch self {
+        case .upgrade: "of a higher level than the active subscription"
+        case .downgrade: "of a lower level than the active subscription"
+        case .stay: "the product of the active subscription"
+        }
     }
 }
 
