@@ -1,13 +1,9 @@
 /// Escapes in JSON strings (RFC 8259, section 7).
 enum JSONEscapes {
     /// Moves `position` from a backslash to the byte after its escape. A pair of surrogates is one escape.
-    static func skip(
-        in buffer: UnsafeBufferPointer<UInt8>, at position: inout Int, allowsNUL: Bool
-    ) throws(JSONError) {
+    static func skip(in buffer: UnsafeBufferPointer<UInt8>, at position: inout Int, allowsNUL: Bool) throws(JSONError) {
         let start = position
-        guard position + 1 < buffer.count else {
-            throw JSONError(offset: start, reason: JSONError.unterminatedString)
-        }
+        guard position + 1 < buffer.count else { throw JSONError(offset: start, reason: JSONError.unterminatedString) }
         switch buffer[position + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):

@@ -37,9 +37,7 @@ struct JSONParser {
     private var tooDeep: JSONError { error("nested deeper than \(JSONTape.maximumDepth) levels; use fewer") }
 
     /// The next byte; at the end 0, which valid JSON doesn't contain.
-    private var current: UInt8 {
-        position < buffer.count ? buffer[position] : 0
-    }
+    private var current: UInt8 { position < buffer.count ? buffer[position] : 0 }
 
     private mutating func skipBlanks() {
         while position < buffer.count {
@@ -55,12 +53,8 @@ struct JSONParser {
         let next = Int32(truncatingIfNeeded: nodes.count + 1)
         nodes.append(
             JSONTape.Node(
-                kind: kind,
-                start: Int32(truncatingIfNeeded: start),
-                end: Int32(truncatingIfNeeded: position),
-                next: next
-            )
-        )
+                kind: kind, start: Int32(truncatingIfNeeded: start), end: Int32(truncatingIfNeeded: position),
+                next: next))
     }
 
     /// Ends an object or an array at the current position, after all nodes in it were added.
@@ -289,8 +283,7 @@ struct JSONParser {
 
     private func text(of node: JSONTape.Node) -> String {
         node.kind == .escapedString
-            ? JSONEscapes.unescaped(Array(slice(of: node))[...])
-            : String(decoding: slice(of: node), as: UTF8.self)
+            ? JSONEscapes.unescaped(Array(slice(of: node))[...]) : String(decoding: slice(of: node), as: UTF8.self)
     }
 
     /// Creates the error about a repeated name.

@@ -115,9 +115,7 @@ public struct JSONObject: Sendable, Hashable {
     public var members: [Member]
 
     /// Creates an object. The names must be different.
-    public init(members: [Member] = []) {
-        self.members = members
-    }
+    public init(members: [Member] = []) { self.members = members }
 
     /// Decodes the object at an index of the tape. The result is empty if another kind of value is there.
     package init(_ tape: JSONTape, at index: Int) {

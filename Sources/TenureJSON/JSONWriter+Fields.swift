@@ -8,9 +8,7 @@ extension JSONWriter {
     }
 
     /// Leaves the field out if the string is nil.
-    package mutating func field(_ name: String, ifPresent text: String?) {
-        if let text { field(name, text) }
-    }
+    package mutating func field(_ name: String, ifPresent text: String?) { if let text { field(name, text) } }
 
     package mutating func field(_ name: String, ifPresent number: (some BinaryInteger)?) {
         if let number { field(name, number) }
@@ -60,16 +58,12 @@ extension JSONWriter {
 
     /// Writes an object with sorted names.
     package mutating func value(_ texts: [String: String]) {
-        object { json in
-            for (name, text) in texts.sorted(by: { $0.key < $1.key }) { json.field(name, text) }
-        }
+        object { json in for (name, text) in texts.sorted(by: { $0.key < $1.key }) { json.field(name, text) } }
     }
 
     /// Writes an object with sorted names.
     package mutating func field(_ name: String, _ counts: [String: Int]) {
-        object(name) { json in
-            for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.field(name, count) }
-        }
+        object(name) { json in for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.field(name, count) } }
     }
 
     @inlinable package mutating func field<Element>(
@@ -108,7 +102,5 @@ extension JSONWriter {
 
     @inlinable package mutating func field<Element>(
         _ key: some CodingKey, _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
-    ) {
-        field(key.stringValue, elements, body)
-    }
+    ) { field(key.stringValue, elements, body) }
 }

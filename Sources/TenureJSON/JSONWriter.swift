@@ -129,9 +129,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         needsComma = true
     }
 
-    package mutating func value(_ date: Date?) {
-        if let date { value(date) } else { null() }
-    }
+    package mutating func value(_ date: Date?) { if let date { value(date) } else { null() } }
 
     package mutating func value(_ texts: [String]) {
         beginArray()
@@ -209,9 +207,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
                 position += output.appendPlain(UnsafeBufferPointer(rebasing: utf8[position...]))
             }
         }
-        if written == nil {
-            for byte in piece.utf8 { append(escaping: byte) }
-        }
+        if written == nil { for byte in piece.utf8 { append(escaping: byte) } }
     }
 
     /// Writes one byte of a string, with an escape if it needs one.

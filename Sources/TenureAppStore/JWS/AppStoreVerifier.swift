@@ -31,9 +31,7 @@ public struct AppStoreVerifier: Sendable {
     static let clockTolerance: TimeInterval = 5 * 60
 
     /// Creates a verifier with an empty cache of certificate chains. Copies of the verifier share the cache.
-    public init(app: AppIdentity, trust: TrustConfiguration) {
-        self.init(app: app, cache: ChainCache(trust: trust))
-    }
+    public init(app: AppIdentity, trust: TrustConfiguration) { self.init(app: app, cache: ChainCache(trust: trust)) }
 
     package init(app: AppIdentity, cache: ChainCache) {
         self.app = app
@@ -61,9 +59,7 @@ public struct AppStoreVerifier: Sendable {
     /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm, certificate
     /// chain, purpose of the certificates, signature, payload, kind, validity, app, environment.
     public func verifyAppTransaction(
-        _ jws: [UInt8],
-        from source: AppTransactionSource = .client,
-        now: Date?
+        _ jws: [UInt8], from source: AppTransactionSource = .client, now: Date?
     ) throws(Rejection) -> Verified<AppTransactionPayload> {
         let verified: Verified<AppTransactionPayload> = try verify(jws, now: now)
         if source == .client, verified.payload.isSignedForServer {
@@ -140,17 +136,15 @@ public struct AppStoreVerifier: Sendable {
     }
 
     /// Reads the payload, and checks its dates, app and environment.
-    private func verified<Payload: AppStorePayload>(
-        _ signed: Signed, now: Date?
-    ) throws(Rejection) -> Verified<Payload> {
+    private func verified<Payload: AppStorePayload>(_ signed: Signed, now: Date?) throws(Rejection) -> Verified<Payload>
+    {
         let (tape, chain) = (signed.tape, signed.chain)
         let payload = try Payload(reading: FieldReader(tape: tape, index: tape.root))
         try checkSigning(at: payload.signedDate, by: chain, now: now)
         try checkRegisteredClaims(of: tape, at: now ?? payload.signedDate)
         try checkApp(
             bundleID: payload.bundleID, appAppleID: payload.appAppleID, in: payload.environmentName,
-            ofKind: Payload.kind
-        )
+            ofKind: Payload.kind)
         let environment = try trust.environment(named: payload.environmentName, signedBy: chain)
         return Verified(
             payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain,
@@ -189,9 +183,7 @@ public struct AppStoreVerifier: Sendable {
     /// `now` (with a tolerance). `now` replaces a missing signing date. If `now` is nil, too, the artifact is
     /// malformed.
     func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
-        guard let instant = signedDate ?? now else {
-            throw Rejection(.malformed, "the artifact has no signing date")
-        }
+        guard let instant = signedDate ?? now else { throw Rejection(.malformed, "the artifact has no signing date") }
         try chain.checkValidity(at: instant)
         if let now, instant.timeIntervalSince(now) > Self.clockTolerance {
             throw Rejection(

@@ -16,9 +16,7 @@ public struct DeviceVerification: Sendable, Hashable {
     init?(hash: String?, nonce: String?) throws(Rejection) {
         guard hash != nil || nonce != nil else { return nil }
         guard let hash, let bytes = Base64.standard.decode(Array(hash.utf8)[...]), bytes.count == SHA384.byteCount
-        else {
-            throw Rejection(.malformed, "`deviceVerification` must be Base64 of \(SHA384.byteCount) bytes")
-        }
+        else { throw Rejection(.malformed, "`deviceVerification` must be Base64 of \(SHA384.byteCount) bytes") }
         guard let nonce, let uuid = UUID(digits: nonce) else {
             throw Rejection(.malformed, "`deviceVerificationNonce` must be a UUID")
         }

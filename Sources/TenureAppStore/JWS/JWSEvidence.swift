@@ -4,15 +4,11 @@ extension Verified<AppTransactionPayload> {
     /// The facts about the acquisition of the app, as decisions use them.
     public var proof: AppProof {
         AppProof(
-            kind: payload.isSignedForServer ? .serverAppTransaction : .appTransaction,
-            signedDate: signedDate,
+            kind: payload.isSignedForServer ? .serverAppTransaction : .appTransaction, signedDate: signedDate,
             id: payload.appTransactionID.map { .appTransaction($0) },
             originalPlatform: payload.originalPlatform.flatMap { Platform(appStoreName: $0.rawValue) },
-            originalAppVersion: payload.originalApplicationVersion,
-            originalPurchaseDate: payload.originalPurchaseDate,
-            preorderDate: payload.preorderDate,
-            revocationDate: payload.revocationDate
-        )
+            originalAppVersion: payload.originalApplicationVersion, originalPurchaseDate: payload.originalPurchaseDate,
+            preorderDate: payload.preorderDate, revocationDate: payload.revocationDate)
     }
 }
 
@@ -29,17 +25,11 @@ extension Verified<TransactionPayload> {
                 throw Rejection(.malformed, "the transaction has no `productId`")
             }
             return Purchase(
-                transactionID: transactionID,
-                originalTransactionID: payload.originalTransactionID,
-                productID: productID,
-                type: payload.type?.purchaseType,
-                purchaseDate: payload.purchaseDate,
-                expiresDate: payload.expiresDate,
-                revocationDate: payload.revocationDate,
+                transactionID: transactionID, originalTransactionID: payload.originalTransactionID,
+                productID: productID, type: payload.type?.purchaseType, purchaseDate: payload.purchaseDate,
+                expiresDate: payload.expiresDate, revocationDate: payload.revocationDate,
                 isUpgraded: payload.isUpgraded ?? false,
-                isFamilyShared: payload.inAppOwnershipType.map { $0 == .familyShared } ?? false,
-                signedDate: signedDate
-            )
+                isFamilyShared: payload.inAppOwnershipType.map { $0 == .familyShared } ?? false, signedDate: signedDate)
         }
     }
 }
@@ -68,12 +58,9 @@ extension Verified<RenewalInfoPayload> {
                 throw Rejection(.malformed, "the renewal info has no `originalTransactionId`")
             }
             return Renewal(
-                originalTransactionID: originalTransactionID,
-                productID: payload.productID,
+                originalTransactionID: originalTransactionID, productID: payload.productID,
                 gracePeriodExpiresDate: payload.gracePeriodExpiresDate,
-                isInBillingRetryPeriod: payload.isInBillingRetryPeriod ?? false,
-                signedDate: signedDate
-            )
+                isInBillingRetryPeriod: payload.isInBillingRetryPeriod ?? false, signedDate: signedDate)
         }
     }
 }

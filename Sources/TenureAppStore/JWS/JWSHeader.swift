@@ -28,8 +28,7 @@ struct JWSHeader {
             throw Rejection(
                 .unsupportedAlgorithm,
                 algorithm.map { "the App Store signs with `ES256`, and not with `\($0.prefix(64))`" }
-                    ?? "the header has no `alg`, and the App Store signs with `ES256`"
-            )
+                    ?? "the header has no `alg`, and the App Store signs with `ES256`")
         }
         guard !namesCriticalExtensions else {
             throw Rejection(
@@ -40,9 +39,7 @@ struct JWSHeader {
     /// Returns the header's certificate chain after verifying it. Xcode sends one certificate; the App Store sends
     /// three.
     func chain(in cache: ChainCache) throws(Rejection) -> TrustedChain {
-        guard let x5c else {
-            throw Rejection(.untrustedChain, "the header has no certificates (`x5c`)")
-        }
+        guard let x5c else { throw Rejection(.untrustedChain, "the header has no certificates (`x5c`)") }
         switch x5c.count {
         case 1: return try cache.localChain(certificate: certificate(x5c[0], at: 0), purpose: .jws)
         case 3:
@@ -51,8 +48,7 @@ struct JWSHeader {
             // The third certificate must be valid Base64, but isn't used: the chain must lead to a configured root.
             _ = try certificate(x5c[2], at: 2)
             return try cache.chain(leaf: leaf, intermediate: intermediate, purpose: .jws)
-        default:
-            throw Rejection(.untrustedChain, "the header has \(x5c.count) certificates (`x5c`) instead of 3")
+        default: throw Rejection(.untrustedChain, "the header has \(x5c.count) certificates (`x5c`) instead of 3")
         }
     }
 

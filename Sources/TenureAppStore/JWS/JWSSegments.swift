@@ -22,9 +22,8 @@ struct JWSSegments {
         }
         let period = UInt8(ascii: ".")
         guard let first = bytes.firstIndex(of: period, from: bytes.startIndex),
-            let second = bytes.firstIndex(of: period, from: first + 1),
-            first > bytes.startIndex, second > first + 1, second + 1 < bytes.endIndex,
-            bytes.firstIndex(of: period, from: second + 1) == nil
+            let second = bytes.firstIndex(of: period, from: first + 1), first > bytes.startIndex, second > first + 1,
+            second + 1 < bytes.endIndex, bytes.firstIndex(of: period, from: second + 1) == nil
         else { throw Rejection(.malformed, "a JWS has three segments, none of them empty, separated by periods") }
         self.bytes = bytes
         header = bytes.startIndex..<first

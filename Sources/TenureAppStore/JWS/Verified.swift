@@ -25,11 +25,7 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     let signing: Signing
 
     init(
-        payload: Payload,
-        environment: AppStoreEnvironment,
-        signedDate: Date?,
-        chain: TrustedChain,
-        digest: SHA256Digest
+        payload: Payload, environment: AppStoreEnvironment, signedDate: Date?, chain: TrustedChain, digest: SHA256Digest
     ) {
         self.payload = payload
         self.signedDate = signedDate

@@ -32,17 +32,14 @@ extension AppStoreVerifier {
             notification: notification,
             transaction: try nested(data?.signedTransactionInfo, "data.signedTransactionInfo", now),
             renewalInfo: try nested(data?.signedRenewalInfo, "data.signedRenewalInfo", now),
-            appTransaction: try nested(appData?.signedAppTransactionInfo, "appData.signedAppTransactionInfo", now)
-        )
+            appTransaction: try nested(appData?.signedAppTransactionInfo, "appData.signedAppTransactionInfo", now))
         try result.checkBelongTogether()
         return result
     }
 
     /// Verifies the JWS in one field of the notification; nil if the field is missing.
     private func nested<Payload: AppStorePayload>(
-        _ jws: String?,
-        _ path: String,
-        _ now: Date?
+        _ jws: String?, _ path: String, _ now: Date?
     ) throws(Rejection) -> Verified<Payload>? {
         guard let jws else { return nil }
         do {
@@ -83,8 +80,6 @@ extension VerifiedNotification {
         guard Payload.kind != .renewalInfo else { return }
         guard let inner = nested.payload.bundleID, let outer = notification.payload.bundleID,
             inner.utf8.elementsEqual(outer.utf8)
-        else {
-            throw Rejection(.wrongApp, "`\(path)` is about another app than the notification")
-        }
+        else { throw Rejection(.wrongApp, "`\(path)` is about another app than the notification") }
     }
 }

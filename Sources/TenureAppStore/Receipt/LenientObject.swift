@@ -8,9 +8,7 @@ import TenureJSON
 struct LenientObject {
     private let json: JSONObject
 
-    init(_ object: JSONObject) {
-        json = object
-    }
+    init(_ object: JSONObject) { json = object }
 
     func has(_ name: String) -> Bool { value(name) != nil }
 
@@ -31,9 +29,7 @@ struct LenientObject {
         }
     }
 
-    func integer(_ name: String) throws(Rejection) -> Int64? {
-        try value(name)?.integer(name)
-    }
+    func integer(_ name: String) throws(Rejection) -> Int64? { try value(name)?.integer(name) }
 
     func unsigned(_ name: String) throws(Rejection) -> UInt64? {
         guard let text = try text(name) else { return nil }

@@ -5,31 +5,22 @@ extension Verified<ReceiptPayload> {
     /// The facts about the acquisition of the app, as decisions use them.
     public var proof: AppProof {
         AppProof(
-            kind: .receipt,
-            signedDate: signedDate,
+            kind: .receipt, signedDate: signedDate,
             id: payload.downloadID.flatMap { $0 == 0 ? nil : .download(String($0)) },
             // Don't use attribute 25: it's the platform of the device with the receipt, not of the first acquisition.
-            originalPlatform: nil,
-            originalAppVersion: payload.originalAppVersion,
-            originalPurchaseDate: payload.originalPurchaseDate,
-            preorderDate: payload.preorderDate,
-            expirationDate: payload.volumePurchaseExpiration
-        )
+            originalPlatform: nil, originalAppVersion: payload.originalAppVersion,
+            originalPurchaseDate: payload.originalPurchaseDate, preorderDate: payload.preorderDate,
+            expirationDate: payload.volumePurchaseExpiration)
     }
 
     /// The facts about the in-app purchases in the receipt, as decisions use them.
     public var purchases: [Purchase] {
         payload.inAppPurchases.map { purchase in
             Purchase(
-                transactionID: purchase.transactionID,
-                originalTransactionID: purchase.originalTransactionID,
-                productID: purchase.productID,
-                type: purchase.productType.map(Purchase.ProductType.init(receiptValue:)),
-                purchaseDate: purchase.purchaseDate,
-                expiresDate: purchase.expiresDate,
-                revocationDate: purchase.cancellationDate,
-                signedDate: signedDate
-            )
+                transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
+                productID: purchase.productID, type: purchase.productType.map(Purchase.ProductType.init(receiptValue:)),
+                purchaseDate: purchase.purchaseDate, expiresDate: purchase.expiresDate,
+                revocationDate: purchase.cancellationDate, signedDate: signedDate)
         }
     }
 }

@@ -114,8 +114,7 @@ extension ReceiptField {
             return (isAppID ? [member("adam_id", json)] : []) + [member(name, json)]
         case .flag(let flag): return [member(name, .string(flag ? "true" : "false"))]
         case .date(let date): return VerifyReceiptDate.members(name, date)
-        case .bytes(let bytes), .malformed(let bytes):
-            return [member(name, .string(Base64.standard.text(bytes)))]
+        case .bytes(let bytes), .malformed(let bytes): return [member(name, .string(Base64.standard.text(bytes)))]
         case .empty:
             // `verifyReceipt` leaves out empty dates.
             let isDate = ReceiptAttribute(rawValue: type)?.encoding == .date
@@ -127,7 +126,5 @@ extension ReceiptField {
 
 /// Sorts by `key`. Fields with equal keys keep their order.
 private func stablySorted(_ fields: [ReceiptField], by key: (ReceiptField) -> Int32) -> [ReceiptField] {
-    fields.enumerated()
-        .sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }
-        .map(\.element)
+    fields.enumerated().sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }.map(\.element)
 }

@@ -16,8 +16,7 @@ struct ReceiptPayloadParser {
     /// Reads all attributes of the app, and the in-app purchases among them.
     private mutating func payload(_ range: Range<Int>) throws(Rejection) -> ReceiptPayload {
         let set = try reader.element(
-            BERTag.set, at: range.lowerBound, before: range.upperBound, "the set of attributes"
-        )
+            BERTag.set, at: range.lowerBound, before: range.upperBound, "the set of attributes")
         guard set.end == range.upperBound else { throw .unreadable("bytes follow the attributes") }
         var payload = ReceiptPayload()
         var alreadyRead: UInt64 = 0
@@ -45,9 +44,7 @@ struct ReceiptPayloadParser {
     private mutating func inAppPurchase(_ range: Range<Int>) throws(Rejection) -> InAppPurchase {
         var purchase = InAppPurchase(productID: "", transactionID: "")
         var alreadyRead: UInt64 = 0
-        let set = try reader.element(
-            BERTag.set, at: range.lowerBound, before: range.upperBound, "an in-app purchase"
-        )
+        let set = try reader.element(BERTag.set, at: range.lowerBound, before: range.upperBound, "an in-app purchase")
         guard set.end == range.upperBound else { throw .unreadable("bytes follow an in-app purchase") }
         var position = set.contents.lowerBound
         while position < set.contents.upperBound {
@@ -138,10 +135,8 @@ struct ReceiptPayloadParser {
         switch ReceiptValue(reader, range, as: attribute.encoding) {
         case .malformed where attribute.reading.refusesUnreadable:
             throw .unreadable("attribute \(attribute.rawValue), `\(attribute.name)`, can't be read")
-        case .malformed, .absent:
-            return nil
-        case let value:
-            return value
+        case .malformed, .absent: return nil
+        case let value: return value
         }
     }
 }

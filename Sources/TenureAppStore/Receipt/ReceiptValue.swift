@@ -19,8 +19,7 @@ enum ReceiptValue {
     var date: Date? { if case .date(let date) = self { date } else { nil } }
 
     /// Decodes the value at `range` of the reader's bytes.
-    @inline(__always)
-    init(_ reader: BERReader, _ range: Range<Int>, as encoding: ReceiptAttribute.Encoding) {
+    @inline(__always) init(_ reader: BERReader, _ range: Range<Int>, as encoding: ReceiptAttribute.Encoding) {
         if encoding == .raw || encoding == .attributes {
             self = .octets
             return
@@ -57,8 +56,7 @@ enum ReceiptValue {
             else { break }
             self = .flag(number == 1)
             return
-        case .raw, .attributes:
-            break
+        case .raw, .attributes: break
         }
         self = .malformed
     }
@@ -69,8 +67,7 @@ enum ReceiptValue {
     }
 
     /// Reads a string. Invalid UTF-8 and NUL make it malformed.
-    @inline(__always)
-    private static func text(in bytes: [UInt8], _ range: Range<Int>) -> ReceiptValue {
+    @inline(__always) private static func text(in bytes: [UInt8], _ range: Range<Int>) -> ReceiptValue {
         if range.isEmpty { return .absent }
         let slice = bytes[range]
         let text = String(decoding: slice, as: UTF8.self)

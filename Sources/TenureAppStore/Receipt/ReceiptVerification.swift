@@ -25,12 +25,9 @@ extension AppStoreVerifier {
             throw Rejection(.wrongApp, "the receipt belongs to the app `\(payload.bundleID)`, not to `\(wanted)`")
         }
         let environment = try trust.environment(
-            named: payload.type?.environment.rawValue ?? payload.receiptType,
-            signedBy: chain
-        )
+            named: payload.type?.environment.rawValue ?? payload.receiptType, signedBy: chain)
         return Verified(
-            payload: payload, environment: environment, signedDate: payload.creationDate, chain: chain,
-            digest: digest)
+            payload: payload, environment: environment, signedDate: payload.creationDate, chain: chain, digest: digest)
     }
 
     /// Builds the chain from the signer to a configured root. The intermediate is in the receipt, because Apple's
@@ -39,15 +36,12 @@ extension AppStoreVerifier {
         let signer = signedData.certificates[signedData.signer]
         let leaf = signedData.bytes(of: signer)
         // Xcode signs test receipts with one self-signed certificate.
-        if signedData.certificates.count == 1 {
-            return try cache.localChain(certificate: leaf, purpose: .receipt)
-        }
+        if signedData.certificates.count == 1 { return try cache.localChain(certificate: leaf, purpose: .receipt) }
         var rejection: Rejection?
         for (index, candidate) in signedData.certificates.enumerated()
         where index != signedData.signer && signedData.reader.equal(candidate.subject, signer.issuer) {
             do {
-                return try cache.chain(
-                    leaf: leaf, intermediate: signedData.bytes(of: candidate), purpose: .receipt)
+                return try cache.chain(leaf: leaf, intermediate: signedData.bytes(of: candidate), purpose: .receipt)
             } catch {
                 // This intermediate wasn't checked, so the receipt may be valid. Throw this error, and not the failure
                 // of another intermediate.

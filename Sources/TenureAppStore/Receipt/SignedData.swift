@@ -52,9 +52,7 @@ struct SignedData {
         return [BERTag.set] + reader.bytes[signedAttributes.encoding].dropFirst()
     }
 
-    func bytes(of certificate: CertificateEntry) -> [UInt8] {
-        Array(reader.bytes[certificate.encoding])
-    }
+    func bytes(of certificate: CertificateEntry) -> [UInt8] { Array(reader.bytes[certificate.encoding]) }
 
     /// Parses a receipt from beginning to end, in the order of RFC 5652.
     ///
@@ -176,11 +174,8 @@ struct SignedData {
         _ = try body.next(BERTag.sequence, "the validity of a certificate", &reader)
         let subject = try body.next(BERTag.sequence, "the subject of a certificate", &reader)
         return CertificateEntry(
-            encoding: certificate.encoding,
-            serialNumber: serialNumber.contents,
-            issuer: issuer.encoding,
-            subject: subject.encoding
-        )
+            encoding: certificate.encoding, serialNumber: serialNumber.contents, issuer: issuer.encoding,
+            subject: subject.encoding)
     }
 
     /// Returns the digest algorithm, after checking that the signature algorithm uses the same digest algorithm.
@@ -271,9 +266,7 @@ private struct Cursor {
     }
 
     /// Reads the next part, which must have this tag.
-    mutating func next(
-        _ tag: UInt8, _ name: StaticString, _ reader: inout BERReader
-    ) throws(Rejection) -> BERElement {
+    mutating func next(_ tag: UInt8, _ name: StaticString, _ reader: inout BERReader) throws(Rejection) -> BERElement {
         let element = try reader.element(tag, at: position, before: limit, name)
         position = element.end
         return element
@@ -294,9 +287,7 @@ private struct Cursor {
     }
 
     /// Reads a version number. Throws unless it is the expected number.
-    mutating func version(
-        _ expected: UInt64, _ name: StaticString, _ reader: inout BERReader
-    ) throws(Rejection) {
+    mutating func version(_ expected: UInt64, _ name: StaticString, _ reader: inout BERReader) throws(Rejection) {
         let element = try next(BERTag.integer, name, &reader)
         guard reader.unsignedInteger(in: element.contents) == expected else {
             throw .unreadable("\(name) must be \(expected)")
@@ -305,9 +296,7 @@ private struct Cursor {
 
     /// Reads an AlgorithmIdentifier, and returns the range of its object identifier. The algorithm's parameters must be
     /// NULL, as Apple writes them, or missing, as in OpenSSL.
-    mutating func algorithm(
-        _ name: StaticString, _ reader: inout BERReader
-    ) throws(Rejection) -> Range<Int> {
+    mutating func algorithm(_ name: StaticString, _ reader: inout BERReader) throws(Rejection) -> Range<Int> {
         var parts = Cursor(try next(BERTag.sequence, name, &reader))
         let identifier = try parts.next(BERTag.objectIdentifier, name, &reader)
         if !parts.isAtEnd {

@@ -45,15 +45,10 @@ package final class ChainCache: Sendable {
 
     /// Returns the chain of a signer's certificate (`leaf`), an intermediate, and a trusted root of Production or
     /// Sandbox. The certificates are in DER.
-    func chain(
-        leaf: [UInt8],
-        intermediate: [UInt8],
-        purpose: ChainPurpose
-    ) throws(Rejection) -> TrustedChain {
+    func chain(leaf: [UInt8], intermediate: [UInt8], purpose: ChainPurpose) throws(Rejection) -> TrustedChain {
         guard let roots = trust.roots else {
             throw Rejection(
-                .untrustedChain,
-                "only Xcode's certificates are trusted, and another certificate signed the artifact",
+                .untrustedChain, "only Xcode's certificates are trusted, and another certificate signed the artifact",
                 missingTrust: .appStore)
         }
         let pair = Pair(leaf: leaf, intermediate: intermediate, purpose: purpose)
@@ -79,8 +74,7 @@ package final class ChainCache: Sendable {
             throw Rejection(
                 .untrustedChain,
                 "the artifact has one certificate, as Xcode's artifacts do, and artifacts of Xcode aren't accepted",
-                missingTrust: .xcode
-            )
+                missingTrust: .xcode)
         }
         return try locallyTrusted(certificate: certificate, anchors: signers, purpose: purpose)
     }
@@ -114,8 +108,7 @@ package final class ChainCache: Sendable {
         if let cached = tables.withLock({ $0.intermediates[id] }) {
             issuedIntermediate = cached
         } else {
-            issuedIntermediate = try checkedIntermediate(
-                ParsedCertificate(der: intermediate), id: id, roots: roots)
+            issuedIntermediate = try checkedIntermediate(ParsedCertificate(der: intermediate), id: id, roots: roots)
         }
         return try withBudget(for: .signers) { (useBudget: BudgetUse) throws(Rejection) in
             try trustedChain(
@@ -280,9 +273,7 @@ private struct BoundedTable<Key: Hashable, Value> {
     private let capacity: Int
     private var values: [Key: Value] = [:]
 
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
+    init(capacity: Int) { self.capacity = capacity }
 
     subscript(key: Key) -> Value? { values[key] }
 

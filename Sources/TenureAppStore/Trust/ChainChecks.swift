@@ -16,8 +16,7 @@ extension ParsedCertificate {
         // Several roots may have the same name. The signature decides which root issued the certificate.
         let anchorsWithSameName = anchors.certificates.filter { $0.subject == issuer }
         guard !anchorsWithSameName.isEmpty else {
-            throw Rejection(
-                .untrustedChain, "no trusted root has the name `\(x509.issuer)`", missingTrust: .root)
+            throw Rejection(.untrustedChain, "no trusted root has the name `\(x509.issuer)`", missingTrust: .root)
         }
         // Check the intermediate first: if it isn't an authority, no signature check is needed.
         try checkIsAuthority(intermediatesBelow: 0)
@@ -33,8 +32,7 @@ extension ParsedCertificate {
                 rejection = rejection ?? error
             }
         }
-        throw rejection
-            ?? Rejection(.untrustedChain, "no trusted root signed `\(x509.subject)`", missingTrust: .root)
+        throw rejection ?? Rejection(.untrustedChain, "no trusted root signed `\(x509.subject)`", missingTrust: .root)
     }
 
     /// Checks that the issuer signed this certificate: names, key identifiers and the signature (RFC 5280, section
@@ -44,9 +42,7 @@ extension ParsedCertificate {
     ) throws(Rejection) {
         guard self.issuer == issuer.subject else {
             throw Rejection(
-                .untrustedChain,
-                "`\(x509.subject)` was issued by `\(x509.issuer)`, not by `\(issuer.x509.subject)`"
-            )
+                .untrustedChain, "`\(x509.subject)` was issued by `\(x509.issuer)`, not by `\(issuer.x509.subject)`")
         }
         if let expected = try authorityKeyIdentifier(), let actual = try issuer.subjectKeyIdentifier(),
             expected != actual
@@ -56,8 +52,7 @@ extension ParsedCertificate {
         guard purpose.allows(x509.signatureAlgorithm) else {
             throw Rejection(
                 .unsupportedAlgorithm,
-                "`\(x509.subject)` is signed with \(x509.signatureAlgorithm), which isn't accepted"
-            )
+                "`\(x509.subject)` is signed with \(x509.signatureAlgorithm), which isn't accepted")
         }
         try useBudget()
         guard issuer.x509.publicKey.isValidSignature(x509.signature, for: x509) else {
@@ -131,9 +126,7 @@ extension ParsedCertificate {
         try read("basic constraints") { try x509.extensions.basicConstraints }
     }
 
-    private func keyUsage() throws(Rejection) -> KeyUsage? {
-        try read("key usage") { try x509.extensions.keyUsage }
-    }
+    private func keyUsage() throws(Rejection) -> KeyUsage? { try read("key usage") { try x509.extensions.keyUsage } }
 
     private func authorityKeyIdentifier() throws(Rejection) -> [UInt8]? {
         try read("authority key identifier") {

@@ -85,12 +85,8 @@ package struct ParsedCertificate: Sendable {
 
     var summary: CertificateSummary {
         CertificateSummary(
-            subject: x509.subject.description,
-            issuer: x509.issuer.description,
-            serialNumber: serialNumber.drop { $0 == 0 }.hexadecimal.uppercased(),
-            notBefore: x509.notValidBefore,
-            notAfter: x509.notValidAfter,
-            fingerprint: fingerprint.hexadecimal.uppercased()
-        )
+            subject: x509.subject.description, issuer: x509.issuer.description,
+            serialNumber: serialNumber.drop { $0 == 0 }.hexadecimal.uppercased(), notBefore: x509.notValidBefore,
+            notAfter: x509.notValidAfter, fingerprint: fingerprint.hexadecimal.uppercased())
     }
 }

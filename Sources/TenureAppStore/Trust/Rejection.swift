@@ -54,9 +54,7 @@ public struct Rejection: Error, Sendable, Hashable {
         self.missingTrust = missingTrust
     }
 
-    init(_ error: JSONError) {
-        self.init(.malformed, "\(error)")
-    }
+    init(_ error: JSONError) { self.init(.malformed, "\(error)") }
 
     /// Returns the rejection of a receipt that doesn't have the format of receipts.
     ///
@@ -69,9 +67,7 @@ public struct Rejection: Error, Sendable, Hashable {
     public var isRetryable: Bool { code == .tooManyUnknownSigners }
 
     /// Returns the same reason for a part of a larger artifact, with the part's name in the message.
-    func inside(_ part: String) -> Rejection {
-        Rejection(code, "`\(part)`: \(detail)", missingTrust: missingTrust)
-    }
+    func inside(_ part: String) -> Rejection { Rejection(code, "`\(part)`: \(detail)", missingTrust: missingTrust) }
 }
 
 extension Rejection: CustomStringConvertible {

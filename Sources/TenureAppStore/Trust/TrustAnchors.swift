@@ -45,17 +45,13 @@ public struct TrustAnchors: Sendable {
     }
 
     /// Returns the certificates of both lists of anchors, without duplicates.
-    public func union(_ other: TrustAnchors) -> TrustAnchors {
-        TrustAnchors(unique: certificates + other.certificates)
-    }
+    public func union(_ other: TrustAnchors) -> TrustAnchors { TrustAnchors(unique: certificates + other.certificates) }
 
     /// The subject, the issuer, the validity and other facts of each anchor, to show the anchors.
     public var summaries: [CertificateSummary] { certificates.map(\.summary) }
 
     /// Whether the root of `chain` is one of these certificates.
-    func contains(anchorOf chain: TrustedChain) -> Bool {
-        certificates.contains { $0.der == chain.anchor }
-    }
+    func contains(anchorOf chain: TrustedChain) -> Bool { certificates.contains { $0.der == chain.anchor } }
 
     /// Decodes all certificates in a PEM text. Text outside the certificates is ignored.
     private static func certificates(inPEM text: String) throws(Rejection) -> [[UInt8]] {

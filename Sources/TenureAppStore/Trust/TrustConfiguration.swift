@@ -47,9 +47,7 @@ public struct TrustConfiguration: Sendable {
         }
         guard let environment = AppStoreEnvironment(rawValue: name), let anchors = anchors[environment] else {
             throw Rejection(
-                .wrongEnvironment,
-                "the artifact was signed in `\(name)`, and only \(acceptedNames) is accepted"
-            )
+                .wrongEnvironment, "the artifact was signed in `\(name)`, and only \(acceptedNames) is accepted")
         }
         guard (environment == .xcode) == chain.isLocal else {
             throw Rejection(

@@ -39,9 +39,7 @@ package final class TrustedChain: Sendable {
     }
 
     /// Whether all certificates were valid at this instant.
-    func isValid(at instant: Date) -> Bool {
-        notBefore <= instant && instant <= notAfter
-    }
+    func isValid(at instant: Date) -> Bool { notBefore <= instant && instant <= notAfter }
 
     /// Throws `outsideValidityPeriod` unless all certificates were valid at `instant`.
     func checkValidity(at instant: Date) throws(Rejection) {
@@ -53,8 +51,7 @@ package final class TrustedChain: Sendable {
             """
             the certificate `\(invalidCertificate?.subject ?? "")` is valid from \(from.formatted(.iso8601)) \
             until \(until.formatted(.iso8601)), and the artifact was signed at \(instant.formatted(.iso8601))
-            """
-        )
+            """)
     }
 }
 
@@ -65,10 +62,7 @@ package final class TrustedChain: Sendable {
 /// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`, and every error of `useBudget`,
 /// which is called before the leaf's signature is checked.
 func trustedChain(
-    leaf: ParsedCertificate,
-    intermediate: ParsedCertificate,
-    anchor: ParsedCertificate,
-    purpose: ChainPurpose,
+    leaf: ParsedCertificate, intermediate: ParsedCertificate, anchor: ParsedCertificate, purpose: ChainPurpose,
     useBudget: BudgetUse = {}
 ) throws(Rejection) -> TrustedChain {
     try leaf.checkIsSigned(by: intermediate, purpose: purpose, useBudget: useBudget)
@@ -82,9 +76,7 @@ func trustedChain(
 ///
 /// Throws `untrustedChain` or `unsupportedAlgorithm`.
 func locallyTrusted(
-    certificate: [UInt8],
-    anchors: TrustAnchors,
-    purpose: ChainPurpose
+    certificate: [UInt8], anchors: TrustAnchors, purpose: ChainPurpose
 ) throws(Rejection) -> TrustedChain {
     guard let anchor = anchors.certificates.first(where: { $0.der == certificate }) else {
         throw Rejection(

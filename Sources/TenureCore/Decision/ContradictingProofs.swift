@@ -10,8 +10,6 @@ extension Evidence {
     package func hasContradictingProofs(under policy: Policy) -> Bool {
         guard environment.isProduction else { return false }
         // The proofs don't depend on the current time, so any date can be passed.
-        return acquisitions.contains {
-            EraSource($0, under: policy, at: .distantPast).possible.contradiction != nil
-        }
+        return acquisitions.contains { EraSource($0, under: policy, at: .distantPast).possible.contradiction != nil }
     }
 }

@@ -9,9 +9,7 @@ public import Foundation
 /// any order.
 ///
 /// Docs/decision-rules.md has the rules that the comments in this module cite, such as Rule G2.
-public func decide(
-    _ evidence: Evidence, promises: [Promise] = [], under policy: Policy, at now: Date
-) -> [Decision] {
+public func decide(_ evidence: Evidence, promises: [Promise] = [], under policy: Policy, at now: Date) -> [Decision] {
     let evaluator = Evaluator(evidence, promises: promises, policy: policy, now: now)
     var decisions: [Decision] = []
     decisions.reserveCapacity(policy.entitlements.count)

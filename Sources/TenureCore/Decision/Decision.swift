@@ -59,8 +59,7 @@ public struct Decision: Sendable, Hashable {
     /// `isPromised` and the title aren't compared.
     public static func == (left: Decision, right: Decision) -> Bool {
         left.entitlement == right.entitlement && left.outcome == right.outcome && left.until == right.until
-            && left.reasons == right.reasons && left.nextSteps == right.nextSteps
-            && left.eraRights == right.eraRights
+            && left.reasons == right.reasons && left.nextSteps == right.nextSteps && left.eraRights == right.eraRights
     }
 
     /// Hashes only three of the compared properties, which is faster.

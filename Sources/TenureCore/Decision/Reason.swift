@@ -183,9 +183,7 @@ extension Reason.Context {
         purchases.indices.contains(index) ? purchases[index].productID : ""
     }
 
-    func purchase(_ index: PurchaseIndex) -> Purchase? {
-        purchases.indices.contains(index) ? purchases[index] : nil
-    }
+    func purchase(_ index: PurchaseIndex) -> Purchase? { purchases.indices.contains(index) ? purchases[index] : nil }
 
     func acquisition(_ index: AcquisitionIndex) -> Acquisition? {
         acquisitions.indices.contains(index) ? acquisitions[index] : nil
@@ -193,9 +191,7 @@ extension Reason.Context {
 }
 
 extension Policy {
-    fileprivate func name(ofEra index: Int) -> String {
-        eras.indices.contains(index) ? eras[index].name : ""
-    }
+    fileprivate func name(ofEra index: Int) -> String { eras.indices.contains(index) ? eras[index].name : "" }
 }
 
 extension Reason: Hashable {

@@ -59,7 +59,5 @@ extension Date? {
     }
 
     /// Whether a right with this end is still valid. At the time of its end, the right isn't valid anymore.
-    func isStillValid(at now: Date) -> Bool {
-        self.map { now < $0 } ?? true
-    }
+    func isStillValid(at now: Date) -> Bool { self.map { now < $0 } ?? true }
 }

@@ -39,15 +39,9 @@ public struct AppProof: Sendable, Hashable {
     public let expirationDate: Date?
 
     package init(
-        kind: Kind,
-        signedDate: Date?,
-        id: AcquisitionID? = nil,
-        originalPlatform: Platform? = nil,
-        originalAppVersion: String? = nil,
-        originalPurchaseDate: Date? = nil,
-        preorderDate: Date? = nil,
-        revocationDate: Date? = nil,
-        expirationDate: Date? = nil
+        kind: Kind, signedDate: Date?, id: AcquisitionID? = nil, originalPlatform: Platform? = nil,
+        originalAppVersion: String? = nil, originalPurchaseDate: Date? = nil, preorderDate: Date? = nil,
+        revocationDate: Date? = nil, expirationDate: Date? = nil
     ) {
         self.kind = kind
         self.signedDate = signedDate

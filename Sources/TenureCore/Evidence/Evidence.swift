@@ -24,12 +24,8 @@ public struct Evidence: Sendable, Hashable {
     package let isEmpty: Bool
 
     package init(
-        environment: AppStoreEnvironment,
-        app proofs: [AppProof] = [],
-        transactions: [Purchase] = [],
-        renewals: [Renewal] = [],
-        purchasesAreComplete: Bool = false,
-        support: [SupportGrant] = [],
+        environment: AppStoreEnvironment, app proofs: [AppProof] = [], transactions: [Purchase] = [],
+        renewals: [Renewal] = [], purchasesAreComplete: Bool = false, support: [SupportGrant] = [],
         persona: Persona? = nil
     ) {
         self.environment = environment
@@ -42,9 +38,7 @@ public struct Evidence: Sendable, Hashable {
     }
 
     /// The acquisition of the app that the persona describes. Nil without a persona.
-    var personaAcquisition: Acquisition? {
-        persona.map { Acquisition(of: [$0.proof]) }
-    }
+    var personaAcquisition: Acquisition? { persona.map { Acquisition(of: [$0.proof]) } }
 }
 
 /// Returns the latest grant or revocation for each entitlement (rule G3).

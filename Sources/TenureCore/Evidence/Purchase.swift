@@ -49,16 +49,9 @@ public struct Purchase: Sendable, Hashable {
     public package(set) var isInBillingRetryPeriod = false
 
     package init(
-        transactionID: String,
-        originalTransactionID: String? = nil,
-        productID: String,
-        type: ProductType?,
-        purchaseDate: Date?,
-        expiresDate: Date? = nil,
-        revocationDate: Date? = nil,
-        isUpgraded: Bool = false,
-        isFamilyShared: Bool = false,
-        signedDate: Date?
+        transactionID: String, originalTransactionID: String? = nil, productID: String, type: ProductType?,
+        purchaseDate: Date?, expiresDate: Date? = nil, revocationDate: Date? = nil, isUpgraded: Bool = false,
+        isFamilyShared: Bool = false, signedDate: Date?
     ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID ?? transactionID
@@ -90,10 +83,7 @@ public struct Renewal: Sendable, Hashable {
     public let signedDate: Date?
 
     package init(
-        originalTransactionID: String,
-        productID: String?,
-        gracePeriodExpiresDate: Date?,
-        isInBillingRetryPeriod: Bool,
+        originalTransactionID: String, productID: String?, gracePeriodExpiresDate: Date?, isInBillingRetryPeriod: Bool,
         signedDate: Date?
     ) {
         self.originalTransactionID = originalTransactionID

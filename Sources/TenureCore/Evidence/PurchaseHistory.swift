@@ -32,8 +32,7 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
         // Renewal info is only about the current period, not about earlier or upgraded periods.
         let periods = periods[renewal.originalTransactionID] ?? []
         let matching = periods.filter {
-            result[$0].expiresDate != nil
-                && (renewal.productID == nil || renewal.productID == result[$0].productID)
+            result[$0].expiresDate != nil && (renewal.productID == nil || renewal.productID == result[$0].productID)
         }
         guard let current = matching.last(where: { !result[$0].isUpgraded }) else { continue }
         // A later period that was upgraded shows that the renewal succeeded, so the grace period is over.

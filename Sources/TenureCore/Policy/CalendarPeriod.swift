@@ -108,9 +108,7 @@ public struct CivilDay: Sendable, Hashable, Comparable {
     /// Creates the day with this number.
     ///
     /// - Parameter number: days since 1970-01-01.
-    init(number: Int) {
-        (year, month, day) = GregorianCalendar.date(dayNumber: number)
-    }
+    init(number: Int) { (year, month, day) = GregorianCalendar.date(dayNumber: number) }
 
     /// Creates the day in UTC that contains an instant.
     package init(of date: Date) {

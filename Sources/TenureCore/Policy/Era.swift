@@ -38,14 +38,10 @@ public enum Beginning: Sendable, Hashable {
     case new
 
     /// The era's first version. Nil for `new`, and if the policy states only a date.
-    package var version: AppVersion? {
-        if case .at(let version, _) = self { version } else { nil }
-    }
+    package var version: AppVersion? { if case .at(let version, _) = self { version } else { nil } }
 
     /// The era's first date. Nil for `new`, and if the policy states only a version.
-    package var date: Date? {
-        if case .at(_, let date) = self { date } else { nil }
-    }
+    package var date: Date? { if case .at(_, let date) = self { date } else { nil } }
 }
 
 /// The time around a change of the business model in which a customer may have got the old price with the new version,

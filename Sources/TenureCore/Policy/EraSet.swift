@@ -9,9 +9,7 @@ package struct EraSet: Sendable, Hashable {
     package init() { bits = 0 }
 
     /// The eras from `first` (inclusive) to `end` (exclusive).
-    package init(from first: Int, to end: Int) {
-        bits = Self.bits(below: end) & ~Self.bits(below: first)
-    }
+    package init(from first: Int, to end: Int) { bits = Self.bits(below: end) & ~Self.bits(below: first) }
 
     private static func bits(below index: Int) -> UInt64 {
         index <= 0 ? 0 : index >= capacity ? .max : (1 << UInt64(index)) - 1
@@ -22,9 +20,7 @@ package struct EraSet: Sendable, Hashable {
         bits |= 1 << UInt64(era)
     }
 
-    package func contains(_ era: Int) -> Bool {
-        (0..<Self.capacity).contains(era) && bits & (1 << UInt64(era)) != 0
-    }
+    package func contains(_ era: Int) -> Bool { (0..<Self.capacity).contains(era) && bits & (1 << UInt64(era)) != 0 }
 
     package var isEmpty: Bool { bits == 0 }
     package var count: Int { bits.nonzeroBitCount }

@@ -41,8 +41,7 @@ extension Policy {
                 mistakes.add(path + ["name"], "the name is empty; give the era one, such as `paid`")
             } else if eras[..<index].contains(where: { $0.name == era.name }) {
                 mistakes.add(
-                    path + ["name"],
-                    "`\(era.name)` names two eras; give each its own name, such as `\(era.name)Again`")
+                    path + ["name"], "`\(era.name)` names two eras; give each its own name, such as `\(era.name)Again`")
             }
             if index == 0, !era.begins.isEmpty {
                 mistakes.add(
@@ -240,12 +239,10 @@ extension Policy {
         for (index, acknowledgment) in acknowledgments.enumerated() {
             let path: [PolicyMistake.Step] = ["acknowledge", .index(index)]
             if !acknowledgment.reason.contains(where: { !$0.isWhitespace }) {
-                mistakes.add(
-                    path + ["reason"], "the reason is empty; write why the finding is intended")
+                mistakes.add(path + ["reason"], "the reason is empty; write why the finding is intended")
             }
             if !findings.insert([acknowledgment.code, acknowledgment.at]).inserted {
-                mistakes.add(
-                    path, "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one")
+                mistakes.add(path, "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one")
             }
         }
         return mistakes

@@ -101,9 +101,7 @@ struct ReleaseList {
         /// Releases of the same day or instant have the order of the list.
         func isBefore(_ other: Entry) -> Bool {
             if orderIsCertain { return position < other.position }
-            if let day, let others = other.day {
-                return day != others ? day < others : position < other.position
-            }
+            if let day, let others = other.day { return day != others ? day < others : position < other.position }
             let isSameInstant = earliest == other.latest && latest == other.earliest
             return isSameInstant ? position < other.position : latest <= other.earliest
         }
@@ -164,8 +162,7 @@ struct ReleaseList {
             // dated releases before and after it.
             let sale =
                 entry.isDated
-                ? Sale(
-                    earliest: entry.earliest, latestEnd: latestEnd(ofSaleFrom: entry), start: entry, next: nil)
+                ? Sale(earliest: entry.earliest, latestEnd: latestEnd(ofSaleFrom: entry), start: entry, next: nil)
                 : Sale(
                     earliest: previous?.earliest ?? .distantPast, latestEnd: next?.latest ?? .distantFuture,
                     start: previous, next: next)

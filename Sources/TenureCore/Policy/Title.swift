@@ -22,9 +22,7 @@ public struct Title: Sendable, Hashable {
     static let maximumTextLength = 60
 
     /// Any translations are accepted. `Policy` reports an empty list, and two texts for one language.
-    public init(_ translations: [Translation]) {
-        self.translations = translations
-    }
+    public init(_ translations: [Translation]) { self.translations = translations }
 
     /// Returns the text in the first of the reader's languages that the title has, otherwise the first text.
     ///

@@ -30,9 +30,7 @@ extension Title {
             return "the title has the invisible character \(hidden.codePoint); remove it"
         }
         let words = text.split(omittingEmptySubsequences: false, whereSeparator: \.isWhitespace)
-        if words.contains(where: \.isEmpty) {
-            return "the title has spaces at an end, or two in a row; remove them"
-        }
+        if words.contains(where: \.isEmpty) { return "the title has spaces at an end, or two in a row; remove them" }
         if text.count > maximumTextLength {
             return "the title has \(text.count) characters; shorten it to at most \(maximumTextLength)"
         }

@@ -5,9 +5,7 @@
 package struct Secret<Value: Sendable>: Sendable {
     @usableFromInline let value: Value
 
-    @inlinable package init(_ value: Value) {
-        self.value = value
-    }
+    @inlinable package init(_ value: Value) { self.value = value }
 
     /// The value itself, for the code that uses it. Never pass it to a log or a message.
     @inlinable package var revealed: Value { value }

@@ -91,10 +91,8 @@ extension AppVersion: Comparable {
             case (let mine?, let other?):
                 let order = mine.compared(to: other)
                 if order != 0 { return order }
-            case (let mine?, nil):
-                if !mine.isZero { return 1 }
-            case (nil, let other?):
-                if !other.isZero { return -1 }
+            case (let mine?, nil): if !mine.isZero { return 1 }
+            case (nil, let other?): if !other.isZero { return -1 }
             }
         }
     }
@@ -142,9 +140,7 @@ private struct Components: IteratorProtocol {
     private var rest: Substring.UTF8View
     private var isDone = false
 
-    init(_ text: String) {
-        rest = Substring(text).utf8
-    }
+    init(_ text: String) { rest = Substring(text).utf8 }
 
     mutating func next() -> Component? {
         guard !isDone else { return nil }

@@ -126,9 +126,7 @@ struct FieldReader {
 }
 
 /// A list of fields that copies of a reader share.
-private final class FieldRecorder {
-    var fields: [FieldDescription] = []
-}
+private final class FieldRecorder { var fields: [FieldDescription] = [] }
 
 extension FieldShape {
     /// The name for messages, such as "an integer".

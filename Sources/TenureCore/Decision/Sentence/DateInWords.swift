@@ -49,9 +49,7 @@ extension TextPieces where Self: ~Copyable {
     }
 
     /// Writes a text, the day of a date in UTC, and the rest of the text.
-    mutating func say(_ start: String, on date: Date, _ rest: String = "") {
-        say(start, date.inWords, rest)
-    }
+    mutating func say(_ start: String, on date: Date, _ rest: String = "") { say(start, date.inWords, rest) }
 
     /// Writes a text, and a date as the end of a right, such as "until June 10, 2015".
     ///

@@ -10,8 +10,7 @@ extension Sentence {
             writeTitle(to: &output)
             // Only support can give the entitlement again, so the sentence doesn't suggest other ways to get it.
             switch (facts.isSold, facts.hasTrial) {
-            case (true, true):
-                output.say("; trying it, buying it, or tapping Restore Purchases doesn't change that")
+            case (true, true): output.say("; trying it, buying it, or tapping Restore Purchases doesn't change that")
             case (true, false): output.say("; buying it or tapping Restore Purchases doesn't change that")
             case (false, true): output.say("; trying it doesn't change that")
             case (false, false): break

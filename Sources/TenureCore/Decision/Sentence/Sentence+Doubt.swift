@@ -16,8 +16,7 @@ extension Sentence {
     private func writeWhy(to output: inout some TextPieces & ~Copyable) {
         for finding in decision.findings {
             switch finding {
-            case .noAcquisition:
-                return output.say(": the App Store hasn't confirmed yet how you got the app")
+            case .noAcquisition: return output.say(": the App Store hasn't confirmed yet how you got the app")
             case .nothingToCompare where facts.hasDate, .windowNeedsDate where facts.hasDate:
                 return output.say(": what the App Store says about how you got the app doesn't settle it")
             case .nothingToCompare, .windowNeedsDate:
@@ -25,8 +24,7 @@ extension Sentence {
             case .inDoubt where facts.isChangeover:
                 output.say(": ")
                 return writeAcquisition(clause: "around the time when it changed", to: &output)
-            case .inDoubt:
-                return output.say(": the App Store's records don't show exactly when you got the app")
+            case .inDoubt: return output.say(": the App Store's records don't show exactly when you got the app")
             case .boughtAgainInDoubt:
                 return output.say(
                     ": the app was refunded, and the App Store's records don't show exactly when you got it again")

@@ -28,8 +28,7 @@ extension Sentence {
                 in: eras, clause: wasPaid ? "while it was sold for a price" : "when this was included", to: &output)
         case .inDoubt:
             if facts.isChangeover {
-                writeAcquisition(
-                    clause: "around the time when it changed, so we decided in your favor", to: &output)
+                writeAcquisition(clause: "around the time when it changed, so we decided in your favor", to: &output)
             } else {
                 output.say("the App Store's records don't show exactly when you got the app, ")
                 output.say("so we decided in your favor")

@@ -55,9 +55,7 @@ struct Sentence {
     /// purchase", and never a product ID.
     ///
     /// - Parameter article: the word before "subscription" or "purchase".
-    func writePurchase(
-        _ index: PurchaseIndex, article: String = "your", to output: inout some TextPieces & ~Copyable
-    ) {
+    func writePurchase(_ index: PurchaseIndex, article: String = "your", to output: inout some TextPieces & ~Copyable) {
         let purchase = context.purchase(index)
         if let title = purchase.flatMap({ facts.title(ofProduct: $0.productID) }) {
             output.say("“", title, "”")
@@ -84,9 +82,7 @@ struct Sentence {
     ///   - eras: the eras that the clause is about. If the date or the version excludes all these eras, the other proof
     ///     decided, so the sentence leaves that date or version out.
     ///   - clause: the rest of the sentence, such as "when it was free".
-    func writeAcquisition(
-        in eras: EraSet? = nil, clause: String, to output: inout some TextPieces & ~Copyable
-    ) {
+    func writeAcquisition(in eras: EraSet? = nil, clause: String, to output: inout some TextPieces & ~Copyable) {
         let version = facts.version(allowing: eras)
         guard let date = facts.date(allowing: eras) else {
             output.say("you got the app")
