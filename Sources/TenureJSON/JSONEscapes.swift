@@ -9,13 +9,11 @@ enum JSONEscapes {
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             position += 2
         case UInt8(ascii: "u"):
-            guard let unit = unit(in: buffer[...], at: position + 2) else {
-                throw JSONError(offset: start, reason: "`\\u` needs four hexadecimal digits")
-            }
+            guard let unit = unit(in: buffer[...], at: position + 2)
+            else { throw JSONError(offset: start, reason: "`\\u` needs four hexadecimal digits") }
             // Reject NUL: PostgreSQL can't store it in text, and C programs treat it as the end of the text.
-            guard unit != 0 || allowsNUL else {
-                throw JSONError(offset: start, reason: "a string contains a NUL; remove it")
-            }
+            guard unit != 0 || allowsNUL
+            else { throw JSONError(offset: start, reason: "a string contains a NUL; remove it") }
             position += 6
             if UTF16.isLeadSurrogate(unit) {
                 guard position + 1 < buffer.count, buffer[position] == UInt8(ascii: "\\"),

@@ -99,9 +99,8 @@ struct JSONParser {
                     current == UInt8(ascii: "}")
                         ? "remove the comma before this `}`" : "expected a name in double quotes")
             }
-            guard namesLeft > 0 else {
-                throw error("there are more than \(maximumNames) names; leave out fields that aren't needed")
-            }
+            guard namesLeft > 0
+            else { throw error("there are more than \(maximumNames) names; leave out fields that aren't needed") }
             namesLeft -= 1
             try parseString()
             count += 1

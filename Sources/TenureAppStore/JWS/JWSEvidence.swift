@@ -18,12 +18,10 @@ extension Verified<TransactionPayload> {
     /// Throws `malformed` if the transaction has no transaction ID or product ID.
     public var purchase: Purchase {
         get throws(Rejection) {
-            guard let transactionID = payload.transactionID else {
-                throw Rejection(.malformed, "the transaction has no `transactionId`")
-            }
-            guard let productID = payload.productID else {
-                throw Rejection(.malformed, "the transaction has no `productId`")
-            }
+            guard let transactionID = payload.transactionID
+            else { throw Rejection(.malformed, "the transaction has no `transactionId`") }
+            guard let productID = payload.productID
+            else { throw Rejection(.malformed, "the transaction has no `productId`") }
             return Purchase(
                 transactionID: transactionID, originalTransactionID: payload.originalTransactionID,
                 productID: productID, type: payload.type?.purchaseType, purchaseDate: payload.purchaseDate,
@@ -54,9 +52,8 @@ extension Verified<RenewalInfoPayload> {
     /// Throws `malformed` if the renewal info has no `originalTransactionId`.
     public var renewal: Renewal {
         get throws(Rejection) {
-            guard let originalTransactionID = payload.originalTransactionID else {
-                throw Rejection(.malformed, "the renewal info has no `originalTransactionId`")
-            }
+            guard let originalTransactionID = payload.originalTransactionID
+            else { throw Rejection(.malformed, "the renewal info has no `originalTransactionId`") }
             return Renewal(
                 originalTransactionID: originalTransactionID, productID: payload.productID,
                 gracePeriodExpiresDate: payload.gracePeriodExpiresDate,

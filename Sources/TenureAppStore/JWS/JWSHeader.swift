@@ -1,4 +1,3 @@
-import TenureCore
 import TenureJSON
 
 /// The header of a JWS: the algorithm, and the signer's certificates.
@@ -54,9 +53,8 @@ struct JWSHeader {
 
     /// Returns the DER bytes of one entry of `x5c`.
     func certificate(_ entry: String, at index: Int) throws(Rejection) -> [UInt8] {
-        guard !entry.isEmpty, let der = Base64.standard.decode(Array(entry.utf8)[...]) else {
-            throw Rejection(.malformed, "certificate \(index + 1) of the header (`x5c`) isn't canonical Base64")
-        }
+        guard !entry.isEmpty, let der = Base64.standard.decode(Array(entry.utf8)[...])
+        else { throw Rejection(.malformed, "certificate \(index + 1) of the header (`x5c`) isn't canonical Base64") }
         return der
     }
 }

@@ -37,9 +37,8 @@ struct JWSSegments {
     /// Decodes one segment. Throws `malformed` unless it is canonical base64url without padding. `name` is the segment's
     /// name in the message.
     func decoded(_ segment: Range<Int>, as name: String) throws(Rejection) -> [UInt8] {
-        guard let decoded = Base64.urlSafe.decode(bytes[segment]) else {
-            throw Rejection(.malformed, "the \(name) isn't canonical base64url")
-        }
+        guard let decoded = Base64.urlSafe.decode(bytes[segment])
+        else { throw Rejection(.malformed, "the \(name) isn't canonical base64url") }
         return decoded
     }
 
@@ -52,9 +51,8 @@ struct JWSSegments {
         } catch {
             throw Rejection(error).inside(name)
         }
-        guard tape.nodes.first?.kind == .object else {
-            throw Rejection(.malformed, "the \(name) isn't a JSON object")
-        }
+        guard tape.nodes.first?.kind == .object
+        else { throw Rejection(.malformed, "the \(name) isn't a JSON object") }
         return tape
     }
 }

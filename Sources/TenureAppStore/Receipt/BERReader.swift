@@ -58,9 +58,8 @@ struct BERReader {
     @inline(__always) mutating func element(at start: Int, before limit: Int) throws(Rejection) -> BERElement {
         try countElement()
         let header = try self.header(at: start, before: limit)
-        guard let length = header.length else {
-            return try indefiniteElement(tag: header.tag, start: start, contents: header.contents, before: limit)
-        }
+        guard let length = header.length
+        else { return try indefiniteElement(tag: header.tag, start: start, contents: header.contents, before: limit) }
         let end = header.contents + length
         return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
     }
@@ -79,9 +78,8 @@ struct BERReader {
     /// for the parts of an attribute, which are counted as one element.
     @inline(__always) func primitive(at start: Int, before limit: Int) throws(Rejection) -> BERElement {
         let header = try self.header(at: start, before: limit)
-        guard let length = header.length else {
-            throw .unreadable("it has a constructed value where only a primitive is allowed")
-        }
+        guard let length = header.length
+        else { throw .unreadable("it has a constructed value where only a primitive is allowed") }
         let end = header.contents + length
         return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
     }
@@ -157,9 +155,8 @@ struct BERReader {
     /// Returns the contents of an octet string. Chunks are joined and appended to `bytes`.
     mutating func octets(of element: BERElement) throws(Rejection) -> Range<Int> {
         if element.tag == BERTag.octetString { return element.contents }
-        guard element.tag == BERTag.constructedOctetString else {
-            throw .unreadable("an octet string is missing or of another type")
-        }
+        guard element.tag == BERTag.constructedOctetString
+        else { throw .unreadable("an octet string is missing or of another type") }
         var collected: [UInt8] = []
         // The nested octet strings around the current position: where the contents of each octet string end, and where
         // the element after it begins.

@@ -33,9 +33,8 @@ struct LenientObject {
 
     func unsigned(_ name: String) throws(Rejection) -> UInt64? {
         guard let text = try text(name) else { return nil }
-        guard let number = UInt64(text) else {
-            throw Rejection(.malformed, "`\(name)` isn't a whole number from 0 to \(UInt64.max)")
-        }
+        guard let number = UInt64(text)
+        else { throw Rejection(.malformed, "`\(name)` isn't a whole number from 0 to \(UInt64.max)") }
         return number
     }
 

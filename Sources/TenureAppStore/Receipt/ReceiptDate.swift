@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 import TenureJSON
 
 /// Dates in receipts: RFC 3339, and Xcode's format (`2020-07-22T18:33:15+0100`).

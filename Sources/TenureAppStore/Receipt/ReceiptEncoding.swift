@@ -50,9 +50,8 @@ public func receiptBytes(base64: some Collection<UInt8>) throws(Rejection) -> [U
         )
     }
     guard !base64.isEmpty else { throw Rejection(.malformed, "the receipt is empty") }
-    guard let bytes = Base64.standard.decode(Array(base64)[...]) else {
-        throw Rejection(.malformed, "the receipt isn't canonical Base64 of the standard alphabet with its padding")
-    }
+    guard let bytes = Base64.standard.decode(Array(base64)[...])
+    else { throw Rejection(.malformed, "the receipt isn't canonical Base64 of the standard alphabet with its padding") }
     try rejectTransactionReceipt(bytes)
     return bytes
 }

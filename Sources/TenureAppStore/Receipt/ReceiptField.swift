@@ -1,5 +1,4 @@
 public import Foundation
-import TenureCore
 public import TenureJSON
 
 /// One decoded attribute of a receipt, for output such as the output of `tenure inspect`.
@@ -48,9 +47,8 @@ extension ReceiptPayload {
     private func field(_ raw: RawReceiptAttribute, inApp: Bool, _ reader: BERReader) -> ReceiptField {
         let attribute = ReceiptAttribute(rawValue: raw.type).flatMap { $0.isInApp == inApp ? $0 : nil }
         let content = Array(bytes[raw.value])
-        guard let attribute else {
-            return ReceiptField(type: raw.type, name: "attribute_\(raw.type)", value: .bytes(content))
-        }
+        guard let attribute
+        else { return ReceiptField(type: raw.type, name: "attribute_\(raw.type)", value: .bytes(content)) }
         let value: ReceiptField.Value =
             if attribute == .inAppPurchase {
                 .fields(purchaseFields(raw.value))

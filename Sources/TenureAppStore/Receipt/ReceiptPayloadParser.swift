@@ -81,9 +81,8 @@ struct ReceiptPayloadParser {
         let type = try reader.primitive(at: sequence.contents.lowerBound, before: end)
         guard type.tag == BERTag.integer else { throw .unreadable("the type of an attribute isn't a number") }
         // Reject larger numbers instead of truncating them: 2^32 + 2 must not become 2.
-        guard let number = reader.unsignedInteger(in: type.contents), number <= UInt64(Int32.max) else {
-            throw .unreadable("the type of an attribute is negative, or larger than 32 bits")
-        }
+        guard let number = reader.unsignedInteger(in: type.contents), number <= UInt64(Int32.max)
+        else { throw .unreadable("the type of an attribute is negative, or larger than 32 bits") }
         let version = try reader.primitive(at: type.end, before: end)
         guard version.tag == BERTag.integer else { throw .unreadable("the version of an attribute isn't a number") }
         guard version.end < end else { throw .unreadable("an attribute has no value") }
@@ -91,15 +90,13 @@ struct ReceiptPayloadParser {
         let value: Range<Int>
         if reader.bytes[version.end] == BERTag.octetString {
             let octets = try reader.primitive(at: version.end, before: end)
-            guard octets.end == end else {
-                throw .unreadable("an attribute has more than three parts: type, version and value")
-            }
+            guard octets.end == end
+            else { throw .unreadable("an attribute has more than three parts: type, version and value") }
             value = octets.contents
         } else {
             let octets = try reader.element(at: version.end, before: end)
-            guard octets.end == end else {
-                throw .unreadable("an attribute has more than three parts: type, version and value")
-            }
+            guard octets.end == end
+            else { throw .unreadable("an attribute has more than three parts: type, version and value") }
             value = try reader.octets(of: octets)
         }
         position = sequence.end

@@ -46,9 +46,8 @@ enum ReceiptValue {
             }
             return
         case .integer:
-            guard element.tag == BERTag.integer, let number = reader.unsignedInteger(in: element.contents) else {
-                break
-            }
+            guard element.tag == BERTag.integer, let number = reader.unsignedInteger(in: element.contents)
+            else { break }
             self = .number(number)
             return
         case .boolean:

@@ -60,9 +60,8 @@ extension AppStoreVerifier {
     private func checkSignature(
         of signedData: SignedData, with digest: SHA256Digest, by chain: TrustedChain
     ) throws(Rejection) {
-        guard case .rsa(let key) = chain.key else {
-            throw Rejection(.unsupportedAlgorithm, "a receipt must be signed with an RSA key")
-        }
+        guard case .rsa(let key) = chain.key
+        else { throw Rejection(.unsupportedAlgorithm, "a receipt must be signed with an RSA key") }
         let isValid =
             switch signedData.digest {
             case .sha1:
@@ -80,9 +79,8 @@ extension SignedData {
         by key: _RSA.Signing.PublicKey, hashedBy: Hash.Type, _ contentDigest: Hash.Digest
     ) -> Bool {
         let signature = _RSA.Signing.RSASignature(rawRepresentation: reader.bytes[signature])
-        guard let signedAttributes else {
-            return key.isValidSignature(signature, for: contentDigest, padding: .insecurePKCS1v1_5)
-        }
+        guard let signedAttributes
+        else { return key.isValidSignature(signature, for: contentDigest, padding: .insecurePKCS1v1_5) }
         // RFC 5652, section 5.4: the signature covers the attributes, which contain the digest of the content.
         guard contentDigest == reader.bytes[signedAttributes.messageDigest] else { return false }
         return key.isValidSignature(signature, for: Hash.hash(data: signedBytes), padding: .insecurePKCS1v1_5)

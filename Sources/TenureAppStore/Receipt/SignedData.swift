@@ -91,9 +91,8 @@ struct SignedData {
         if let certificateSet = try signedData.next(ifTagged: BERTag.context0, &reader) {
             var cursor = Cursor(certificateSet)
             while !cursor.isAtEnd {
-                guard certificates.count < Self.maximumCertificates else {
-                    throw .unreadable("it has more than \(Self.maximumCertificates) certificates")
-                }
+                guard certificates.count < Self.maximumCertificates
+                else { throw .unreadable("it has more than \(Self.maximumCertificates) certificates") }
                 let certificate = try cursor.next(BERTag.sequence, "a certificate", &reader)
                 for earlier in certificates where reader.equal(earlier.encoding, certificate.encoding) {
                     throw .unreadable("it has a certificate twice")
@@ -104,9 +103,8 @@ struct SignedData {
         // Reject unsigned parts. Anyone could add unsigned parts in endless variants, and code that compares whole
         // receipts would treat each variant as a new receipt. Apple sends neither revocation lists nor unsigned
         // attributes.
-        guard try signedData.next(ifTagged: BERTag.context1, &reader) == nil else {
-            throw .unreadable("it has revocation lists, which the App Store never sends")
-        }
+        guard try signedData.next(ifTagged: BERTag.context1, &reader) == nil
+        else { throw .unreadable("it has revocation lists, which the App Store never sends") }
         self.certificates = certificates
 
         var signers = Cursor(try signedData.next(BERTag.set, "the set of signers", &reader))
@@ -129,17 +127,14 @@ struct SignedData {
         let signedAttributes = try signer.next(ifTagged: BERTag.context0, &reader)
         let signatureOID = try signer.algorithm("the signature algorithm", &reader)
         signature = try reader.octets(of: try signer.next(&reader))
-        guard try signer.next(ifTagged: BERTag.context1, &reader) == nil else {
-            throw .unreadable("it has unsigned attributes, which the App Store never sends")
-        }
+        guard try signer.next(ifTagged: BERTag.context1, &reader) == nil
+        else { throw .unreadable("it has unsigned attributes, which the App Store never sends") }
         try signer.end("the signer")
 
         digest = try Self.digest(digestOID, signature: signatureOID, reader)
         try Self.requireOnly(digestOID, in: digestAlgorithms, &reader)
-        if let signedAttributes {
-            self.signedAttributes = try Self.signedAttributes(signedAttributes, &reader)
-        } else {
-            self.signedAttributes = nil
+        self.signedAttributes = try signedAttributes.map { (element) throws(Rejection) in
+            try Self.signedAttributes(element, &reader)
         }
 
         // Find the certificate with the signer's name.
@@ -148,9 +143,8 @@ struct SignedData {
         where reader.equal(certificate.serialNumber, serialNumber.contents)
             && reader.equal(certificate.issuer, issuer.encoding)
         {
-            guard signerIndex == nil else {
-                throw .unreadable("several certificates match the signer's issuer and serial number")
-            }
+            guard signerIndex == nil
+            else { throw .unreadable("several certificates match the signer's issuer and serial number") }
             signerIndex = index
         }
         guard let signerIndex else { throw .unreadable("it doesn't contain the signer's certificate") }
@@ -205,9 +199,8 @@ struct SignedData {
     ) throws(Rejection) {
         var algorithms = Cursor(set)
         let listed = try algorithms.algorithm("a digest algorithm", &reader)
-        guard reader.equal(listed, digest), algorithms.isAtEnd else {
-            throw .unreadable("it lists other digest algorithms than the signer's")
-        }
+        guard reader.equal(listed, digest), algorithms.isAtEnd
+        else { throw .unreadable("it lists other digest algorithms than the signer's") }
     }
 
     /// Reads the signed attributes, which must contain the digest and the type of the content (RFC 5652, section 11).
@@ -289,9 +282,8 @@ private struct Cursor {
     /// Reads a version number. Throws unless it is the expected number.
     mutating func version(_ expected: UInt64, _ name: StaticString, _ reader: inout BERReader) throws(Rejection) {
         let element = try next(BERTag.integer, name, &reader)
-        guard reader.unsignedInteger(in: element.contents) == expected else {
-            throw .unreadable("\(name) must be \(expected)")
-        }
+        guard reader.unsignedInteger(in: element.contents) == expected
+        else { throw .unreadable("\(name) must be \(expected)") }
     }
 
     /// Reads an AlgorithmIdentifier, and returns the range of its object identifier. The algorithm's parameters must be

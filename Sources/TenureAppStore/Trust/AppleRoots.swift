@@ -1,4 +1,3 @@
-import TenureCore
 import TenureJSON
 
 /// The three roots that Apple publishes at apple.com/certificateauthority. A test compares their fingerprints with the
@@ -7,9 +6,8 @@ enum AppleRoots {
     /// The parsed roots. Their bytes are constants in this file, so a failure to parse a root is a programming error.
     static let certificates: [ParsedCertificate] = [appleIncRoot, appleRootG2, appleRootG3].map { base64 in
         let text = base64.utf8.filter { $0 != UInt8(ascii: "\n") }
-        guard let der = Base64.standard.decode(text[...]), let certificate = try? ParsedCertificate(der: der) else {
-            preconditionFailure("a root of Apple is damaged in the source")
-        }
+        guard let der = Base64.standard.decode(text[...]), let certificate = try? ParsedCertificate(der: der)
+        else { preconditionFailure("a root of Apple is damaged in the source") }
         return certificate
     }
 

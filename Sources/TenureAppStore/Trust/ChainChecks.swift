@@ -15,9 +15,8 @@ extension ParsedCertificate {
     ) throws(Rejection) -> ParsedCertificate {
         // Several roots may have the same name. The signature decides which root issued the certificate.
         let anchorsWithSameName = anchors.certificates.filter { $0.subject == issuer }
-        guard !anchorsWithSameName.isEmpty else {
-            throw Rejection(.untrustedChain, "no trusted root has the name `\(x509.issuer)`", missingTrust: .root)
-        }
+        guard !anchorsWithSameName.isEmpty
+        else { throw Rejection(.untrustedChain, "no trusted root has the name `\(x509.issuer)`", missingTrust: .root) }
         // Check the intermediate first: if it isn't an authority, no signature check is needed.
         try checkIsAuthority(intermediatesBelow: 0)
         var rejection: Rejection?
@@ -40,24 +39,18 @@ extension ParsedCertificate {
     func checkIsSigned(
         by issuer: ParsedCertificate, purpose: ChainPurpose, useBudget: BudgetUse = {}
     ) throws(Rejection) {
-        guard self.issuer == issuer.subject else {
-            throw Rejection(
-                .untrustedChain, "`\(x509.subject)` was issued by `\(x509.issuer)`, not by `\(issuer.x509.subject)`")
+        try check(
+            self.issuer == issuer.subject, .untrustedChain,
+            "was issued by `\(x509.issuer)`, not by `\(issuer.x509.subject)`")
+        if let expected = try authorityKeyIdentifier(), let actual = try issuer.subjectKeyIdentifier() {
+            try check(expected == actual, .untrustedChain, "was signed with another key of its issuer")
         }
-        if let expected = try authorityKeyIdentifier(), let actual = try issuer.subjectKeyIdentifier(),
-            expected != actual
-        {
-            throw Rejection(.untrustedChain, "`\(x509.subject)` was signed with another key of its issuer")
-        }
-        guard purpose.allows(x509.signatureAlgorithm) else {
-            throw Rejection(
-                .unsupportedAlgorithm,
-                "`\(x509.subject)` is signed with \(x509.signatureAlgorithm), which isn't accepted")
-        }
+        let algorithm = x509.signatureAlgorithm
+        try check(purpose.allows(algorithm), .unsupportedAlgorithm, "is signed with \(algorithm), which isn't accepted")
         try useBudget()
-        guard issuer.x509.publicKey.isValidSignature(x509.signature, for: x509) else {
-            throw Rejection(.untrustedChain, "`\(x509.subject)` isn't signed with the key of `\(issuer.x509.subject)`")
-        }
+        try check(
+            issuer.x509.publicKey.isValidSignature(x509.signature, for: x509), .untrustedChain,
+            "isn't signed with the key of `\(issuer.x509.subject)`")
     }
 
     /// Checks that this certificate may issue other certificates (RFC 5280, sections 4.2.1.3 and 4.2.1.9).
@@ -65,18 +58,12 @@ extension ParsedCertificate {
     /// - Parameter intermediatesBelow: the number of intermediates between this certificate and the signer's.
     func checkIsAuthority(intermediatesBelow: Int) throws(Rejection) {
         try checkVersionAndCriticalExtensions()
-        switch try basicConstraints() {
-        case .isCertificateAuthority(let maxPathLength):
-            guard maxPathLength ?? .max >= intermediatesBelow else {
-                throw Rejection(
-                    .untrustedChain, "`\(x509.subject)` allows fewer intermediates below it than the chain has")
-            }
-        case .notCertificateAuthority, nil:
-            throw Rejection(.untrustedChain, "`\(x509.subject)` isn't a certificate authority")
-        }
-        if let usage = try keyUsage(), !usage.keyCertSign {
-            throw Rejection(.untrustedChain, "`\(x509.subject)` may not sign certificates")
-        }
+        guard case .isCertificateAuthority(let maxPathLength)? = try basicConstraints()
+        else { throw Rejection(.untrustedChain, "`\(x509.subject)` isn't a certificate authority") }
+        try check(
+            maxPathLength ?? .max >= intermediatesBelow, .untrustedChain,
+            "allows fewer intermediates below it than the chain has")
+        try check(try keyUsage()?.keyCertSign != false, .untrustedChain, "may not sign certificates")
     }
 
     /// Checks that Apple issued this certificate and the intermediate for signing App Store data. Every developer's
@@ -86,9 +73,7 @@ extension ParsedCertificate {
         if case .isCertificateAuthority = try basicConstraints() {
             throw Rejection(.wrongPurpose, "`\(x509.subject)` is a certificate authority, which never signs artifacts")
         }
-        if let usage = try keyUsage(), !usage.digitalSignature {
-            throw Rejection(.wrongPurpose, "`\(x509.subject)` may not sign data")
-        }
+        try check(try keyUsage()?.digitalSignature != false, .wrongPurpose, "may not sign data")
         try checkHas(AppleMarker.receiptSigner)
         try intermediate.checkHas(AppleMarker.developerRelations)
     }
@@ -96,30 +81,31 @@ extension ParsedCertificate {
     /// Checks that the certificate has the extension with which Apple marks its purpose. The extension must not be
     /// critical.
     private func checkHas(_ marker: ASN1ObjectIdentifier) throws(Rejection) {
-        guard let markerExtension = x509.extensions[oid: marker] else {
-            throw Rejection(.wrongPurpose, "`\(x509.subject)` lacks Apple's extension \(marker)")
-        }
-        guard !markerExtension.critical else {
-            throw Rejection(.wrongPurpose, "Apple's extension \(marker) is critical in `\(x509.subject)`")
-        }
+        guard let markerExtension = x509.extensions[oid: marker]
+        else { throw Rejection(.wrongPurpose, "`\(x509.subject)` lacks Apple's extension \(marker)") }
+        guard !markerExtension.critical
+        else { throw Rejection(.wrongPurpose, "Apple's extension \(marker) is critical in `\(x509.subject)`") }
     }
 
     /// Checks that this is a certificate of version 3 without unknown critical extensions (RFC 5280, section 4.2).
     private func checkVersionAndCriticalExtensions() throws(Rejection) {
-        guard x509.version == .v3 else {
-            throw Rejection(.untrustedChain, "`\(x509.subject)` isn't an X.509 certificate of version 3")
-        }
+        try check(x509.version == .v3, .untrustedChain, "isn't an X.509 certificate of version 3")
+        // Apple's markers are checked separately, with their own message.
+        let known: [ASN1ObjectIdentifier] = [
+            .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage, AppleMarker.receiptSigner,
+            AppleMarker.developerRelations,
+        ]
         for criticalExtension in x509.extensions where criticalExtension.critical {
-            switch criticalExtension.oid {
-            // Apple's markers are checked separately, with their own message.
-            case .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage,
-                AppleMarker.receiptSigner, AppleMarker.developerRelations:
-                continue
-            default:
-                throw Rejection(
-                    .untrustedChain, "`\(x509.subject)` has an unknown critical extension, \(criticalExtension.oid)")
-            }
+            let oid = criticalExtension.oid
+            try check(known.contains(oid), .untrustedChain, "has an unknown critical extension, \(oid)")
         }
+    }
+
+    /// Throws a rejection unless the condition holds. In the message, `problem` follows the certificate's name.
+    private func check(
+        _ condition: Bool, _ code: Rejection.Code, _ problem: @autoclosure () -> String
+    ) throws(Rejection) {
+        guard condition else { throw Rejection(code, "`\(x509.subject)` \(problem())") }
     }
 
     private func basicConstraints() throws(Rejection) -> BasicConstraints? {

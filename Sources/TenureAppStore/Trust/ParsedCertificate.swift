@@ -74,9 +74,8 @@ package struct ParsedCertificate: Sendable {
         try DER.sequence(DER.parse(der), identifier: .sequence) { nodes in
             _ = nodes.next()
             _ = nodes.next()
-            guard try ASN1BitString(derEncoded: &nodes).paddingBits == 0 else {
-                throw ASN1Error.invalidASN1Object(reason: "a signature ends within an octet")
-            }
+            guard try ASN1BitString(derEncoded: &nodes).paddingBits == 0
+            else { throw ASN1Error.invalidASN1Object(reason: "a signature ends within an octet") }
         }
     }
 

@@ -88,9 +88,8 @@ struct LanguageTag {
     /// Whether the text has the form of a BCP 47 tag. All languages in use have codes of two or three letters.
     static func isWellFormed(_ tag: String) -> Bool {
         let subtags = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard let language = subtags.first, (2...3).contains(language.count), language.allSatisfy(isLetter) else {
-            return false
-        }
+        guard let language = subtags.first, (2...3).contains(language.count), language.allSatisfy(isLetter)
+        else { return false }
         return subtags.dropFirst().allSatisfy {
             (1...8).contains($0.count) && $0.allSatisfy { isLetter($0) || isDigit($0) }
         }

@@ -3,9 +3,8 @@ extension Title {
     ///
     /// - Parameter path: the keys and indexes from the top of the policy to the title.
     func mistakes(at path: [PolicyMistake.Step]) -> [PolicyMistake] {
-        guard !translations.isEmpty else {
-            return [PolicyMistake(path, "the title has no text; write one, such as `{ en: Everything }`")]
-        }
+        guard !translations.isEmpty
+        else { return [PolicyMistake(path, "the title has no text; write one, such as `{ en: Everything }`")] }
         var mistakes: [PolicyMistake] = []
         var languages: Set<String> = []
         for translation in translations {

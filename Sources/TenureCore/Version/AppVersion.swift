@@ -19,51 +19,33 @@ public struct AppVersion: Sendable, CustomStringConvertible {
             let last = bytes.lastIndex(where: { !$0.isASCIIWhitespace })
         else { return nil }
         let trimmed = bytes[first...last]
-        var digitsInComponent = 0
-        var packer = Packer()
+        var previous = UInt8(ascii: ".")
         for byte in trimmed {
-            if byte == UInt8(ascii: ".") {
-                guard digitsInComponent > 0 else { return nil }
-                digitsInComponent = 0
-                packer.endComponent()
-                packer.beginComponent()
-            } else {
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-                digitsInComponent += 1
-                packer.add(byte - UInt8(ascii: "0"))
-            }
+            let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            guard isDigit || (byte == UInt8(ascii: ".") && previous != byte) else { return nil }
+            previous = byte
         }
-        guard digitsInComponent > 0 else { return nil }
-        packer.endComponent()
-        packed = packer.fits ? packer.value : Self.unpackable
+        guard previous != UInt8(ascii: ".") else { return nil }
         description = trimmed.count == bytes.count ? text : String(Substring(trimmed))
+        packed = Self.packed(description)
     }
 
     /// Packs a version into one number, so that comparisons are fast. Almost every version fits: it has at most three
     /// components, each less than two million.
-    private struct Packer {
-        private(set) var value: UInt64 = 0
-        private(set) var fits = true
-        private var component: UInt64 = 0
-        private var shift = 2 * AppVersion.bitsPerComponent
-
-        mutating func add(_ digit: UInt8) {
-            guard fits else { return }
-            component = component * 10 + UInt64(digit)
-            fits = component < 1 << AppVersion.bitsPerComponent
-        }
-
-        mutating func endComponent() {
-            guard fits, component > 0 else { return }
-            guard shift >= 0 else {
-                fits = false
-                return
+    private static func packed(_ text: String) -> UInt64 {
+        var packed: UInt64 = 0
+        var shift = 2 * bitsPerComponent
+        for component in IteratorSequence(Components(text)) {
+            if !component.isZero {
+                // More than seven digits don't fit.
+                guard shift >= 0, component.digits.count <= 7 else { return unpackable }
+                let number: UInt64 = component.digits.reduce(0) { $0 * 10 + UInt64($1 - UInt8(ascii: "0")) }
+                guard number < 1 << UInt64(bitsPerComponent) else { return unpackable }
+                packed |= number << UInt64(shift)
             }
-            value |= component << UInt64(shift)
-            component = 0
+            shift -= bitsPerComponent
         }
-
-        mutating func beginComponent() { shift -= AppVersion.bitsPerComponent }
+        return packed
     }
 }
 

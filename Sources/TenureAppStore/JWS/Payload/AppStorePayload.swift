@@ -1,5 +1,5 @@
 import Foundation
-public import TenureJSON
+import TenureJSON
 
 /// The properties that the four kinds of signed payload share, so that `AppStoreVerifier` can verify all kinds.
 protocol AppStorePayload: Sendable, Hashable {
@@ -25,24 +25,4 @@ protocol AppStorePayload: Sendable, Hashable {
 extension AppStorePayload {
     /// Nil by default, because only app transactions and notifications have the app's Apple ID.
     var appAppleID: Int64? { nil }
-}
-
-extension AppTransactionPayload {
-    /// Every field as it was signed, including unknown fields.
-    public var json: JSONObject { JSONObject(tape, at: tape.root) }
-}
-
-extension TransactionPayload {
-    /// Every field as it was signed, including unknown fields.
-    public var json: JSONObject { JSONObject(tape, at: tape.root) }
-}
-
-extension RenewalInfoPayload {
-    /// Every field as it was signed, including unknown fields.
-    public var json: JSONObject { JSONObject(tape, at: tape.root) }
-}
-
-extension NotificationPayload {
-    /// Every field as it was signed, including unknown fields.
-    public var json: JSONObject { JSONObject(tape, at: tape.root) }
 }

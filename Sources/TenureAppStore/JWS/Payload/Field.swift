@@ -114,9 +114,8 @@ struct FieldReader {
             recorder.fields.append(FieldDescription(name: name.description, shape: shape()))
             return nil
         }
-        guard let value = tape.value(named: name, inObjectAt: index), tape.nodes[value].kind != .null else {
-            return nil
-        }
+        guard let value = tape.value(named: name, inObjectAt: index), tape.nodes[value].kind != .null
+        else { return nil }
         return value
     }
 

@@ -1,6 +1,6 @@
 public import Foundation
 import TenureCore
-import TenureJSON
+public import TenureJSON
 
 /// An App Store Server Notification, version 2. The notification has one of the four parts `data`, `summary`,
 /// `externalPurchaseToken` and `appData`, or a newer part that this library doesn't know.
@@ -26,6 +26,8 @@ public struct NotificationPayload: Sendable, Hashable, AppStorePayload {
 
     /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
+    /// Every field as it was signed, including unknown fields.
+    public var json: JSONObject { JSONObject(tape, at: tape.root) }
 
     static var kind: JWSKind { .notification }
 

@@ -1,6 +1,6 @@
 public import Foundation
 public import TenureCore
-import TenureJSON
+public import TenureJSON
 
 /// The App Store's information about the next renewal of a subscription. Renewal info doesn't contain the app's bundle
 /// ID.
@@ -60,6 +60,8 @@ public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
 
     /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
+    /// Every field as it was signed, including unknown fields.
+    public var json: JSONObject { JSONObject(tape, at: tape.root) }
 
     static var kind: JWSKind { .renewalInfo }
 
@@ -99,4 +101,10 @@ public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
     /// Renewal info doesn't contain the app's bundle ID.
     var bundleID: String? { nil }
     var environmentName: String? { environment?.rawValue }
+
+    /// Returns the binding to a device; nil if the App Store signed the renewal info for a server. Throws `malformed`
+    /// if only one of its two fields is present, or a field is invalid.
+    public func deviceBinding() throws(Rejection) -> DeviceVerification? {
+        try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
+    }
 }

@@ -5,8 +5,7 @@ extension Sentence {
     /// Writes that the decision is undetermined, why, and what the customer can do.
     func writeDoubt(to output: inout some TextPieces & ~Copyable) {
         output.say("We can't tell yet whether ")
-        writeTitle(to: &output)
-        output.say(" is yours")
+        writeTitle(" is yours", to: &output)
         writeWhy(to: &output)
         output.say(". ")
         writeNextSteps(to: &output)
@@ -45,9 +44,8 @@ extension Sentence {
 
     /// Writes that not all purchases are known, with the titles of the products if there are few.
     private func writeMissingPurchases(to output: inout some TextPieces & ~Copyable) {
-        guard let titles = facts.titlesOfProducts else {
-            return output.say(": we haven't seen all of your purchases yet")
-        }
+        guard let titles = facts.titlesOfProducts
+        else { return output.say(": we haven't seen all of your purchases yet") }
         output.say(": we don't know yet whether you have ")
         write(titles: titles, to: &output)
     }

@@ -7,8 +7,7 @@ extension Sentence {
     /// For example: “Everything” is yours until May 1, 2020: you got the app on May 1, 2014, while it was sold for a
     /// price.
     func writeGrant(to output: inout some TextPieces & ~Copyable) {
-        writeTitle(to: &output)
-        output.say(" is yours")
+        writeTitle(" is yours", to: &output)
         if let until = decision.until {
             output.say(" ", end: until, ofDay: mayEndWithDay)
         } else if isPermanent {

@@ -49,7 +49,10 @@ struct Sentence {
         }
     }
 
-    func writeTitle(to output: inout some TextPieces & ~Copyable) { output.say("“", facts.title, "”") }
+    /// Writes the entitlement's title in quotation marks, and the text after it.
+    func writeTitle(_ rest: String = "", to output: inout some TextPieces & ~Copyable) {
+        output.say("“", facts.title, "”", rest)
+    }
 
     /// Writes the product's title in quotation marks. If the product has no title, writes "your subscription" or "your
     /// purchase", and never a product ID.
