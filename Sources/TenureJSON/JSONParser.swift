@@ -34,8 +34,6 @@ struct JSONParser {
     /// Creates an error at the current position.
     private func error(_ reason: String) -> JSONError { JSONError(offset: position, reason: reason) }
 
-    private var tooDeep: JSONError { error("nested deeper than \(JSONTape.maximumDepth) levels; use fewer") }
-
     /// The next byte; at the end 0, which valid JSON doesn't contain.
     private var current: UInt8 { position < buffer.count ? buffer[position] : 0 }
 
@@ -83,17 +81,9 @@ struct JSONParser {
     }
 
     private mutating func parseObject(depth: Int) throws(JSONError) {
-        guard depth <= JSONTape.maximumDepth else { throw tooDeep }
-        let object = nodes.count
-        append(.object, from: position)
-        position += 1
-        skipBlanks()
-        if current == UInt8(ascii: "}") {
-            position += 1
-            return close(object)
-        }
+        guard let object = try open(.object, closing: UInt8(ascii: "}"), depth: depth) else { return }
         var count = 0
-        while true {
+        repeat {
             guard current == UInt8(ascii: "\"") else {
                 throw error(
                     current == UInt8(ascii: "}")
@@ -109,43 +99,40 @@ struct JSONParser {
             position += 1
             skipBlanks()
             try parseValue(depth: depth + 1)
-            skipBlanks()
-            if current == UInt8(ascii: ",") {
-                position += 1
-                skipBlanks()
-            } else if current == UInt8(ascii: "}") {
-                position += 1
-                close(object)
-                return try checkNamesDiffer(in: object, count: count)
-            } else {
-                throw error("expected `,` or `}`")
-            }
-        }
+        } while try continues(object, closing: UInt8(ascii: "}"))
+        try checkNamesDiffer(in: object, count: count)
     }
 
     private mutating func parseArray(depth: Int) throws(JSONError) {
-        guard depth <= JSONTape.maximumDepth else { throw tooDeep }
-        let array = nodes.count
-        append(.array, from: position)
+        guard let array = try open(.array, closing: UInt8(ascii: "]"), depth: depth) else { return }
+        repeat { try parseValue(depth: depth + 1) } while try continues(array, closing: UInt8(ascii: "]"))
+    }
+
+    /// Begins an object or an array. Returns the index of its node; nil if it is empty, and so has already ended.
+    @inline(__always)
+    private mutating func open(_ kind: JSONTape.Kind, closing bracket: UInt8, depth: Int) throws(JSONError) -> Int? {
+        guard depth <= JSONTape.maximumDepth
+        else { throw error("nested deeper than \(JSONTape.maximumDepth) levels; use fewer") }
+        let index = nodes.count
+        append(kind, from: position)
         position += 1
         skipBlanks()
-        if current == UInt8(ascii: "]") {
-            position += 1
-            return close(array)
-        }
-        while true {
-            try parseValue(depth: depth + 1)
-            skipBlanks()
-            if current == UInt8(ascii: ",") {
-                position += 1
-                skipBlanks()
-            } else if current == UInt8(ascii: "]") {
-                position += 1
-                return close(array)
-            } else {
-                throw error("expected `,` or `]`")
-            }
-        }
+        guard current == bracket else { return index }
+        position += 1
+        close(index)
+        return nil
+    }
+
+    /// Reads the comma before the next value of an object or an array and returns true, or ends it and returns false.
+    @inline(__always)
+    private mutating func continues(_ index: Int, closing bracket: UInt8) throws(JSONError) -> Bool {
+        skipBlanks()
+        let isComma = current == UInt8(ascii: ",")
+        guard isComma || current == bracket
+        else { throw error("expected `,` or `\(Character(Unicode.Scalar(bracket)))`") }
+        position += 1
+        if isComma { skipBlanks() } else { close(index) }
+        return isComma
     }
 
     /// Reads a string or a name, and checks its escapes and its UTF-8.
@@ -193,11 +180,7 @@ struct JSONParser {
     private mutating func parseNumber() throws(JSONError) {
         let start = position
         if current == UInt8(ascii: "-") { position += 1 }
-        if current == UInt8(ascii: "0") {
-            position += 1
-        } else {
-            try skipDigits()
-        }
+        if current == UInt8(ascii: "0") { position += 1 } else { try skipDigits() }
         if current == UInt8(ascii: ".") {
             position += 1
             try skipDigits()

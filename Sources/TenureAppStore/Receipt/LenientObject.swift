@@ -39,27 +39,21 @@ struct LenientObject {
     }
 
     func object(_ name: String) throws(Rejection) -> LenientObject? {
-        switch value(name) {
-        case nil: return nil
-        case .object(let object): return LenientObject(object)
-        default: throw malformed(name)
-        }
+        try value(name).map { (value) throws(Rejection) in try object(value, name) }
     }
 
     /// Returns an array of objects. A single object is read as an array with one element.
     func objects(_ name: String) throws(Rejection) -> [LenientObject] {
         switch value(name) {
         case nil: return []
-        case .object(let object): return [LenientObject(object)]
-        case .array(let elements):
-            var objects: [LenientObject] = []
-            for element in elements {
-                guard case .object(let object) = element else { throw malformed(name) }
-                objects.append(LenientObject(object))
-            }
-            return objects
-        default: throw malformed(name)
+        case .array(let elements): return try elements.map { (element) throws(Rejection) in try object(element, name) }
+        case let value?: return [try object(value, name)]
         }
+    }
+
+    private func object(_ value: JSONValue, _ name: String) throws(Rejection) -> LenientObject {
+        guard case .object(let object) = value else { throw malformed(name) }
+        return LenientObject(object)
     }
 
     private func malformed(_ name: String) -> Rejection {

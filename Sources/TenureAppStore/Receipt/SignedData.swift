@@ -4,10 +4,7 @@
 /// All ranges are positions in `reader.bytes`.
 struct SignedData {
     /// The digest algorithm of the signature.
-    enum Digest: Hashable {
-        case sha1
-        case sha256
-    }
+    enum Digest: Hashable { case sha1, sha256 }
 
     /// One certificate in the receipt, with the fields that find the signer and its issuer.
     struct CertificateEntry {

@@ -5,8 +5,7 @@ import X509
 
 /// The kind of artifact that a chain may sign. Apple uses different keys and algorithms for JWS and for receipts.
 package enum ChainPurpose: Sendable, Hashable {
-    case jws
-    case receipt
+    case jws, receipt
 
     /// Whether a certificate in the chain may be signed with this algorithm. SHA-1 is accepted for receipts: Apple used
     /// SHA-1 until 2025, and a receipt keeps its signature until it is refreshed.

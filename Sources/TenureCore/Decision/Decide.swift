@@ -239,13 +239,3 @@ private struct Evaluator {
             findings: notes.isEmpty ? findings : findings + notes, context: context)
     }
 }
-
-extension Finding {
-    /// Whether a purchase of a product grants the entitlement.
-    fileprivate var isOfProduct: Bool {
-        switch self {
-        case .product, .gracePeriod: true
-        default: false
-        }
-    }
-}

@@ -38,13 +38,7 @@ public struct Decision: Sendable, Hashable {
 
     /// Whether the right ends by itself at `until`, because it comes from a subscription or a purchase of limited
     /// length.
-    public var endsByItself: Bool {
-        guard until != nil else { return false }
-        switch findings.first {
-        case .product, .gracePeriod: return true
-        default: return false
-        }
-    }
+    public var endsByItself: Bool { until != nil && findings.first?.isOfProduct == true }
 
     /// The reasons in the compact form that the rules use, the deciding reason first.
     let findings: [Finding]

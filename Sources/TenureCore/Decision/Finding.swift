@@ -108,6 +108,14 @@ enum Finding: Sendable, Hashable {
     case persona
     /// A persona was ignored, because the evidence is of production or empty.
     case personaRefused
+
+    /// Whether a purchase of a product grants the entitlement.
+    var isOfProduct: Bool {
+        switch self {
+        case .product, .gracePeriod: true
+        default: false
+        }
+    }
 }
 
 /// The index of a purchase in the evidence.

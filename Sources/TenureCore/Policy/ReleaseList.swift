@@ -77,24 +77,16 @@ struct ReleaseList {
         /// date, and no date contradicts the order.
         var orderIsCertain = false
 
-        /// Creates the entry of a release that went on sale when the list says.
-        init(_ release: Release, position: Int) {
+        /// Creates the entry of a release that went on sale at `date`. If `date` is nil, the list says when.
+        init(_ release: Release, position: Int, begunAt date: Date? = nil) {
             version = release.originalAppVersion
             self.position = position
             switch release.releasedAt {
             case .instant(let date): (isDated, day, earliest, latest) = (true, nil, date, date)
             case .day(let day): (isDated, self.day, earliest, latest) = (true, day, day.firstBeginning, day.lastEnd)
-            case .undated: (isDated, day, earliest, latest) = (false, nil, .distantPast, .distantFuture)
+            case .undated: (isDated, day, earliest, latest) = (date != nil, nil, .distantPast, .distantFuture)
             }
-        }
-
-        /// Creates the entry of a release that went on sale at this date.
-        init(_ release: Release, position: Int, begunAt date: Date) {
-            version = release.originalAppVersion
-            self.position = position
-            isDated = true
-            if case .day(let day) = release.releasedAt { self.day = day } else { day = nil }
-            (earliest, latest) = (date, date)
+            if let date { (earliest, latest) = (date, date) }
         }
 
         /// Whether this release certainly came before the other release. Two days are compared by date, not by instant.

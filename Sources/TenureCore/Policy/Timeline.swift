@@ -125,11 +125,7 @@ package final class Timeline: Sendable {
         var first = 0
         var end = EraSet.capacity
         for boundary in versionBoundaries {
-            if version < boundary.version {
-                end = min(end, boundary.era)
-            } else {
-                first = max(first, boundary.lowest)
-            }
+            if version < boundary.version { end = min(end, boundary.era) } else { first = max(first, boundary.lowest) }
         }
         return EraSet(from: first, to: end).intersection(eras)
     }

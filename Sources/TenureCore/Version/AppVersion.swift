@@ -128,11 +128,7 @@ private struct Components: IteratorProtocol {
         guard !isDone else { return nil }
         let end = rest.firstIndex(of: UInt8(ascii: "."))
         let component = rest[..<(end ?? rest.endIndex)]
-        if let end {
-            rest = rest[rest.index(after: end)...]
-        } else {
-            isDone = true
-        }
+        if let end { rest = rest[rest.index(after: end)...] } else { isDone = true }
         return Component(digits: component.drop { $0 == UInt8(ascii: "0") })
     }
 }
