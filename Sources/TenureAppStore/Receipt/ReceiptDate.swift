@@ -30,3 +30,37 @@ extension Date {
         return Date(timeIntervalSince1970: seconds.isNaN ? 0 : min(max(seconds, -62_167_219_200), 253_402_300_799))
     }
 }
+
+/// Dates as `verifyReceipt` writes them: three members, `X`, `X_ms` and `X_pst`.
+enum VerifyReceiptDate {
+    /// Returns the members of one date: in UTC, in milliseconds since 1970, and in Pacific time.
+    static func members(_ name: String, _ date: Date) -> [JSONObject.Member] {
+        let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+        // The number always fits: years in receipts have four digits.
+        let number = Int64(exactly: milliseconds) ?? 0
+        var members = [
+            JSONObject.Member(name: name, value: .string(ReceiptDate.verifyReceiptText(date) + " Etc/GMT")),
+            JSONObject.Member(name: name + "_ms", value: .string(String(number))),
+        ]
+        // A minimal system may have no time zone data.
+        if let zone = TimeZone(identifier: "America/Los_Angeles") {
+            let text = ReceiptDate.verifyReceiptText(date, secondsFromGMT: zone.secondsFromGMT(for: date))
+            members.append(JSONObject.Member(name: name + "_pst", value: .string(text + " America/Los_Angeles")))
+        }
+        return members
+    }
+
+    /// Reads `2020-07-22 17:39:08 Etc/GMT`; nil for any other text.
+    static func date(fromText text: String) -> Date? {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[2] == "Etc/GMT" else { return nil }
+        let rfc3339 = Array("\(parts[0])T\(parts[1])Z".utf8)
+        return ReceiptDate.date(in: rfc3339, rfc3339.indices)
+    }
+
+    /// Reads milliseconds since 1970, as a number or a string, with or without a fraction; nil for any other value.
+    static func date(fromMilliseconds text: String) -> Date? {
+        guard let milliseconds = Double(text), milliseconds.isFinite, abs(milliseconds) < 1e15 else { return nil }
+        return Date(timeIntervalSince1970: milliseconds / 1000)
+    }
+}

@@ -108,3 +108,25 @@ public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }
 }
+
+/// What happens to a commitment at its renewal.
+public struct RenewalCommitmentInfo: Sendable, Hashable, FieldObject {
+    /// The product ID with which the subscription continues after the commitment.
+    public let commitmentAutoRenewProductID: String?
+    /// Whether another commitment follows this commitment.
+    public let commitmentAutoRenewStatus: Open<AutoRenewStatus>?
+    /// Whether the next commitment is billed once or every month.
+    public let commitmentRenewalBillingPlanType: Open<BillingPlanType>?
+    /// When the commitment renews.
+    public let commitmentRenewalDate: Date?
+    /// The price of the next commitment, in thousandths of the currency's unit.
+    public let commitmentRenewalPrice: Int64?
+
+    init(reading read: FieldReader) throws(Rejection) {
+        commitmentAutoRenewProductID = try read("commitmentAutoRenewProductId")
+        commitmentAutoRenewStatus = try read("commitmentAutoRenewStatus")
+        commitmentRenewalBillingPlanType = try read("commitmentRenewalBillingPlanType")
+        commitmentRenewalDate = try read("commitmentRenewalDate")
+        commitmentRenewalPrice = try read("commitmentRenewalPrice")
+    }
+}

@@ -132,3 +132,22 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }
 }
+
+/// The commitment of a subscription that is billed monthly for a longer time.
+public struct CommitmentInfo: Sendable, Hashable, FieldObject {
+    /// The number of this installment, from 1.
+    public let billingPeriodNumber: Int64?
+    /// The number of installments of the commitment.
+    public let totalBillingPeriods: Int64?
+    /// When the commitment ends.
+    public let commitmentExpiresDate: Date?
+    /// The price of the commitment, in thousandths of the currency's unit.
+    public let commitmentPrice: Int64?
+
+    init(reading read: FieldReader) throws(Rejection) {
+        billingPeriodNumber = try read("billingPeriodNumber")
+        totalBillingPeriods = try read("totalBillingPeriods")
+        commitmentExpiresDate = try read("commitmentExpiresDate")
+        commitmentPrice = try read("commitmentPrice")
+    }
+}
