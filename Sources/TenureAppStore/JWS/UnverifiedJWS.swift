@@ -23,10 +23,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
         kind = JWSKind(of: payload)
         self.header = JSONObject(header, at: header.root)
         self.payload = JSONObject(payload, at: payload.root)
-        guard case .array(let entries)? = self.header["x5c"] else {
-            certificates = []
-            return
-        }
+        let entries: [JSONValue] = if case .array(let elements)? = self.header["x5c"] { elements } else { [] }
         // Skip unreadable certificates. Verifying the JWS reports what is wrong with these certificates.
         certificates = entries.prefix(10).compactMap { entry in
             guard case .string(let base64) = entry, let der = Base64.standard.decode(Array(base64.utf8)[...])

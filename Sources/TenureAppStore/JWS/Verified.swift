@@ -65,6 +65,38 @@ public struct VerifiedNotification: Sendable, Hashable {
     /// The app transaction in the notification, signed for a server. Nil if notifications of this type have no app
     /// transaction.
     public let appTransaction: Verified<AppTransactionPayload>?
+
+    /// Checks that the nested artifacts are from the notification's environment and app (renewal info contains no app),
+    /// and that transaction and renewal info are about one subscription. A nested artifact can be genuine, but of
+    /// another app.
+    fileprivate func checkBelongTogether() throws(Rejection) {
+        try checkBelongs(transaction, as: "data.signedTransactionInfo")
+        try checkBelongs(renewalInfo, as: "data.signedRenewalInfo")
+        try checkBelongs(appTransaction, as: "appData.signedAppTransactionInfo")
+        if let transaction, let renewalInfo,
+            transaction.payload.originalTransactionID != renewalInfo.payload.originalTransactionID
+        {
+            throw Rejection(
+                .malformed, "the notification's transaction and renewal info belong to different subscriptions")
+        }
+    }
+
+    /// Checks that a nested artifact is from the notification's environment and app.
+    private func checkBelongs<Payload: AppStorePayload>(_ nested: Verified<Payload>?, as path: String) throws(Rejection)
+    {
+        guard let nested else { return }
+        guard nested.environment == notification.environment else {
+            throw Rejection(
+                .wrongEnvironment,
+                "`\(path)` was signed in `\(nested.environment.rawValue)`, but the notification was signed in another environment"
+            )
+        }
+        // Renewal info doesn't contain its app.
+        guard Payload.kind != .renewalInfo else { return }
+        guard let inner = nested.payload.bundleID, let outer = notification.payload.bundleID,
+            inner.utf8.elementsEqual(outer.utf8)
+        else { throw Rejection(.wrongApp, "`\(path)` is about another app than the notification") }
+    }
 }
 
 extension AppStoreVerifier {
@@ -99,39 +131,5 @@ extension AppStoreVerifier {
         } catch {
             throw error.inside(path)
         }
-    }
-}
-
-extension VerifiedNotification {
-    /// Checks that the nested artifacts are from the notification's environment and app (renewal info contains no app),
-    /// and that transaction and renewal info are about one subscription. A nested artifact can be genuine, but of
-    /// another app.
-    fileprivate func checkBelongTogether() throws(Rejection) {
-        try checkBelongs(transaction, as: "data.signedTransactionInfo")
-        try checkBelongs(renewalInfo, as: "data.signedRenewalInfo")
-        try checkBelongs(appTransaction, as: "appData.signedAppTransactionInfo")
-        if let transaction, let renewalInfo,
-            transaction.payload.originalTransactionID != renewalInfo.payload.originalTransactionID
-        {
-            throw Rejection(
-                .malformed, "the notification's transaction and renewal info belong to different subscriptions")
-        }
-    }
-
-    /// Checks that a nested artifact is from the notification's environment and app.
-    private func checkBelongs<Payload: AppStorePayload>(_ nested: Verified<Payload>?, as path: String) throws(Rejection)
-    {
-        guard let nested else { return }
-        guard nested.environment == notification.environment else {
-            throw Rejection(
-                .wrongEnvironment,
-                "`\(path)` was signed in `\(nested.environment.rawValue)`, but the notification was signed in another environment"
-            )
-        }
-        // Renewal info doesn't contain its app.
-        guard Payload.kind != .renewalInfo else { return }
-        guard let inner = nested.payload.bundleID, let outer = notification.payload.bundleID,
-            inner.utf8.elementsEqual(outer.utf8)
-        else { throw Rejection(.wrongApp, "`\(path)` is about another app than the notification") }
     }
 }

@@ -37,10 +37,7 @@ extension ReceiptPayload {
     public var fields: [ReceiptField] {
         let reader = BERReader(bytes)
         let fields = attributes.map { field($0, inApp: false, reader) }
-        func sortKey(_ field: ReceiptField) -> Int32 {
-            field.type == ReceiptAttribute.inAppPurchase.rawValue ? .max : field.type
-        }
-        return stablySorted(fields, by: sortKey)
+        return stablySorted(fields) { $0.type == ReceiptAttribute.inAppPurchase.rawValue ? .max : $0.type }
     }
 
     /// Decodes one attribute. `reader` has the bytes of its value.
@@ -111,7 +108,7 @@ extension ReceiptField {
             let isAppID = type == ReceiptAttribute.appAppleID.rawValue
             return (isAppID ? [member("adam_id", json)] : []) + [member(name, json)]
         case .flag(let flag): return [member(name, .string(flag ? "true" : "false"))]
-        case .date(let date): return VerifyReceiptDate.members(name, date)
+        case .date(let date): return ReceiptDate.members(name, date)
         case .bytes(let bytes), .malformed(let bytes): return [member(name, .string(Base64.standard.text(bytes)))]
         case .empty:
             // `verifyReceipt` leaves out empty dates.

@@ -87,18 +87,13 @@ struct ReceiptPayloadParser {
         guard version.tag == BERTag.integer else { throw .unreadable("the version of an attribute isn't a number") }
         guard version.end < end else { throw .unreadable("an attribute has no value") }
         // The value is a primitive in DER. In BER, it may be in chunks, which are joined.
-        let value: Range<Int>
-        if reader.bytes[version.end] == BERTag.octetString {
-            let octets = try reader.primitive(at: version.end, before: end)
-            guard octets.end == end
-            else { throw .unreadable("an attribute has more than three parts: type, version and value") }
-            value = octets.contents
-        } else {
-            let octets = try reader.element(at: version.end, before: end)
-            guard octets.end == end
-            else { throw .unreadable("an attribute has more than three parts: type, version and value") }
-            value = try reader.octets(of: octets)
-        }
+        let isPrimitive = reader.bytes[version.end] == BERTag.octetString
+        let octets =
+            try isPrimitive
+            ? reader.primitive(at: version.end, before: end) : reader.element(at: version.end, before: end)
+        guard octets.end == end
+        else { throw .unreadable("an attribute has more than three parts: type, version and value") }
+        let value = try reader.octets(of: octets)
         position = sequence.end
         return RawReceiptAttribute(type: Int32(truncatingIfNeeded: number), value: value)
     }
@@ -209,44 +204,28 @@ enum ReceiptValue {
 
     /// Decodes the value at `range` of the reader's bytes.
     @inline(__always) init(_ reader: BERReader, _ range: Range<Int>, as encoding: ReceiptAttribute.Encoding) {
-        if encoding == .raw || encoding == .attributes {
-            self = .octets
-            return
-        }
+        self = Self.decoded(reader, range, as: encoding) ?? .malformed
+    }
+
+    /// Returns nil if the octets don't have the attribute's encoding.
+    @inline(__always) private static func decoded(
+        _ reader: BERReader, _ range: Range<Int>, as encoding: ReceiptAttribute.Encoding
+    ) -> ReceiptValue? {
+        if encoding == .raw || encoding == .attributes { return .octets }
         guard let element = try? reader.primitive(at: range.lowerBound, before: range.upperBound),
             element.end == range.upperBound
-        else {
-            self = .malformed
-            return
-        }
-        switch encoding {
-        case .utf8String, .ia5String:
-            guard Self.isText(element.tag) else { break }
-            self = Self.text(in: reader.bytes, element.contents)
-            return
-        case .date:
-            guard Self.isText(element.tag) else { break }
-            if element.contents.isEmpty {
-                self = .absent
-            } else if let date = ReceiptDate.date(in: reader.bytes, element.contents) {
-                self = .date(date)
-            } else {
-                break
-            }
-            return
-        case .integer:
+        else { return nil }
+        if encoding == .integer || encoding == .boolean {
             guard element.tag == BERTag.integer, let number = reader.unsignedInteger(in: element.contents)
-            else { break }
-            self = .number(number)
-            return
-        case .boolean:
-            guard element.tag == BERTag.integer, let number = reader.unsignedInteger(in: element.contents), number <= 1
-            else { break }
-            self = .flag(number == 1)
-            return
-        case .raw, .attributes: break
+            else { return nil }
+            if encoding == .integer { return .number(number) }
+            return number <= 1 ? .flag(number == 1) : nil
         }
-        self = .malformed
+        guard Self.isText(element.tag) else { return nil }
+        if element.contents.isEmpty { return .absent }
+        return encoding == .date
+            ? ReceiptDate.date(in: reader.bytes, element.contents).map { .date($0) }
+            : Self.text(in: reader.bytes, element.contents)
     }
 
     /// Whether the tag is UTF8String, IA5String or PrintableString. All three are accepted for any text attribute.
@@ -254,15 +233,13 @@ enum ReceiptValue {
         tag == BERTag.utf8String || tag == BERTag.ia5String || tag == BERTag.printableString
     }
 
-    /// Reads a string. Invalid UTF-8 and NUL make it malformed.
-    @inline(__always) private static func text(in bytes: [UInt8], _ range: Range<Int>) -> ReceiptValue {
-        if range.isEmpty { return .absent }
+    /// Reads a string. Nil for invalid UTF-8 and NUL.
+    @inline(__always) private static func text(in bytes: [UInt8], _ range: Range<Int>) -> ReceiptValue? {
         let slice = bytes[range]
         let text = String(decoding: slice, as: UTF8.self)
         // `String(decoding:)` replaces invalid UTF-8, and then the bytes differ. ASCII, which most texts are, is always
         // valid. Reject NUL, because PostgreSQL can't store it in text.
         let isPlain = slice.allSatisfy { $0 < 0x80 && $0 != 0 }
-        guard isPlain || !slice.contains(0) && text.utf8.elementsEqual(slice) else { return .malformed }
-        return .text(text)
+        return isPlain || !slice.contains(0) && text.utf8.elementsEqual(slice) ? .text(text) : nil
     }
 }

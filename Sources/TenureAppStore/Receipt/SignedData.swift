@@ -173,20 +173,16 @@ struct SignedData {
     private static func digest(
         _ digest: Range<Int>, signature: Range<Int>, _ reader: BERReader
     ) throws(Rejection) -> Digest {
-        let used: Digest
-        if reader.equal(digest, ReceiptOID.sha256) {
-            used = .sha256
-        } else if reader.equal(digest, ReceiptOID.sha1) {
-            used = .sha1
-        } else {
-            throw Rejection(.unsupportedAlgorithm, "the receipt's digest is neither SHA-1 nor SHA-256")
-        }
+        let isSHA256 = reader.equal(digest, ReceiptOID.sha256)
+        guard isSHA256 || reader.equal(digest, ReceiptOID.sha1)
+        else { throw Rejection(.unsupportedAlgorithm, "the receipt's digest is neither SHA-1 nor SHA-256") }
         // `rsaEncryption` uses the digest of the separate field. The other algorithms contain a digest, which must be
         // equal.
-        if reader.equal(signature, ReceiptOID.rsaEncryption) { return used }
-        if reader.equal(signature, ReceiptOID.sha256WithRSA), used == .sha256 { return used }
-        if reader.equal(signature, ReceiptOID.sha1WithRSA), used == .sha1 { return used }
-        throw Rejection(.unsupportedAlgorithm, "the receipt's signature algorithm isn't RSA with the named digest")
+        let withDigest = isSHA256 ? ReceiptOID.sha256WithRSA : ReceiptOID.sha1WithRSA
+        guard reader.equal(signature, ReceiptOID.rsaEncryption) || reader.equal(signature, withDigest) else {
+            throw Rejection(.unsupportedAlgorithm, "the receipt's signature algorithm isn't RSA with the named digest")
+        }
+        return isSHA256 ? .sha256 : .sha1
     }
 
     /// Throws unless the signer's digest is the only listed digest: other digests would be unsigned bytes that anyone

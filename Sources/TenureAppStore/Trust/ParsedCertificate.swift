@@ -25,10 +25,7 @@ package struct ParsedCertificate: Sendable {
         do {
             x509 = try Certificate(derEncoded: der)
             try Self.checkSignatureHasWholeOctets(der)
-            let fields = try Self.fields(ofTBS: x509.tbsCertificateBytes)
-            issuer = fields.issuer
-            subject = fields.subject
-            serialNumber = fields.serialNumber
+            (serialNumber, issuer, subject) = try Self.fields(ofTBS: x509.tbsCertificateBytes)
         } catch {
             throw Rejection(.malformed, "a certificate can't be read: \(Self.reason(of: error))")
         }

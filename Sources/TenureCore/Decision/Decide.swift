@@ -11,11 +11,9 @@ public import Foundation
 /// Docs/decision-rules.md has the rules that the comments in this module cite, such as Rule G2.
 public func decide(_ evidence: Evidence, promises: [Promise] = [], under policy: Policy, at now: Date) -> [Decision] {
     let evaluator = Evaluator(evidence, promises: promises, policy: policy, now: now)
-    var decisions: [Decision] = []
-    decisions.reserveCapacity(policy.entitlements.count)
     // Access by index, because copying an entitlement would change a reference count that all threads share.
     let entitlements = policy.entitlements
-    for index in entitlements.indices { decisions.append(evaluator.decision(on: entitlements[index])) }
+    var decisions = entitlements.indices.map { evaluator.decision(on: entitlements[$0]) }
     // If an entitlement was renamed or deleted in the policy, promises under its old name still hold.
     var removedNames: Set<String> = []
     for promise in evaluator.promises where !entitlements.contains(where: { $0.name == promise.entitlement }) {

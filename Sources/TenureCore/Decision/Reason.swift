@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A reason for a decision: a stable code with its facts. `Decision.sentence` gives the reasons as text.
-public struct Reason: Sendable {
+public struct Reason: Sendable, Hashable, CustomStringConvertible {
     /// The code and its facts, in the compact form that the rules use.
     let finding: Finding
     /// The values to which `finding` refers by index.
@@ -23,6 +23,18 @@ public struct Reason: Sendable {
             environment = evidence.environment
             purchases = evidence.purchases
             personaName = evidence.persona?.name ?? ""
+        }
+
+        func productID(_ index: PurchaseIndex) -> String {
+            purchases.indices.contains(index) ? purchases[index].productID : ""
+        }
+
+        func purchase(_ index: PurchaseIndex) -> Purchase? {
+            purchases.indices.contains(index) ? purchases[index] : nil
+        }
+
+        func acquisition(_ index: AcquisitionIndex) -> Acquisition? {
+            acquisitions.indices.contains(index) ? acquisitions[index] : nil
         }
     }
 
@@ -121,6 +133,20 @@ public struct Reason: Sendable {
     private func version(_ index: AcquisitionIndex) -> Fact {
         .text(context.acquisition(index)?.originalAppVersion ?? "")
     }
+
+    /// The code with its facts, for logs.
+    public var description: String {
+        let facts = facts.map { "\($0.name): \($0.fact)" }
+        return facts.isEmpty ? code : "\(code)(\(facts.joined(separator: ", ")))"
+    }
+
+    /// Compares codes and facts, so reasons of different customers may be equal.
+    public static func == (left: Reason, right: Reason) -> Bool {
+        left.codeValue == right.codeValue && left.facts.elementsEqual(right.facts) { $0 == $1 }
+    }
+
+    /// Hashes only the code, which is faster than hashing the facts.
+    public func hash(into hasher: inout Hasher) { hasher.combine(codeValue) }
 }
 
 extension Finding {
@@ -178,38 +204,8 @@ extension Finding {
     }
 }
 
-extension Reason.Context {
-    func productID(_ index: PurchaseIndex) -> String {
-        purchases.indices.contains(index) ? purchases[index].productID : ""
-    }
-
-    func purchase(_ index: PurchaseIndex) -> Purchase? { purchases.indices.contains(index) ? purchases[index] : nil }
-
-    func acquisition(_ index: AcquisitionIndex) -> Acquisition? {
-        acquisitions.indices.contains(index) ? acquisitions[index] : nil
-    }
-}
-
 extension Policy {
     fileprivate func name(ofEra index: Int) -> String { eras.indices.contains(index) ? eras[index].name : "" }
-}
-
-extension Reason: Hashable {
-    /// Compares codes and facts, so reasons of different customers may be equal.
-    public static func == (left: Reason, right: Reason) -> Bool {
-        left.codeValue == right.codeValue && left.facts.elementsEqual(right.facts) { $0 == $1 }
-    }
-
-    /// Hashes only the code, which is faster than hashing the facts.
-    public func hash(into hasher: inout Hasher) { hasher.combine(codeValue) }
-}
-
-extension Reason: CustomStringConvertible {
-    /// The code with its facts, for logs.
-    public var description: String {
-        let facts = facts.map { "\($0.name): \($0.fact)" }
-        return facts.isEmpty ? code : "\(code)(\(facts.joined(separator: ", ")))"
-    }
 }
 
 /// A reason for a decision as the rules use it. A finding has only numbers, indexes and dates, so that comparing

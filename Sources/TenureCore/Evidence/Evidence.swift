@@ -44,11 +44,8 @@ public struct Evidence: Sendable, Hashable {
 /// Returns the latest grant or revocation for each entitlement (rule G3).
 private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
     guard !grants.isEmpty else { return [] }
-    var latest: [String: SupportGrant] = [:]
-    for grant in grants {
-        if let other = latest[grant.entitlement], !grant.supersedes(other) { continue }
-        latest[grant.entitlement] = grant
-    }
+    let latest = Dictionary(
+        grants.lazy.map { ($0.entitlement, $0) }, uniquingKeysWith: { $1.supersedes($0) ? $1 : $0 })
     return latest.values.sorted { $0.entitlement < $1.entitlement }
 }
 

@@ -100,10 +100,8 @@ public struct Renewal: Sendable, Hashable {
 func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase] {
     var result = transactions
     if transactions.count > 1 {
-        var latest: [String: Purchase] = [:]
-        for purchase in transactions {
-            latest[purchase.transactionID] = latest[purchase.transactionID].map(purchase.joined) ?? purchase
-        }
+        let latest = Dictionary(
+            transactions.lazy.map { ($0.transactionID, $0) }, uniquingKeysWith: { $1.joined(with: $0) })
         result = latest.values.sorted {
             ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
         }
@@ -112,11 +110,8 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
     }
     guard !renewals.isEmpty else { return result }
 
-    var renewalOf: [String: Renewal] = [:]
-    for renewal in renewals {
-        if let latest = renewalOf[renewal.originalTransactionID], !renewal.supersedes(latest) { continue }
-        renewalOf[renewal.originalTransactionID] = renewal
-    }
+    let renewalOf = Dictionary(
+        renewals.lazy.map { ($0.originalTransactionID, $0) }, uniquingKeysWith: { $1.supersedes($0) ? $1 : $0 })
     // The transactions of each subscription, sorted by date.
     var periods: [String: [Int]] = [:]
     for (index, purchase) in result.enumerated() where renewalOf[purchase.originalTransactionID] != nil {

@@ -72,7 +72,7 @@ public struct CalendarPeriod: Sendable, Hashable {
 }
 
 /// A day of the proleptic Gregorian calendar, in no time zone.
-public struct CivilDay: Sendable, Hashable, Comparable {
+public struct CivilDay: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The year of the Gregorian calendar: 0 to 9999 if it was read from text.
     public let year: Int
     /// The month, 1 to 12.
@@ -123,9 +123,7 @@ public struct CivilDay: Sendable, Hashable, Comparable {
     public static func < (left: CivilDay, right: CivilDay) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
-}
 
-extension CivilDay: CustomStringConvertible {
     /// The day as in ISO 8601, such as `2015-06-10`.
     public var description: String { "\(year.padded(to: 4))-\(month.padded(to: 2))-\(day.padded(to: 2))" }
 }

@@ -69,6 +69,18 @@ public struct Release: Sendable, Hashable {
         case day(CivilDay)
         /// The list has no date. The release went on sale between the releases before and after it in the list.
         case undated
+
+        /// Whether this moment is certainly earlier than the other moment, in any time zone. Two days are compared by
+        /// date, not by instant.
+        package func isCertainlyEarlier(than other: Release.Moment) -> Bool {
+            switch (self, other) {
+            case (.instant(let mine), .instant(let others)): mine < others
+            case (.day(let mine), .day(let others)): mine < others
+            case (.instant(let mine), .day(let others)): mine < others.firstBeginning
+            case (.day(let mine), .instant(let others)): mine.lastEnd <= others
+            case (.undated, _), (_, .undated): false
+            }
+        }
     }
 
     /// The platform of the store that sold the release.
@@ -99,20 +111,6 @@ public struct Release: Sendable, Hashable {
         switch platform.versionKey {
         case .bundleVersion: build
         case .shortVersionString: version
-        }
-    }
-}
-
-extension Release.Moment {
-    /// Whether this moment is certainly earlier than the other moment, in any time zone. Two days are compared by
-    /// date, not by instant.
-    package func isCertainlyEarlier(than other: Release.Moment) -> Bool {
-        switch (self, other) {
-        case (.instant(let mine), .instant(let others)): mine < others
-        case (.day(let mine), .day(let others)): mine < others
-        case (.instant(let mine), .day(let others)): mine < others.firstBeginning
-        case (.day(let mine), .instant(let others)): mine.lastEnd <= others
-        case (.undated, _), (_, .undated): false
         }
     }
 }

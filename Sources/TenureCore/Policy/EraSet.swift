@@ -1,5 +1,5 @@
 /// A set of eras (periods with one business model) of one policy, by their indexes in the policy.
-package struct EraSet: Sendable, Hashable {
+package struct EraSet: Sendable, Hashable, Sequence {
     /// The maximum number of eras in a policy.
     package static let capacity = 64
 
@@ -44,9 +44,7 @@ package struct EraSet: Sendable, Hashable {
     }
 
     private init(bits: UInt64) { self.bits = bits }
-}
 
-extension EraSet: Sequence {
     package struct Iterator: IteratorProtocol {
         fileprivate var bits: UInt64
 

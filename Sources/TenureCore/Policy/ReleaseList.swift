@@ -176,12 +176,8 @@ struct ReleaseList {
     /// The boundaries of all eras with a beginning that has a date, or a version with a date in the list.
     private var boundaries: [(era: Int, Boundary)] {
         // The first dated entry of each version.
-        var first: [AppVersion: Entry] = [:]
-        for entry in entries where entry.isDated {
-            guard let version = entry.version else { continue }
-            if let other = first[version], other.earliest <= entry.earliest { continue }
-            first[version] = entry
-        }
+        let dated = entries.filter(\.isDated).compactMap { entry in entry.version.map { ($0, entry) } }
+        let first = Dictionary(dated, uniquingKeysWith: { $1.earliest < $0.earliest ? $1 : $0 })
         return beginnings.enumerated().compactMap { era, beginning in
             if let date = beginning?.date { return (era, .instant(date)) }
             return beginning?.version.flatMap { first[$0] }.map { (era, .release($0)) }

@@ -1,5 +1,5 @@
 /// The title of an entitlement or a product that customers see, in one or more languages.
-public struct Title: Sendable, Hashable {
+public struct Title: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The title in one language.
     public struct Translation: Sendable, Hashable {
         /// A BCP 47 tag such as `en`, `de-AT` or `zh-Hans`.
@@ -53,9 +53,7 @@ public struct Title: Sendable, Hashable {
         }
         return related.first { LanguageTag($0.language).script == wanted.script } ?? related.first
     }
-}
 
-extension Title: ExpressibleByDictionaryLiteral {
     /// Keeps the order in which the translations are written.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init(elements.map { Translation(language: $0.0, text: $0.1) })

@@ -19,8 +19,7 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 
 extension Secret: Encodable {
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
+        try description.encode(to: encoder)
     }
 }
 

@@ -3,7 +3,7 @@
 /// A version consists of numbers, separated by single periods. ASCII blanks before and after it are ignored. Versions
 /// are compared number by number, and a missing number is treated as zero: `1 == 1.0` and `9 < 120`. A number may have
 /// any length.
-public struct AppVersion: Sendable, CustomStringConvertible {
+public struct AppVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The version as it was written, without the blanks around it.
     public let description: String
     /// The first three components in one number if each of them fits and all others are zero; otherwise `unpackable`.
@@ -47,9 +47,7 @@ public struct AppVersion: Sendable, CustomStringConvertible {
         }
         return packed
     }
-}
 
-extension AppVersion: Comparable {
     /// Whether both versions have the same components: `1` equals `1.0` (rule A4 of Docs/decision-rules.md).
     public static func == (left: AppVersion, right: AppVersion) -> Bool {
         if left.packed != unpackable, right.packed != unpackable { return left.packed == right.packed }
@@ -78,9 +76,7 @@ extension AppVersion: Comparable {
             }
         }
     }
-}
 
-extension AppVersion: Hashable {
     /// Equal versions have equal hashes, however they are written.
     public func hash(into hasher: inout Hasher) {
         var zeros = 0

@@ -23,6 +23,18 @@ public indirect enum FieldShape: Sendable, Hashable {
     case object([FieldDescription])
     /// An array with elements of this shape.
     case list(FieldShape)
+
+    /// The name for messages, such as "an integer".
+    fileprivate var phrase: String {
+        switch self {
+        case .text: "a string"
+        case .integer: "an integer"
+        case .instant: "a number of milliseconds since 1970"
+        case .boolean: "true or false"
+        case .object: "an object"
+        case .list: "an array with elements of the documented type"
+        }
+    }
 }
 
 /// A type that a field can have.
@@ -127,20 +139,6 @@ struct FieldReader {
 
 /// A list of fields that copies of a reader share.
 private final class FieldRecorder { var fields: [FieldDescription] = [] }
-
-extension FieldShape {
-    /// The name for messages, such as "an integer".
-    fileprivate var phrase: String {
-        switch self {
-        case .text: "a string"
-        case .integer: "an integer"
-        case .instant: "a number of milliseconds since 1970"
-        case .boolean: "true or false"
-        case .object: "an object"
-        case .list: "an array with elements of the documented type"
-        }
-    }
-}
 
 // The types that a field of a payload can have, and how each is read from JSON.
 

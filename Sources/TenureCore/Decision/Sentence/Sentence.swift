@@ -27,8 +27,8 @@ extension Decision {
 
 /// Writes a decision's reasons as text for the customer. No other code writes such text.
 ///
-/// Denials have their own file, `Sentence+Denial.swift`. Customers who got the app may not have paid for it, so no sentence says
-/// "you didn't buy". A reason without its own sentence uses a general sentence.
+/// Denials have their own file, `Sentence+Denial.swift`. Customers who got the app may not have paid for it, so no
+/// sentence says "you didn't buy". A reason without its own sentence uses a general sentence.
 struct Sentence {
     let decision: Decision
     let facts: SentenceFacts
