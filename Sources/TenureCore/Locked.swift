@@ -7,14 +7,10 @@ package final class Locked<Value>: @unchecked Sendable {
     @usableFromInline let lock = NSLock()
     @usableFromInline var value: Value
 
-    @inlinable
-    package init(_ value: sending Value) {
-        self.value = value
-    }
+    @inlinable package init(_ value: sending Value) { self.value = value }
 
     /// Calls `body` while no other thread uses the value. `body` must not use this lock again.
-    @inlinable
-    package func withLock<Result: Sendable>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    @inlinable package func withLock<Result: Sendable>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
         defer { lock.unlock() }
         return try body(&value)

@@ -42,8 +42,7 @@ package enum Base64 {
     /// Decodes four digits at a time, each with a table that has its bits already shifted. Returns false if a character
     /// is invalid or unused bits aren't 0.
     private static func decode(
-        _ digits: UnsafeBufferPointer<UInt8>,
-        using values: UnsafeBufferPointer<UInt32>,
+        _ digits: UnsafeBufferPointer<UInt8>, using values: UnsafeBufferPointer<UInt32>,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
         // An invalid character sets the bit `invalid`, which no digit sets. All values are combined, so the bit is
@@ -110,8 +109,7 @@ package enum Base64 {
 
     /// Encodes three bytes at a time into four digits. The last one or two bytes become two or three digits.
     private static func encode(
-        _ bytes: UnsafeRawBufferPointer,
-        using alphabet: UnsafeBufferPointer<UInt8>,
+        _ bytes: UnsafeRawBufferPointer, using alphabet: UnsafeBufferPointer<UInt8>,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) {
         var index = 0

@@ -1,25 +1,19 @@
 /// Escapes in JSON strings (RFC 8259, section 7).
 enum JSONEscapes {
     /// Moves `position` from a backslash to the byte after its escape. A pair of surrogates is one escape.
-    static func skip(
-        in buffer: UnsafeBufferPointer<UInt8>, at position: inout Int, allowsNUL: Bool
-    ) throws(JSONError) {
+    static func skip(in buffer: UnsafeBufferPointer<UInt8>, at position: inout Int, allowsNUL: Bool) throws(JSONError) {
         let start = position
-        guard position + 1 < buffer.count else {
-            throw JSONError(offset: start, reason: JSONError.unterminatedString)
-        }
+        guard position + 1 < buffer.count else { throw JSONError(offset: start, reason: JSONError.unterminatedString) }
         switch buffer[position + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             position += 2
         case UInt8(ascii: "u"):
-            guard let unit = unit(in: buffer[...], at: position + 2) else {
-                throw JSONError(offset: start, reason: "`\\u` needs four hexadecimal digits")
-            }
+            guard let unit = unit(in: buffer[...], at: position + 2)
+            else { throw JSONError(offset: start, reason: "`\\u` needs four hexadecimal digits") }
             // Reject NUL: PostgreSQL can't store it in text, and C programs treat it as the end of the text.
-            guard unit != 0 || allowsNUL else {
-                throw JSONError(offset: start, reason: "a string contains a NUL; remove it")
-            }
+            guard unit != 0 || allowsNUL
+            else { throw JSONError(offset: start, reason: "a string contains a NUL; remove it") }
             position += 6
             if UTF16.isLeadSurrogate(unit) {
                 guard position + 1 < buffer.count, buffer[position] == UInt8(ascii: "\\"),

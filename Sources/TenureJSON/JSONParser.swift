@@ -34,12 +34,8 @@ struct JSONParser {
     /// Creates an error at the current position.
     private func error(_ reason: String) -> JSONError { JSONError(offset: position, reason: reason) }
 
-    private var tooDeep: JSONError { error("nested deeper than \(JSONTape.maximumDepth) levels; use fewer") }
-
     /// The next byte; at the end 0, which valid JSON doesn't contain.
-    private var current: UInt8 {
-        position < buffer.count ? buffer[position] : 0
-    }
+    private var current: UInt8 { position < buffer.count ? buffer[position] : 0 }
 
     private mutating func skipBlanks() {
         while position < buffer.count {
@@ -55,12 +51,8 @@ struct JSONParser {
         let next = Int32(truncatingIfNeeded: nodes.count + 1)
         nodes.append(
             JSONTape.Node(
-                kind: kind,
-                start: Int32(truncatingIfNeeded: start),
-                end: Int32(truncatingIfNeeded: position),
-                next: next
-            )
-        )
+                kind: kind, start: Int32(truncatingIfNeeded: start), end: Int32(truncatingIfNeeded: position),
+                next: next))
     }
 
     /// Ends an object or an array at the current position, after all nodes in it were added.
@@ -89,25 +81,16 @@ struct JSONParser {
     }
 
     private mutating func parseObject(depth: Int) throws(JSONError) {
-        guard depth <= JSONTape.maximumDepth else { throw tooDeep }
-        let object = nodes.count
-        append(.object, from: position)
-        position += 1
-        skipBlanks()
-        if current == UInt8(ascii: "}") {
-            position += 1
-            return close(object)
-        }
+        guard let object = try open(.object, closing: UInt8(ascii: "}"), depth: depth) else { return }
         var count = 0
-        while true {
+        repeat {
             guard current == UInt8(ascii: "\"") else {
                 throw error(
                     current == UInt8(ascii: "}")
                         ? "remove the comma before this `}`" : "expected a name in double quotes")
             }
-            guard namesLeft > 0 else {
-                throw error("there are more than \(maximumNames) names; leave out fields that aren't needed")
-            }
+            guard namesLeft > 0
+            else { throw error("there are more than \(maximumNames) names; leave out fields that aren't needed") }
             namesLeft -= 1
             try parseString()
             count += 1
@@ -116,43 +99,40 @@ struct JSONParser {
             position += 1
             skipBlanks()
             try parseValue(depth: depth + 1)
-            skipBlanks()
-            if current == UInt8(ascii: ",") {
-                position += 1
-                skipBlanks()
-            } else if current == UInt8(ascii: "}") {
-                position += 1
-                close(object)
-                return try checkNamesDiffer(in: object, count: count)
-            } else {
-                throw error("expected `,` or `}`")
-            }
-        }
+        } while try continues(object, closing: UInt8(ascii: "}"))
+        try checkNamesDiffer(in: object, count: count)
     }
 
     private mutating func parseArray(depth: Int) throws(JSONError) {
-        guard depth <= JSONTape.maximumDepth else { throw tooDeep }
-        let array = nodes.count
-        append(.array, from: position)
+        guard let array = try open(.array, closing: UInt8(ascii: "]"), depth: depth) else { return }
+        repeat { try parseValue(depth: depth + 1) } while try continues(array, closing: UInt8(ascii: "]"))
+    }
+
+    /// Begins an object or an array. Returns the index of its node; nil if it is empty, and so has already ended.
+    @inline(__always)
+    private mutating func open(_ kind: JSONTape.Kind, closing bracket: UInt8, depth: Int) throws(JSONError) -> Int? {
+        guard depth <= JSONTape.maximumDepth
+        else { throw error("nested deeper than \(JSONTape.maximumDepth) levels; use fewer") }
+        let index = nodes.count
+        append(kind, from: position)
         position += 1
         skipBlanks()
-        if current == UInt8(ascii: "]") {
-            position += 1
-            return close(array)
-        }
-        while true {
-            try parseValue(depth: depth + 1)
-            skipBlanks()
-            if current == UInt8(ascii: ",") {
-                position += 1
-                skipBlanks()
-            } else if current == UInt8(ascii: "]") {
-                position += 1
-                return close(array)
-            } else {
-                throw error("expected `,` or `]`")
-            }
-        }
+        guard current == bracket else { return index }
+        position += 1
+        close(index)
+        return nil
+    }
+
+    /// Reads the comma before the next value of an object or an array and returns true, or ends it and returns false.
+    @inline(__always)
+    private mutating func continues(_ index: Int, closing bracket: UInt8) throws(JSONError) -> Bool {
+        skipBlanks()
+        let isComma = current == UInt8(ascii: ",")
+        guard isComma || current == bracket
+        else { throw error("expected `,` or `\(Character(Unicode.Scalar(bracket)))`") }
+        position += 1
+        if isComma { skipBlanks() } else { close(index) }
+        return isComma
     }
 
     /// Reads a string or a name, and checks its escapes and its UTF-8.
@@ -200,11 +180,7 @@ struct JSONParser {
     private mutating func parseNumber() throws(JSONError) {
         let start = position
         if current == UInt8(ascii: "-") { position += 1 }
-        if current == UInt8(ascii: "0") {
-            position += 1
-        } else {
-            try skipDigits()
-        }
+        if current == UInt8(ascii: "0") { position += 1 } else { try skipDigits() }
         if current == UInt8(ascii: ".") {
             position += 1
             try skipDigits()
@@ -289,8 +265,7 @@ struct JSONParser {
 
     private func text(of node: JSONTape.Node) -> String {
         node.kind == .escapedString
-            ? JSONEscapes.unescaped(Array(slice(of: node))[...])
-            : String(decoding: slice(of: node), as: UTF8.self)
+            ? JSONEscapes.unescaped(Array(slice(of: node))[...]) : String(decoding: slice(of: node), as: UTF8.self)
     }
 
     /// Creates the error about a repeated name.

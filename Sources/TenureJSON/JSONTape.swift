@@ -10,9 +10,7 @@ package struct JSONTape: Sendable, Hashable {
     static let maximumDepth = 64
 
     /// The kind of a node. A string with escapes must be decoded; all other text can be used as it is.
-    package enum Kind: UInt8, Sendable {
-        case object, array, string, escapedString, number, `true`, `false`, null
-    }
+    package enum Kind: UInt8, Sendable { case object, array, string, escapedString, number, `true`, `false`, null }
 
     /// One value, or one name in an object. After the node of an object, its names and values follow alternately. For
     /// example, `{"a":[1]}` has four nodes: the object, the name `a`, the array and the number.
@@ -65,8 +63,7 @@ package struct JSONTape: Sendable, Hashable {
     }
 
     /// Calls `body` with the bytes of a node as written. This is faster than a slice, which would retain the array.
-    @inlinable
-    package func withText<Value>(at index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
+    @inlinable package func withText<Value>(at index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
         bytes.withUnsafeBufferPointer { buffer in
             guard index < nodes.count else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
             return body(UnsafeBufferPointer(rebasing: buffer[Int(nodes[index].start)..<Int(nodes[index].end)]))
@@ -89,17 +86,14 @@ package struct JSONTape: Sendable, Hashable {
     /// Whether the object at `index` has a name of `length` bytes, or a name with escapes. If false, the object has no
     /// name of this length, so a caller doesn't have to look for one.
     package func mayHaveName(ofLength length: Int, inObjectAt index: Int) -> Bool {
-        member(ofObjectAt: index) { _, node in
-            node.kind == .escapedString || Int(node.end &- node.start) == length
-        } != nil
+        member(ofObjectAt: index) { $1.kind == .escapedString || Int($1.end &- $1.start) == length } != nil
     }
 
     /// Returns the index of the value of the first member for which `matches` returns true. `matches` gets the index
     /// and the node of the member's name. Returns nil if no name matches, or if `index` isn't an object.
     ///
     /// The parser guarantees that `next` is the index of a node or the end, and that nodes are within the bytes.
-    @inline(__always)
-    private func member(ofObjectAt index: Int, where matches: (Int, Node) -> Bool) -> Int? {
+    @inline(__always) private func member(ofObjectAt index: Int, where matches: (Int, Node) -> Bool) -> Int? {
         guard index < nodes.count, nodes[index].kind == .object else { return nil }
         return nodes.withUnsafeBufferPointer { nodes in
             let end = Int(nodes[index].next)

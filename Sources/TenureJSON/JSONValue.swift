@@ -96,7 +96,7 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 /// The members of a JSON object, in their order.
-public struct JSONObject: Sendable, Hashable {
+public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// A name with its value.
     public struct Member: Sendable, Hashable {
         /// The name, with escapes decoded.
@@ -115,17 +115,12 @@ public struct JSONObject: Sendable, Hashable {
     public var members: [Member]
 
     /// Creates an object. The names must be different.
-    public init(members: [Member] = []) {
-        self.members = members
-    }
+    public init(members: [Member] = []) { self.members = members }
 
     /// Decodes the object at an index of the tape. The result is empty if another kind of value is there.
     package init(_ tape: JSONTape, at index: Int) {
-        guard index < tape.nodes.count, tape.nodes[index].kind == .object else {
-            members = []
-            return
-        }
         members = []
+        guard index < tape.nodes.count, tape.nodes[index].kind == .object else { return }
         var name = index + 1
         while name + 1 < Int(tape.nodes[index].next) {
             members.append(Member(name: tape.string(at: name) ?? "", value: JSONValue(tape, at: name + 1)))
@@ -147,9 +142,7 @@ public struct JSONObject: Sendable, Hashable {
             }
         }
     }
-}
 
-extension JSONObject: ExpressibleByDictionaryLiteral {
     /// Creates an object with the members in the order of the literal.
     public init(dictionaryLiteral members: (String, JSONValue)...) {
         self.init(members: members.map { Member(name: $0.0, value: $0.1) })

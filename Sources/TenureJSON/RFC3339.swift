@@ -8,13 +8,9 @@ extension Date {
     ///
     /// The time zone is required: `Z`, `+02:00`, or `+0200` as in Xcode's receipts. Seconds are optional. A fraction is
     /// truncated to milliseconds.
-    package init?(rfc3339 text: some StringProtocol) {
-        self.init(rfc3339: Array(text.utf8))
-    }
+    package init?(rfc3339 text: some StringProtocol) { self.init(rfc3339: Array(text.utf8)) }
 
-    init?(rfc3339 bytes: [UInt8]) {
-        self.init(rfc3339: bytes, in: bytes.indices, .lenient)
-    }
+    init?(rfc3339 bytes: [UInt8]) { self.init(rfc3339: bytes, in: bytes.indices, .lenient) }
 
     /// How strictly a date is read.
     package enum TimestampForm: Sendable, Hashable {
@@ -132,15 +128,13 @@ private struct TimestampScanner {
     var isAtEnd: Bool { position == end }
 
     /// Skips this character. Returns false if the next character is a different one, or at the end.
-    @inline(__always)
-    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+    @inline(__always) mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard position < end, bytes[position] == UInt8(ascii: character) else { return false }
         position += 1
         return true
     }
 
-    @inline(__always)
-    mutating func digit() -> Int? {
+    @inline(__always) mutating func digit() -> Int? {
         guard position < end else { return nil }
         let digit = bytes[position] &- UInt8(ascii: "0")
         guard digit < 10 else { return nil }
@@ -149,8 +143,7 @@ private struct TimestampScanner {
     }
 
     /// Reads a number with exactly this many digits.
-    @inline(__always)
-    mutating func number(digits: Int) -> Int? {
+    @inline(__always) mutating func number(digits: Int) -> Int? {
         var number = 0
         for _ in 0..<digits {
             guard let digit = digit() else { return nil }

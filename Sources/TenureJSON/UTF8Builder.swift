@@ -93,9 +93,7 @@ package struct UTF8Builder: ~Copyable {
     }
 
     /// Makes room for more bytes.
-    @inlinable package mutating func reserve(_ more: Int) {
-        if capacity - end < more { grow(by: more) }
-    }
+    @inlinable package mutating func reserve(_ more: Int) { if capacity - end < more { grow(by: more) } }
 
     @usableFromInline mutating func grow(by more: Int) {
         let larger = max(capacity * 2, end + more)

@@ -33,9 +33,8 @@ extension UUID {
                         guard utf8[position] == UInt8(ascii: "-") else { return false }
                         position += 1
                     }
-                    guard let high = HexDigit.value(utf8[position]), let low = HexDigit.value(utf8[position + 1]) else {
-                        return false
-                    }
+                    guard let high = HexDigit.value(utf8[position]), let low = HexDigit.value(utf8[position + 1])
+                    else { return false }
                     bytes[index] = high << 4 | low
                     position += 2
                 }

@@ -31,9 +31,7 @@ public struct AppStoreVerifier: Sendable {
     static let clockTolerance: TimeInterval = 5 * 60
 
     /// Creates a verifier with an empty cache of certificate chains. Copies of the verifier share the cache.
-    public init(app: AppIdentity, trust: TrustConfiguration) {
-        self.init(app: app, cache: ChainCache(trust: trust))
-    }
+    public init(app: AppIdentity, trust: TrustConfiguration) { self.init(app: app, cache: ChainCache(trust: trust)) }
 
     package init(app: AppIdentity, cache: ChainCache) {
         self.app = app
@@ -61,9 +59,7 @@ public struct AppStoreVerifier: Sendable {
     /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm, certificate
     /// chain, purpose of the certificates, signature, payload, kind, validity, app, environment.
     public func verifyAppTransaction(
-        _ jws: [UInt8],
-        from source: AppTransactionSource = .client,
-        now: Date?
+        _ jws: [UInt8], from source: AppTransactionSource = .client, now: Date?
     ) throws(Rejection) -> Verified<AppTransactionPayload> {
         let verified: Verified<AppTransactionPayload> = try verify(jws, now: now)
         if source == .client, verified.payload.isSignedForServer {
@@ -102,7 +98,11 @@ public struct AppStoreVerifier: Sendable {
     /// Verifies one JWS without its nested artifacts.
     func verify<Payload: AppStorePayload>(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<Payload> {
         let signed = try signed(jws[...])
-        try checkKind(of: signed.tape, is: Payload.kind)
+        let actualKind = JWSKind(of: signed.tape)
+        guard actualKind == Payload.kind else {
+            let actual = actualKind.map { "is \($0.phrase)" } ?? "has the fields of no known kind"
+            throw Rejection(.wrongKind, "the artifact must be \(Payload.kind.phrase), but \(actual)")
+        }
         return try verified(signed, now: now)
     }
 
@@ -123,10 +123,9 @@ public struct AppStoreVerifier: Sendable {
         if let knownHeader = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
             var hash = knownHeader.hash
             hash.update(data: segments.signedBytes[segments.header.upperBound...])
-            let digest = hash.finalize()
-            try checkSignature(of: segments, hashedTo: digest, by: knownHeader.chain)
-            return Signed(
-                tape: try segments.object(segments.payload, as: "payload"), chain: knownHeader.chain, digest: digest)
+            let (chain, digest) = (knownHeader.chain, hash.finalize())
+            try checkSignature(of: segments, hashedTo: digest, by: chain)
+            return Signed(tape: try segments.object(segments.payload, as: "payload"), chain: chain, digest: digest)
         }
         let header = try JWSHeader(segments.object(segments.header, as: "header"))
         try header.checkAlgorithm()
@@ -140,17 +139,13 @@ public struct AppStoreVerifier: Sendable {
     }
 
     /// Reads the payload, and checks its dates, app and environment.
-    private func verified<Payload: AppStorePayload>(
-        _ signed: Signed, now: Date?
-    ) throws(Rejection) -> Verified<Payload> {
+    private func verified<Payload: AppStorePayload>(_ signed: Signed, now: Date?) throws(Rejection) -> Verified<Payload>
+    {
         let (tape, chain) = (signed.tape, signed.chain)
         let payload = try Payload(reading: FieldReader(tape: tape, index: tape.root))
         try checkSigning(at: payload.signedDate, by: chain, now: now)
         try checkRegisteredClaims(of: tape, at: now ?? payload.signedDate)
-        try checkApp(
-            bundleID: payload.bundleID, appAppleID: payload.appAppleID, in: payload.environmentName,
-            ofKind: Payload.kind
-        )
+        try checkApp(of: payload)
         let environment = try trust.environment(named: payload.environmentName, signedBy: chain)
         return Verified(
             payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain,
@@ -161,37 +156,21 @@ public struct AppStoreVerifier: Sendable {
     private func checkSignature(
         of segments: JWSSegments, hashedTo digest: SHA256Digest, by chain: TrustedChain
     ) throws(Rejection) {
-        guard case .p256(let key) = chain.key else {
-            throw Rejection(.unsupportedAlgorithm, "a JWS must be signed with a P-256 key")
-        }
+        guard case .p256(let key) = chain.key
+        else { throw Rejection(.unsupportedAlgorithm, "a JWS must be signed with a P-256 key") }
         let bytes = try segments.decoded(segments.signature, as: "signature")
         // RFC 7518, section 3.4: the two numbers r and s, 32 bytes each. OpenSSL's DER encoding isn't allowed.
-        guard bytes.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes) else {
-            throw Rejection(.badSignature, "the signature has \(bytes.count) bytes instead of 64")
-        }
-        guard key.isValidSignature(signature, for: digest) else {
-            throw Rejection(.badSignature, "the signature doesn't match the header and the payload")
-        }
-    }
-
-    /// Checks that the payload has the fields of this kind.
-    private func checkKind(of tape: JSONTape, is kind: JWSKind) throws(Rejection) {
-        let actualKind = JWSKind(of: tape)
-        guard actualKind == kind else {
-            throw Rejection(
-                .wrongKind,
-                "the artifact must be \(kind.phrase), but \(actualKind.map { "is \($0.phrase)" } ?? "has the fields of no known kind")"
-            )
-        }
+        guard bytes.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes)
+        else { throw Rejection(.badSignature, "the signature has \(bytes.count) bytes instead of 64") }
+        guard key.isValidSignature(signature, for: digest)
+        else { throw Rejection(.badSignature, "the signature doesn't match the header and the payload") }
     }
 
     /// Checks that the certificates were valid when the artifact was signed, and that the signing date isn't later than
     /// `now` (with a tolerance). `now` replaces a missing signing date. If `now` is nil, too, the artifact is
     /// malformed.
     func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
-        guard let instant = signedDate ?? now else {
-            throw Rejection(.malformed, "the artifact has no signing date")
-        }
+        guard let instant = signedDate ?? now else { throw Rejection(.malformed, "the artifact has no signing date") }
         try chain.checkValidity(at: instant)
         if let now, instant.timeIntervalSince(now) > Self.clockTolerance {
             throw Rejection(
@@ -206,9 +185,8 @@ public struct AppStoreVerifier: Sendable {
     private func checkRegisteredClaims(of tape: JSONTape, at instant: Date?) throws(Rejection) {
         // All of these claims have names of three letters. No field of the App Store has such a short name.
         guard tape.mayHaveName(ofLength: 3, inObjectAt: tape.root) else { return }
-        guard tape.value(named: "aud", inObjectAt: tape.root) == nil else {
-            throw Rejection(.malformed, "the artifact names an audience (`aud`), which the App Store never does")
-        }
+        guard tape.value(named: "aud", inObjectAt: tape.root) == nil
+        else { throw Rejection(.malformed, "the artifact names an audience (`aud`), which the App Store never does") }
         let read = FieldReader(tape: tape, index: tape.root)
         let seconds = instant?.timeIntervalSince1970
         if let end: Int64 = try read("exp"), let seconds, Double(end) <= seconds {
@@ -223,33 +201,21 @@ public struct AppStoreVerifier: Sendable {
 
     /// Checks that the payload belongs to the app. Renewal info contains no app, and Apple IDs are checked only in
     /// Production. Like Apple's libraries, the verifier checks the environment after the app.
-    private func checkApp(
-        bundleID: String?,
-        appAppleID: Int64?,
-        in environment: String?,
-        ofKind kind: JWSKind
-    ) throws(Rejection) {
-        if let wanted = app.bundleID, kind != .renewalInfo {
-            // Compare bytes: `String` treats different Unicode encodings of a letter as equal.
-            guard let bundleID, bundleID.utf8.elementsEqual(wanted.utf8) else {
-                throw Rejection(
-                    .wrongApp,
-                    bundleID.map { "the artifact belongs to the app `\($0)`, not to `\(wanted)`" }
-                        ?? "the artifact has no `bundleId`, which must be `\(wanted)`")
-            }
+    private func checkApp<Payload: AppStorePayload>(of payload: Payload) throws(Rejection) {
+        let (bundleID, appAppleID) = (payload.bundleID, payload.appAppleID)
+        // Compare bytes: `String` treats different Unicode encodings of a letter as equal.
+        if let wanted = app.bundleID, Payload.kind != .renewalInfo, bundleID?.utf8.elementsEqual(wanted.utf8) != true {
+            throw Rejection(
+                .wrongApp,
+                bundleID.map { "the artifact belongs to the app `\($0)`, not to `\(wanted)`" }
+                    ?? "the artifact has no `bundleId`, which must be `\(wanted)`")
         }
-        if let wanted = app.appAppleID, kind.hasAppAppleID, environment == AppStoreEnvironment.production.rawValue {
-            guard appAppleID == wanted else {
-                throw Rejection(
-                    .wrongApp,
-                    "the artifact belongs to the app with the Apple ID \(appAppleID.map(String.init) ?? "(none)"), not to \(wanted)"
-                )
-            }
+        let hasAppAppleID = Payload.kind == .appTransaction || Payload.kind == .notification
+        let isOfProduction = payload.environmentName == AppStoreEnvironment.production.rawValue
+        if let wanted = app.appAppleID, hasAppAppleID, isOfProduction, appAppleID != wanted {
+            let actual = appAppleID.map(String.init) ?? "(none)"
+            throw Rejection(
+                .wrongApp, "the artifact belongs to the app with the Apple ID \(actual), not to \(wanted)")
         }
     }
-}
-
-extension JWSKind {
-    /// Whether payloads of this kind have the app's Apple ID.
-    fileprivate var hasAppAppleID: Bool { self == .appTransaction || self == .notification }
 }

@@ -1,6 +1,5 @@
 import Crypto
 public import Foundation
-import TenureCore
 import TenureJSON
 
 /// The value that binds an artifact to a device. The App Store computes it: the SHA-384 hash of the nonce and the
@@ -16,12 +15,9 @@ public struct DeviceVerification: Sendable, Hashable {
     init?(hash: String?, nonce: String?) throws(Rejection) {
         guard hash != nil || nonce != nil else { return nil }
         guard let hash, let bytes = Base64.standard.decode(Array(hash.utf8)[...]), bytes.count == SHA384.byteCount
-        else {
-            throw Rejection(.malformed, "`deviceVerification` must be Base64 of \(SHA384.byteCount) bytes")
-        }
-        guard let nonce, let uuid = UUID(digits: nonce) else {
-            throw Rejection(.malformed, "`deviceVerificationNonce` must be a UUID")
-        }
+        else { throw Rejection(.malformed, "`deviceVerification` must be Base64 of \(SHA384.byteCount) bytes") }
+        guard let nonce, let uuid = UUID(digits: nonce)
+        else { throw Rejection(.malformed, "`deviceVerificationNonce` must be a UUID") }
         self.hash = bytes
         self.nonce = uuid
     }
@@ -38,29 +34,5 @@ public struct DeviceVerification: Sendable, Hashable {
     /// Computes the hash as the App Store does.
     package static func hash(nonce: UUID, deviceVerificationID: UUID) -> [UInt8] {
         Array(SHA384.hash(data: nonce.lowercaseUTF8 + deviceVerificationID.lowercaseUTF8))
-    }
-}
-
-extension AppTransactionPayload {
-    /// Returns the binding to a device; nil if the App Store signed the app transaction for a server. Throws
-    /// `malformed` if only one of its two fields is present, or a field is invalid.
-    public func deviceBinding() throws(Rejection) -> DeviceVerification? {
-        try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
-    }
-}
-
-extension TransactionPayload {
-    /// Returns the binding to a device; nil if the App Store signed the transaction for a server. Throws `malformed` if
-    /// only one of its two fields is present, or a field is invalid.
-    public func deviceBinding() throws(Rejection) -> DeviceVerification? {
-        try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
-    }
-}
-
-extension RenewalInfoPayload {
-    /// Returns the binding to a device; nil if the App Store signed the renewal info for a server. Throws `malformed`
-    /// if only one of its two fields is present, or a field is invalid.
-    public func deviceBinding() throws(Rejection) -> DeviceVerification? {
-        try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }
 }

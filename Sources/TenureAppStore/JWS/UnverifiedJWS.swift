@@ -1,5 +1,4 @@
 public import Foundation
-import TenureCore
 public import TenureJSON
 
 /// A JWS that was parsed but not verified. An unverified JWS proves nothing: use it to display, search or sort, but not
@@ -24,15 +23,11 @@ public struct UnverifiedJWS: Sendable, Hashable {
         kind = JWSKind(of: payload)
         self.header = JSONObject(header, at: header.root)
         self.payload = JSONObject(payload, at: payload.root)
-        guard case .array(let entries)? = self.header["x5c"] else {
-            certificates = []
-            return
-        }
+        let entries: [JSONValue] = if case .array(let elements)? = self.header["x5c"] { elements } else { [] }
         // Skip unreadable certificates. Verifying the JWS reports what is wrong with these certificates.
         certificates = entries.prefix(10).compactMap { entry in
-            guard case .string(let base64) = entry, let der = Base64.standard.decode(Array(base64.utf8)[...]) else {
-                return nil
-            }
+            guard case .string(let base64) = entry, let der = Base64.standard.decode(Array(base64.utf8)[...])
+            else { return nil }
             return try? ParsedCertificate(der: der).summary
         }
     }
@@ -51,9 +46,8 @@ public struct UnverifiedJWS: Sendable, Hashable {
         ["data", "appData"].flatMap { part -> [(name: String, payload: JSONObject)] in
             guard case .object(let object)? = payload[part] else { return [] }
             return ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"].compactMap { name in
-                guard case .string(let text)? = object[name], let jws = try? UnverifiedJWS(Array(text.utf8)) else {
-                    return nil
-                }
+                guard case .string(let text)? = object[name], let jws = try? UnverifiedJWS(Array(text.utf8))
+                else { return nil }
                 return ("\(part).\(name)", jws.payload)
             }
         }

@@ -50,20 +50,16 @@ struct BERReader {
     /// How many more elements may be read.
     private var elementsLeft = Self.maximumElements
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     // MARK: Elements
 
     /// Reads the element that begins at `start` and ends at or before `limit`.
-    @inline(__always)
-    mutating func element(at start: Int, before limit: Int) throws(Rejection) -> BERElement {
+    @inline(__always) mutating func element(at start: Int, before limit: Int) throws(Rejection) -> BERElement {
         try countElement()
         let header = try self.header(at: start, before: limit)
-        guard let length = header.length else {
-            return try indefiniteElement(tag: header.tag, start: start, contents: header.contents, before: limit)
-        }
+        guard let length = header.length
+        else { return try indefiniteElement(tag: header.tag, start: start, contents: header.contents, before: limit) }
         let end = header.contents + length
         return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
     }
@@ -80,19 +76,16 @@ struct BERReader {
 
     /// Reads the primitive of definite length that begins at `start`, without adding it to the number of elements. Used
     /// for the parts of an attribute, which are counted as one element.
-    @inline(__always)
-    func primitive(at start: Int, before limit: Int) throws(Rejection) -> BERElement {
+    @inline(__always) func primitive(at start: Int, before limit: Int) throws(Rejection) -> BERElement {
         let header = try self.header(at: start, before: limit)
-        guard let length = header.length else {
-            throw .unreadable("it has a constructed value where only a primitive is allowed")
-        }
+        guard let length = header.length
+        else { throw .unreadable("it has a constructed value where only a primitive is allowed") }
         let end = header.contents + length
         return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
     }
 
     /// Counts one element. Throws if there were too many.
-    @inline(__always)
-    private mutating func countElement() throws(Rejection) {
+    @inline(__always) private mutating func countElement() throws(Rejection) {
         guard elementsLeft > 0 else { throw .unreadable("it has more than \(Self.maximumElements) elements") }
         elementsLeft -= 1
     }
@@ -162,9 +155,8 @@ struct BERReader {
     /// Returns the contents of an octet string. Chunks are joined and appended to `bytes`.
     mutating func octets(of element: BERElement) throws(Rejection) -> Range<Int> {
         if element.tag == BERTag.octetString { return element.contents }
-        guard element.tag == BERTag.constructedOctetString else {
-            throw .unreadable("an octet string is missing or of another type")
-        }
+        guard element.tag == BERTag.constructedOctetString
+        else { throw .unreadable("an octet string is missing or of another type") }
         var collected: [UInt8] = []
         // The nested octet strings around the current position: where the contents of each octet string end, and where
         // the element after it begins.
@@ -185,8 +177,7 @@ struct BERReader {
                 guard open.count < Self.maximumDepth else { throw .unreadable("it is nested too deeply") }
                 open.append((chunk.contents.upperBound, chunk.end))
                 position = chunk.contents.lowerBound
-            default:
-                throw .unreadable("an octet string has a chunk of another type")
+            default: throw .unreadable("an octet string has a chunk of another type")
             }
         }
         let start = bytes.count
@@ -195,15 +186,12 @@ struct BERReader {
     }
 
     /// Returns a number of at most 64 bits; nil if it is negative or larger.
-    @inline(__always)
-    func unsignedInteger(in contents: Range<Int>) -> UInt64? {
+    @inline(__always) func unsignedInteger(in contents: Range<Int>) -> UInt64? {
         guard let first = contents.first, contents.upperBound <= bytes.count, bytes[first] < 0x80 else { return nil }
         // Nine bytes can hold a number of 64 bits if the first byte is zero.
         guard contents.count <= 8 || (contents.count == 9 && bytes[first] == 0) else { return nil }
         var value: UInt64 = 0
-        for position in contents {
-            value = value << 8 | UInt64(bytes[position])
-        }
+        for position in contents { value = value << 8 | UInt64(bytes[position]) }
         return value
     }
 

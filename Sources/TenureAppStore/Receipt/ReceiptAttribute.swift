@@ -83,12 +83,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         case lenient
 
         /// Whether an unreadable value makes the receipt malformed.
-        var refusesUnreadable: Bool {
-            switch self {
-            case .strict, .required, .repeated: true
-            case .once, .lenient: false
-            }
-        }
+        var refusesUnreadable: Bool { self == .strict || self == .required || self == .repeated }
     }
 
     /// What the table says about the attribute.

@@ -50,9 +50,8 @@ public func receiptBytes(base64: some Collection<UInt8>) throws(Rejection) -> [U
         )
     }
     guard !base64.isEmpty else { throw Rejection(.malformed, "the receipt is empty") }
-    guard let bytes = Base64.standard.decode(Array(base64)[...]) else {
-        throw Rejection(.malformed, "the receipt isn't canonical Base64 of the standard alphabet with its padding")
-    }
+    guard let bytes = Base64.standard.decode(Array(base64)[...])
+    else { throw Rejection(.malformed, "the receipt isn't canonical Base64 of the standard alphabet with its padding") }
     try rejectTransactionReceipt(bytes)
     return bytes
 }
@@ -98,11 +97,7 @@ private func rejectTransactionReceipt(_ bytes: [UInt8]) throws(Rejection) {
 
 extension UInt8 {
     fileprivate var isBase64Character: Bool {
-        switch self {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
-            true
-        default: false
-        }
+        // This bit is the only difference between an upper-case letter and its lower-case letter.
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) || "0123456789+/=".utf8.contains(self)
     }
 }

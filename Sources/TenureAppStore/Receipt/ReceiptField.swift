@@ -1,5 +1,4 @@
 public import Foundation
-import TenureCore
 public import TenureJSON
 
 /// One decoded attribute of a receipt, for output such as the output of `tenure inspect`.
@@ -38,19 +37,15 @@ extension ReceiptPayload {
     public var fields: [ReceiptField] {
         let reader = BERReader(bytes)
         let fields = attributes.map { field($0, inApp: false, reader) }
-        func sortKey(_ field: ReceiptField) -> Int32 {
-            field.type == ReceiptAttribute.inAppPurchase.rawValue ? .max : field.type
-        }
-        return stablySorted(fields, by: sortKey)
+        return stablySorted(fields) { $0.type == ReceiptAttribute.inAppPurchase.rawValue ? .max : $0.type }
     }
 
     /// Decodes one attribute. `reader` has the bytes of its value.
     private func field(_ raw: RawReceiptAttribute, inApp: Bool, _ reader: BERReader) -> ReceiptField {
         let attribute = ReceiptAttribute(rawValue: raw.type).flatMap { $0.isInApp == inApp ? $0 : nil }
         let content = Array(bytes[raw.value])
-        guard let attribute else {
-            return ReceiptField(type: raw.type, name: "attribute_\(raw.type)", value: .bytes(content))
-        }
+        guard let attribute
+        else { return ReceiptField(type: raw.type, name: "attribute_\(raw.type)", value: .bytes(content)) }
         let value: ReceiptField.Value =
             if attribute == .inAppPurchase {
                 .fields(purchaseFields(raw.value))
@@ -113,9 +108,8 @@ extension ReceiptField {
             let isAppID = type == ReceiptAttribute.appAppleID.rawValue
             return (isAppID ? [member("adam_id", json)] : []) + [member(name, json)]
         case .flag(let flag): return [member(name, .string(flag ? "true" : "false"))]
-        case .date(let date): return VerifyReceiptDate.members(name, date)
-        case .bytes(let bytes), .malformed(let bytes):
-            return [member(name, .string(Base64.standard.text(bytes)))]
+        case .date(let date): return ReceiptDate.members(name, date)
+        case .bytes(let bytes), .malformed(let bytes): return [member(name, .string(Base64.standard.text(bytes)))]
         case .empty:
             // `verifyReceipt` leaves out empty dates.
             let isDate = ReceiptAttribute(rawValue: type)?.encoding == .date
@@ -127,7 +121,5 @@ extension ReceiptField {
 
 /// Sorts by `key`. Fields with equal keys keep their order.
 private func stablySorted(_ fields: [ReceiptField], by key: (ReceiptField) -> Int32) -> [ReceiptField] {
-    fields.enumerated()
-        .sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }
-        .map(\.element)
+    fields.enumerated().sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }.map(\.element)
 }

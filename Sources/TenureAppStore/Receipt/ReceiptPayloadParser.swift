@@ -16,8 +16,7 @@ struct ReceiptPayloadParser {
     /// Reads all attributes of the app, and the in-app purchases among them.
     private mutating func payload(_ range: Range<Int>) throws(Rejection) -> ReceiptPayload {
         let set = try reader.element(
-            BERTag.set, at: range.lowerBound, before: range.upperBound, "the set of attributes"
-        )
+            BERTag.set, at: range.lowerBound, before: range.upperBound, "the set of attributes")
         guard set.end == range.upperBound else { throw .unreadable("bytes follow the attributes") }
         var payload = ReceiptPayload()
         var alreadyRead: UInt64 = 0
@@ -45,9 +44,7 @@ struct ReceiptPayloadParser {
     private mutating func inAppPurchase(_ range: Range<Int>) throws(Rejection) -> InAppPurchase {
         var purchase = InAppPurchase(productID: "", transactionID: "")
         var alreadyRead: UInt64 = 0
-        let set = try reader.element(
-            BERTag.set, at: range.lowerBound, before: range.upperBound, "an in-app purchase"
-        )
+        let set = try reader.element(BERTag.set, at: range.lowerBound, before: range.upperBound, "an in-app purchase")
         guard set.end == range.upperBound else { throw .unreadable("bytes follow an in-app purchase") }
         var position = set.contents.lowerBound
         while position < set.contents.upperBound {
@@ -84,27 +81,19 @@ struct ReceiptPayloadParser {
         let type = try reader.primitive(at: sequence.contents.lowerBound, before: end)
         guard type.tag == BERTag.integer else { throw .unreadable("the type of an attribute isn't a number") }
         // Reject larger numbers instead of truncating them: 2^32 + 2 must not become 2.
-        guard let number = reader.unsignedInteger(in: type.contents), number <= UInt64(Int32.max) else {
-            throw .unreadable("the type of an attribute is negative, or larger than 32 bits")
-        }
+        guard let number = reader.unsignedInteger(in: type.contents), number <= UInt64(Int32.max)
+        else { throw .unreadable("the type of an attribute is negative, or larger than 32 bits") }
         let version = try reader.primitive(at: type.end, before: end)
         guard version.tag == BERTag.integer else { throw .unreadable("the version of an attribute isn't a number") }
         guard version.end < end else { throw .unreadable("an attribute has no value") }
         // The value is a primitive in DER. In BER, it may be in chunks, which are joined.
-        let value: Range<Int>
-        if reader.bytes[version.end] == BERTag.octetString {
-            let octets = try reader.primitive(at: version.end, before: end)
-            guard octets.end == end else {
-                throw .unreadable("an attribute has more than three parts: type, version and value")
-            }
-            value = octets.contents
-        } else {
-            let octets = try reader.element(at: version.end, before: end)
-            guard octets.end == end else {
-                throw .unreadable("an attribute has more than three parts: type, version and value")
-            }
-            value = try reader.octets(of: octets)
-        }
+        let isPrimitive = reader.bytes[version.end] == BERTag.octetString
+        let octets =
+            try isPrimitive
+            ? reader.primitive(at: version.end, before: end) : reader.element(at: version.end, before: end)
+        guard octets.end == end
+        else { throw .unreadable("an attribute has more than three parts: type, version and value") }
+        let value = try reader.octets(of: octets)
         position = sequence.end
         return RawReceiptAttribute(type: Int32(truncatingIfNeeded: number), value: value)
     }
@@ -138,10 +127,8 @@ struct ReceiptPayloadParser {
         switch ReceiptValue(reader, range, as: attribute.encoding) {
         case .malformed where attribute.reading.refusesUnreadable:
             throw .unreadable("attribute \(attribute.rawValue), `\(attribute.name)`, can't be read")
-        case .malformed, .absent:
-            return nil
-        case let value:
-            return value
+        case .malformed, .absent: return nil
+        case let value: return value
         }
     }
 }
@@ -194,5 +181,65 @@ extension InAppPurchase {
         case .promotionalOfferID: promotionalOfferID = value.text
         default: break
         }
+    }
+}
+
+/// The value of an attribute, decoded with the attribute's encoding.
+enum ReceiptValue {
+    case text(String)
+    case number(UInt64)
+    case flag(Bool)
+    case date(Date)
+    /// The octets themselves are the value.
+    case octets
+    /// An empty string, which means that there is no value.
+    case absent
+    /// The octets don't have the attribute's encoding.
+    case malformed
+
+    var text: String? { if case .text(let text) = self { text } else { nil } }
+    var number: UInt64? { if case .number(let number) = self { number } else { nil } }
+    var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+    var date: Date? { if case .date(let date) = self { date } else { nil } }
+
+    /// Decodes the value at `range` of the reader's bytes.
+    @inline(__always) init(_ reader: BERReader, _ range: Range<Int>, as encoding: ReceiptAttribute.Encoding) {
+        self = Self.decoded(reader, range, as: encoding) ?? .malformed
+    }
+
+    /// Returns nil if the octets don't have the attribute's encoding.
+    @inline(__always) private static func decoded(
+        _ reader: BERReader, _ range: Range<Int>, as encoding: ReceiptAttribute.Encoding
+    ) -> ReceiptValue? {
+        if encoding == .raw || encoding == .attributes { return .octets }
+        guard let element = try? reader.primitive(at: range.lowerBound, before: range.upperBound),
+            element.end == range.upperBound
+        else { return nil }
+        if encoding == .integer || encoding == .boolean {
+            guard element.tag == BERTag.integer, let number = reader.unsignedInteger(in: element.contents)
+            else { return nil }
+            if encoding == .integer { return .number(number) }
+            return number <= 1 ? .flag(number == 1) : nil
+        }
+        guard Self.isText(element.tag) else { return nil }
+        if element.contents.isEmpty { return .absent }
+        return encoding == .date
+            ? ReceiptDate.date(in: reader.bytes, element.contents).map { .date($0) }
+            : Self.text(in: reader.bytes, element.contents)
+    }
+
+    /// Whether the tag is UTF8String, IA5String or PrintableString. All three are accepted for any text attribute.
+    private static func isText(_ tag: UInt8) -> Bool {
+        tag == BERTag.utf8String || tag == BERTag.ia5String || tag == BERTag.printableString
+    }
+
+    /// Reads a string. Nil for invalid UTF-8 and NUL.
+    @inline(__always) private static func text(in bytes: [UInt8], _ range: Range<Int>) -> ReceiptValue? {
+        let slice = bytes[range]
+        let text = String(decoding: slice, as: UTF8.self)
+        // `String(decoding:)` replaces invalid UTF-8, and then the bytes differ. ASCII, which most texts are, is always
+        // valid. Reject NUL, because PostgreSQL can't store it in text.
+        let isPlain = slice.allSatisfy { $0 < 0x80 && $0 != 0 }
+        return isPlain || !slice.contains(0) && text.utf8.elementsEqual(slice) ? .text(text) : nil
     }
 }

@@ -25,12 +25,9 @@ extension AppStoreVerifier {
             throw Rejection(.wrongApp, "the receipt belongs to the app `\(payload.bundleID)`, not to `\(wanted)`")
         }
         let environment = try trust.environment(
-            named: payload.type?.environment.rawValue ?? payload.receiptType,
-            signedBy: chain
-        )
+            named: payload.type?.environment.rawValue ?? payload.receiptType, signedBy: chain)
         return Verified(
-            payload: payload, environment: environment, signedDate: payload.creationDate, chain: chain,
-            digest: digest)
+            payload: payload, environment: environment, signedDate: payload.creationDate, chain: chain, digest: digest)
     }
 
     /// Builds the chain from the signer to a configured root. The intermediate is in the receipt, because Apple's
@@ -39,15 +36,12 @@ extension AppStoreVerifier {
         let signer = signedData.certificates[signedData.signer]
         let leaf = signedData.bytes(of: signer)
         // Xcode signs test receipts with one self-signed certificate.
-        if signedData.certificates.count == 1 {
-            return try cache.localChain(certificate: leaf, purpose: .receipt)
-        }
+        if signedData.certificates.count == 1 { return try cache.localChain(certificate: leaf, purpose: .receipt) }
         var rejection: Rejection?
         for (index, candidate) in signedData.certificates.enumerated()
         where index != signedData.signer && signedData.reader.equal(candidate.subject, signer.issuer) {
             do {
-                return try cache.chain(
-                    leaf: leaf, intermediate: signedData.bytes(of: candidate), purpose: .receipt)
+                return try cache.chain(leaf: leaf, intermediate: signedData.bytes(of: candidate), purpose: .receipt)
             } catch {
                 // This intermediate wasn't checked, so the receipt may be valid. Throw this error, and not the failure
                 // of another intermediate.
@@ -66,9 +60,8 @@ extension AppStoreVerifier {
     private func checkSignature(
         of signedData: SignedData, with digest: SHA256Digest, by chain: TrustedChain
     ) throws(Rejection) {
-        guard case .rsa(let key) = chain.key else {
-            throw Rejection(.unsupportedAlgorithm, "a receipt must be signed with an RSA key")
-        }
+        guard case .rsa(let key) = chain.key
+        else { throw Rejection(.unsupportedAlgorithm, "a receipt must be signed with an RSA key") }
         let isValid =
             switch signedData.digest {
             case .sha1:
@@ -86,9 +79,8 @@ extension SignedData {
         by key: _RSA.Signing.PublicKey, hashedBy: Hash.Type, _ contentDigest: Hash.Digest
     ) -> Bool {
         let signature = _RSA.Signing.RSASignature(rawRepresentation: reader.bytes[signature])
-        guard let signedAttributes else {
-            return key.isValidSignature(signature, for: contentDigest, padding: .insecurePKCS1v1_5)
-        }
+        guard let signedAttributes
+        else { return key.isValidSignature(signature, for: contentDigest, padding: .insecurePKCS1v1_5) }
         // RFC 5652, section 5.4: the signature covers the attributes, which contain the digest of the content.
         guard contentDigest == reader.bytes[signedAttributes.messageDigest] else { return false }
         return key.isValidSignature(signature, for: Hash.hash(data: signedBytes), padding: .insecurePKCS1v1_5)

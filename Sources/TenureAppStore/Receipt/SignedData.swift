@@ -4,10 +4,7 @@
 /// All ranges are positions in `reader.bytes`.
 struct SignedData {
     /// The digest algorithm of the signature.
-    enum Digest: Hashable {
-        case sha1
-        case sha256
-    }
+    enum Digest: Hashable { case sha1, sha256 }
 
     /// One certificate in the receipt, with the fields that find the signer and its issuer.
     struct CertificateEntry {
@@ -52,9 +49,7 @@ struct SignedData {
         return [BERTag.set] + reader.bytes[signedAttributes.encoding].dropFirst()
     }
 
-    func bytes(of certificate: CertificateEntry) -> [UInt8] {
-        Array(reader.bytes[certificate.encoding])
-    }
+    func bytes(of certificate: CertificateEntry) -> [UInt8] { Array(reader.bytes[certificate.encoding]) }
 
     /// Parses a receipt from beginning to end, in the order of RFC 5652.
     ///
@@ -93,9 +88,8 @@ struct SignedData {
         if let certificateSet = try signedData.next(ifTagged: BERTag.context0, &reader) {
             var cursor = Cursor(certificateSet)
             while !cursor.isAtEnd {
-                guard certificates.count < Self.maximumCertificates else {
-                    throw .unreadable("it has more than \(Self.maximumCertificates) certificates")
-                }
+                guard certificates.count < Self.maximumCertificates
+                else { throw .unreadable("it has more than \(Self.maximumCertificates) certificates") }
                 let certificate = try cursor.next(BERTag.sequence, "a certificate", &reader)
                 for earlier in certificates where reader.equal(earlier.encoding, certificate.encoding) {
                     throw .unreadable("it has a certificate twice")
@@ -106,9 +100,8 @@ struct SignedData {
         // Reject unsigned parts. Anyone could add unsigned parts in endless variants, and code that compares whole
         // receipts would treat each variant as a new receipt. Apple sends neither revocation lists nor unsigned
         // attributes.
-        guard try signedData.next(ifTagged: BERTag.context1, &reader) == nil else {
-            throw .unreadable("it has revocation lists, which the App Store never sends")
-        }
+        guard try signedData.next(ifTagged: BERTag.context1, &reader) == nil
+        else { throw .unreadable("it has revocation lists, which the App Store never sends") }
         self.certificates = certificates
 
         var signers = Cursor(try signedData.next(BERTag.set, "the set of signers", &reader))
@@ -131,17 +124,14 @@ struct SignedData {
         let signedAttributes = try signer.next(ifTagged: BERTag.context0, &reader)
         let signatureOID = try signer.algorithm("the signature algorithm", &reader)
         signature = try reader.octets(of: try signer.next(&reader))
-        guard try signer.next(ifTagged: BERTag.context1, &reader) == nil else {
-            throw .unreadable("it has unsigned attributes, which the App Store never sends")
-        }
+        guard try signer.next(ifTagged: BERTag.context1, &reader) == nil
+        else { throw .unreadable("it has unsigned attributes, which the App Store never sends") }
         try signer.end("the signer")
 
         digest = try Self.digest(digestOID, signature: signatureOID, reader)
         try Self.requireOnly(digestOID, in: digestAlgorithms, &reader)
-        if let signedAttributes {
-            self.signedAttributes = try Self.signedAttributes(signedAttributes, &reader)
-        } else {
-            self.signedAttributes = nil
+        self.signedAttributes = try signedAttributes.map { (element) throws(Rejection) in
+            try Self.signedAttributes(element, &reader)
         }
 
         // Find the certificate with the signer's name.
@@ -150,9 +140,8 @@ struct SignedData {
         where reader.equal(certificate.serialNumber, serialNumber.contents)
             && reader.equal(certificate.issuer, issuer.encoding)
         {
-            guard signerIndex == nil else {
-                throw .unreadable("several certificates match the signer's issuer and serial number")
-            }
+            guard signerIndex == nil
+            else { throw .unreadable("several certificates match the signer's issuer and serial number") }
             signerIndex = index
         }
         guard let signerIndex else { throw .unreadable("it doesn't contain the signer's certificate") }
@@ -176,31 +165,24 @@ struct SignedData {
         _ = try body.next(BERTag.sequence, "the validity of a certificate", &reader)
         let subject = try body.next(BERTag.sequence, "the subject of a certificate", &reader)
         return CertificateEntry(
-            encoding: certificate.encoding,
-            serialNumber: serialNumber.contents,
-            issuer: issuer.encoding,
-            subject: subject.encoding
-        )
+            encoding: certificate.encoding, serialNumber: serialNumber.contents, issuer: issuer.encoding,
+            subject: subject.encoding)
     }
 
     /// Returns the digest algorithm, after checking that the signature algorithm uses the same digest algorithm.
     private static func digest(
         _ digest: Range<Int>, signature: Range<Int>, _ reader: BERReader
     ) throws(Rejection) -> Digest {
-        let used: Digest
-        if reader.equal(digest, ReceiptOID.sha256) {
-            used = .sha256
-        } else if reader.equal(digest, ReceiptOID.sha1) {
-            used = .sha1
-        } else {
-            throw Rejection(.unsupportedAlgorithm, "the receipt's digest is neither SHA-1 nor SHA-256")
-        }
+        let isSHA256 = reader.equal(digest, ReceiptOID.sha256)
+        guard isSHA256 || reader.equal(digest, ReceiptOID.sha1)
+        else { throw Rejection(.unsupportedAlgorithm, "the receipt's digest is neither SHA-1 nor SHA-256") }
         // `rsaEncryption` uses the digest of the separate field. The other algorithms contain a digest, which must be
         // equal.
-        if reader.equal(signature, ReceiptOID.rsaEncryption) { return used }
-        if reader.equal(signature, ReceiptOID.sha256WithRSA), used == .sha256 { return used }
-        if reader.equal(signature, ReceiptOID.sha1WithRSA), used == .sha1 { return used }
-        throw Rejection(.unsupportedAlgorithm, "the receipt's signature algorithm isn't RSA with the named digest")
+        let withDigest = isSHA256 ? ReceiptOID.sha256WithRSA : ReceiptOID.sha1WithRSA
+        guard reader.equal(signature, ReceiptOID.rsaEncryption) || reader.equal(signature, withDigest) else {
+            throw Rejection(.unsupportedAlgorithm, "the receipt's signature algorithm isn't RSA with the named digest")
+        }
+        return isSHA256 ? .sha256 : .sha1
     }
 
     /// Throws unless the signer's digest is the only listed digest: other digests would be unsigned bytes that anyone
@@ -210,9 +192,8 @@ struct SignedData {
     ) throws(Rejection) {
         var algorithms = Cursor(set)
         let listed = try algorithms.algorithm("a digest algorithm", &reader)
-        guard reader.equal(listed, digest), algorithms.isAtEnd else {
-            throw .unreadable("it lists other digest algorithms than the signer's")
-        }
+        guard reader.equal(listed, digest), algorithms.isAtEnd
+        else { throw .unreadable("it lists other digest algorithms than the signer's") }
     }
 
     /// Reads the signed attributes, which must contain the digest and the type of the content (RFC 5652, section 11).
@@ -271,9 +252,7 @@ private struct Cursor {
     }
 
     /// Reads the next part, which must have this tag.
-    mutating func next(
-        _ tag: UInt8, _ name: StaticString, _ reader: inout BERReader
-    ) throws(Rejection) -> BERElement {
+    mutating func next(_ tag: UInt8, _ name: StaticString, _ reader: inout BERReader) throws(Rejection) -> BERElement {
         let element = try reader.element(tag, at: position, before: limit, name)
         position = element.end
         return element
@@ -294,20 +273,15 @@ private struct Cursor {
     }
 
     /// Reads a version number. Throws unless it is the expected number.
-    mutating func version(
-        _ expected: UInt64, _ name: StaticString, _ reader: inout BERReader
-    ) throws(Rejection) {
+    mutating func version(_ expected: UInt64, _ name: StaticString, _ reader: inout BERReader) throws(Rejection) {
         let element = try next(BERTag.integer, name, &reader)
-        guard reader.unsignedInteger(in: element.contents) == expected else {
-            throw .unreadable("\(name) must be \(expected)")
-        }
+        guard reader.unsignedInteger(in: element.contents) == expected
+        else { throw .unreadable("\(name) must be \(expected)") }
     }
 
     /// Reads an AlgorithmIdentifier, and returns the range of its object identifier. The algorithm's parameters must be
     /// NULL, as Apple writes them, or missing, as in OpenSSL.
-    mutating func algorithm(
-        _ name: StaticString, _ reader: inout BERReader
-    ) throws(Rejection) -> Range<Int> {
+    mutating func algorithm(_ name: StaticString, _ reader: inout BERReader) throws(Rejection) -> Range<Int> {
         var parts = Cursor(try next(BERTag.sequence, name, &reader))
         let identifier = try parts.next(BERTag.objectIdentifier, name, &reader)
         if !parts.isAtEnd {

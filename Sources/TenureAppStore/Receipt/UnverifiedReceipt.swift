@@ -19,13 +19,10 @@ public struct UnverifiedReceipt: Sendable, Hashable {
         }
         certificates = summaries
     }
-}
 
-extension UnverifiedReceipt {
     /// Returns the signed content of a receipt; nil if the receipt is too large or can't be parsed.
     public static func content(of receipt: [UInt8]) -> [UInt8]? {
-        guard let signedData = try? SignedData(receipt) else { return nil }
-        return Array(signedData.contentOctets)
+        (try? SignedData(receipt)).map { Array($0.contentOctets) }
     }
 }
 

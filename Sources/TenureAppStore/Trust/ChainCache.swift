@@ -45,18 +45,13 @@ package final class ChainCache: Sendable {
 
     /// Returns the chain of a signer's certificate (`leaf`), an intermediate, and a trusted root of Production or
     /// Sandbox. The certificates are in DER.
-    func chain(
-        leaf: [UInt8],
-        intermediate: [UInt8],
-        purpose: ChainPurpose
-    ) throws(Rejection) -> TrustedChain {
+    func chain(leaf: [UInt8], intermediate: [UInt8], purpose: ChainPurpose) throws(Rejection) -> TrustedChain {
         guard let roots = trust.roots else {
             throw Rejection(
-                .untrustedChain,
-                "only Xcode's certificates are trusted, and another certificate signed the artifact",
+                .untrustedChain, "only Xcode's certificates are trusted, and another certificate signed the artifact",
                 missingTrust: .appStore)
         }
-        let pair = Pair(leaf: leaf, intermediate: intermediate, purpose: purpose)
+        let pair = ChainID(leaf: leaf, intermediate: intermediate, purpose: purpose)
         switch tables.withLock({ ($0.chains[pair], $0.rejections[pair]) }) {
         case (let chain?, _): return chain
         case (nil, let rejection?): throw rejection
@@ -79,8 +74,7 @@ package final class ChainCache: Sendable {
             throw Rejection(
                 .untrustedChain,
                 "the artifact has one certificate, as Xcode's artifacts do, and artifacts of Xcode aren't accepted",
-                missingTrust: .xcode
-            )
+                missingTrust: .xcode)
         }
         return try locallyTrusted(certificate: certificate, anchors: signers, purpose: purpose)
     }
@@ -103,44 +97,32 @@ package final class ChainCache: Sendable {
     /// Checks a chain that isn't in the tables. An intermediate that is in the table of intermediates isn't checked
     /// again.
     private func validate(
-        leaf: [UInt8],
-        intermediate: [UInt8],
-        roots: TrustAnchors,
-        purpose: ChainPurpose
+        leaf: [UInt8], intermediate: [UInt8], roots: TrustAnchors, purpose: ChainPurpose
     ) throws(Rejection) -> TrustedChain {
-        let id = Intermediate(der: intermediate, purpose: purpose)
+        let id = ChainID(intermediate: intermediate, purpose: purpose)
         let signer = try ParsedCertificate(der: leaf)
-        let issuedIntermediate: IssuedIntermediate
-        if let cached = tables.withLock({ $0.intermediates[id] }) {
-            issuedIntermediate = cached
+        let issued: IssuedIntermediate
+        if let known = tables.withLock({ $0.intermediates[id] }) {
+            issued = known
         } else {
-            issuedIntermediate = try checkedIntermediate(
-                ParsedCertificate(der: intermediate), id: id, roots: roots)
+            let certificate = try ParsedCertificate(der: intermediate)
+            let anchor = try withBudget(for: .intermediates) { (useBudget: BudgetUse) throws(Rejection) in
+                try certificate.anchor(among: roots, purpose: purpose, useBudget: useBudget)
+            }
+            issued = IssuedIntermediate(certificate: certificate, anchor: anchor)
+            tables.withLock { $0.intermediates.insert(issued, for: id) }
         }
         return try withBudget(for: .signers) { (useBudget: BudgetUse) throws(Rejection) in
             try trustedChain(
-                leaf: signer, intermediate: issuedIntermediate.certificate, anchor: issuedIntermediate.anchor,
-                purpose: purpose, useBudget: useBudget)
+                leaf: signer, intermediate: issued.certificate, anchor: issued.anchor, purpose: purpose,
+                useBudget: useBudget)
         }
-    }
-
-    /// Checks an intermediate, and adds it to the table of intermediates, with the root that signed it.
-    private func checkedIntermediate(
-        _ intermediate: ParsedCertificate, id: Intermediate, roots: TrustAnchors
-    ) throws(Rejection) -> IssuedIntermediate {
-        let anchor = try withBudget(for: .intermediates) { (useBudget: BudgetUse) throws(Rejection) in
-            try intermediate.anchor(among: roots, purpose: id.purpose, useBudget: useBudget)
-        }
-        let issued = IssuedIntermediate(certificate: intermediate, anchor: anchor)
-        tables.withLock { $0.intermediates.insert(issued, for: id) }
-        return issued
     }
 
     /// Runs `check`, and subtracts each signature check in it from the budget. If `check` succeeds, the signature
     /// checks are given back to the budget: a valid chain is remembered, and costs nothing later.
     private func withBudget<Value>(
-        for kind: BudgetKind,
-        _ check: (BudgetUse) throws(Rejection) -> Value
+        for kind: BudgetKind, _ check: (BudgetUse) throws(Rejection) -> Value
     ) throws(Rejection) -> Value {
         var checksUsed = 0.0
         let value = try check { () throws(Rejection) in
@@ -159,8 +141,7 @@ package final class ChainCache: Sendable {
 /// What a budget for failed signature checks is for. Intermediates and signers have separate budgets, so that many
 /// invented intermediates don't prevent the check of a new signer under a genuine intermediate.
 private enum BudgetKind: Hashable {
-    case intermediates
-    case signers
+    case intermediates, signers
 }
 
 /// The number of failed signature checks that one budget still allows.
@@ -173,11 +154,11 @@ private struct Allowance {
 /// The contents of the cache.
 private struct Tables {
     /// The valid chains.
-    var chains = BoundedTable<Pair, TrustedChain>(capacity: 64)
+    var chains = BoundedTable<ChainID, TrustedChain>(capacity: 64)
     /// The rejected pairs. This table is separate from `chains`, so that bad chains never displace a valid chain.
-    var rejections = BoundedTable<Pair, Rejection>(capacity: 1024)
+    var rejections = BoundedTable<ChainID, Rejection>(capacity: 1024)
     /// The valid intermediates.
-    var intermediates = BoundedTable<Intermediate, IssuedIntermediate>(capacity: 32)
+    var intermediates = BoundedTable<ChainID, IssuedIntermediate>(capacity: 32)
     /// The headers of verified JWS, at most 16.
     private(set) var headers: [KnownHeader] = []
     /// The index of the header that is replaced next, once there are 16 headers.
@@ -247,12 +228,13 @@ private struct IssuedIntermediate {
     let anchor: ParsedCertificate
 }
 
-/// A signer and an intermediate, identified by a digest, so that an attacker's certificates use little memory.
-private struct Pair: Hashable {
+/// A signer and an intermediate, or an intermediate alone, identified by a digest, so that an attacker's certificates
+/// use little memory.
+private struct ChainID: Hashable {
     let digest: SHA256Digest
     let purpose: ChainPurpose
 
-    init(leaf: [UInt8], intermediate: [UInt8], purpose: ChainPurpose) {
+    init(leaf: [UInt8] = [], intermediate: [UInt8], purpose: ChainPurpose) {
         var hash = SHA256()
         // Include the length. Otherwise the same bytes, divided differently into two certificates, would have the same
         // digest.
@@ -264,25 +246,12 @@ private struct Pair: Hashable {
     }
 }
 
-/// An intermediate certificate, identified by its digest.
-private struct Intermediate: Hashable {
-    let digest: SHA256Digest
-    let purpose: ChainPurpose
-
-    init(der: [UInt8], purpose: ChainPurpose) {
-        digest = SHA256.hash(data: der)
-        self.purpose = purpose
-    }
-}
-
 /// A table of limited size. When it is full, all entries are removed, because they can be computed again.
 private struct BoundedTable<Key: Hashable, Value> {
     private let capacity: Int
     private var values: [Key: Value] = [:]
 
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
+    init(capacity: Int) { self.capacity = capacity }
 
     subscript(key: Key) -> Value? { values[key] }
 

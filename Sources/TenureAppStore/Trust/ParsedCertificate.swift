@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+public import Foundation
 import SwiftASN1
 import TenureJSON
 package import X509
@@ -25,10 +25,7 @@ package struct ParsedCertificate: Sendable {
         do {
             x509 = try Certificate(derEncoded: der)
             try Self.checkSignatureHasWholeOctets(der)
-            let fields = try Self.fields(ofTBS: x509.tbsCertificateBytes)
-            issuer = fields.issuer
-            subject = fields.subject
-            serialNumber = fields.serialNumber
+            (serialNumber, issuer, subject) = try Self.fields(ofTBS: x509.tbsCertificateBytes)
         } catch {
             throw Rejection(.malformed, "a certificate can't be read: \(Self.reason(of: error))")
         }
@@ -74,9 +71,8 @@ package struct ParsedCertificate: Sendable {
         try DER.sequence(DER.parse(der), identifier: .sequence) { nodes in
             _ = nodes.next()
             _ = nodes.next()
-            guard try ASN1BitString(derEncoded: &nodes).paddingBits == 0 else {
-                throw ASN1Error.invalidASN1Object(reason: "a signature ends within an octet")
-            }
+            guard try ASN1BitString(derEncoded: &nodes).paddingBits == 0
+            else { throw ASN1Error.invalidASN1Object(reason: "a signature ends within an octet") }
         }
     }
 
@@ -85,12 +81,24 @@ package struct ParsedCertificate: Sendable {
 
     var summary: CertificateSummary {
         CertificateSummary(
-            subject: x509.subject.description,
-            issuer: x509.issuer.description,
-            serialNumber: serialNumber.drop { $0 == 0 }.hexadecimal.uppercased(),
-            notBefore: x509.notValidBefore,
-            notAfter: x509.notValidAfter,
-            fingerprint: fingerprint.hexadecimal.uppercased()
-        )
+            subject: x509.subject.description, issuer: x509.issuer.description,
+            serialNumber: serialNumber.drop { $0 == 0 }.hexadecimal.uppercased(), notBefore: x509.notValidBefore,
+            notAfter: x509.notValidAfter, fingerprint: fingerprint.hexadecimal.uppercased())
     }
+}
+
+/// The facts about a certificate, for output such as the output of `tenure inspect`.
+public struct CertificateSummary: Sendable, Hashable {
+    /// The subject's distinguished name as in RFC 4514, such as `CN=Apple Root CA - G3,OU=…`.
+    public let subject: String
+    /// The issuer's distinguished name as in RFC 4514.
+    public let issuer: String
+    /// The serial number in upper-case hexadecimal, without leading zero bytes.
+    public let serialNumber: String
+    /// The beginning of the validity, inclusive.
+    public let notBefore: Date
+    /// The end of the validity, inclusive.
+    public let notAfter: Date
+    /// The SHA-256 digest of the DER bytes, in upper-case hexadecimal.
+    public let fingerprint: String
 }

@@ -1,7 +1,7 @@
 import TenureJSON
 
 /// Why an artifact of the App Store is rejected.
-public struct Rejection: Error, Sendable, Hashable {
+public struct Rejection: Error, Sendable, Hashable, CustomStringConvertible {
     /// A stable name of the reason, for programs.
     public enum Code: String, CaseIterable, Sendable, Hashable, Codable {
         /// The bytes don't have the artifact's format, or a required field is missing or has the wrong type.
@@ -54,9 +54,7 @@ public struct Rejection: Error, Sendable, Hashable {
         self.missingTrust = missingTrust
     }
 
-    init(_ error: JSONError) {
-        self.init(.malformed, "\(error)")
-    }
+    init(_ error: JSONError) { self.init(.malformed, "\(error)") }
 
     /// Returns the rejection of a receipt that doesn't have the format of receipts.
     ///
@@ -69,12 +67,8 @@ public struct Rejection: Error, Sendable, Hashable {
     public var isRetryable: Bool { code == .tooManyUnknownSigners }
 
     /// Returns the same reason for a part of a larger artifact, with the part's name in the message.
-    func inside(_ part: String) -> Rejection {
-        Rejection(code, "`\(part)`: \(detail)", missingTrust: missingTrust)
-    }
-}
+    func inside(_ part: String) -> Rejection { Rejection(code, "`\(part)`: \(detail)", missingTrust: missingTrust) }
 
-extension Rejection: CustomStringConvertible {
     /// The text for logs.
     public var description: String { "\(code.rawValue): \(detail)" }
 }

@@ -42,14 +42,11 @@ public struct TrustConfiguration: Sendable {
     /// Returns the environment in the signed bytes, after checking that `chain` may sign for it.
     package func environment(named name: String?, signedBy chain: TrustedChain) throws(Rejection) -> AppStoreEnvironment
     {
-        guard let name else {
-            throw Rejection(.wrongEnvironment, "the artifact doesn't name the environment in which it was signed")
-        }
+        guard let name
+        else { throw Rejection(.wrongEnvironment, "the artifact doesn't name the environment in which it was signed") }
         guard let environment = AppStoreEnvironment(rawValue: name), let anchors = anchors[environment] else {
             throw Rejection(
-                .wrongEnvironment,
-                "the artifact was signed in `\(name)`, and only \(acceptedNames) is accepted"
-            )
+                .wrongEnvironment, "the artifact was signed in `\(name)`, and only \(acceptedNames) is accepted")
         }
         guard (environment == .xcode) == chain.isLocal else {
             throw Rejection(

@@ -9,15 +9,11 @@ public import Foundation
 /// any order.
 ///
 /// Docs/decision-rules.md has the rules that the comments in this module cite, such as Rule G2.
-public func decide(
-    _ evidence: Evidence, promises: [Promise] = [], under policy: Policy, at now: Date
-) -> [Decision] {
+public func decide(_ evidence: Evidence, promises: [Promise] = [], under policy: Policy, at now: Date) -> [Decision] {
     let evaluator = Evaluator(evidence, promises: promises, policy: policy, now: now)
-    var decisions: [Decision] = []
-    decisions.reserveCapacity(policy.entitlements.count)
     // Access by index, because copying an entitlement would change a reference count that all threads share.
     let entitlements = policy.entitlements
-    for index in entitlements.indices { decisions.append(evaluator.decision(on: entitlements[index])) }
+    var decisions = entitlements.indices.map { evaluator.decision(on: entitlements[$0]) }
     // If an entitlement was renamed or deleted in the policy, promises under its old name still hold.
     var removedNames: Set<String> = []
     for promise in evaluator.promises where !entitlements.contains(where: { $0.name == promise.entitlement }) {
@@ -239,15 +235,5 @@ private struct Evaluator {
             entitlement: entitlement.name, outcome: outcome, until: until, nextSteps: nextSteps, eraRights: rights,
             isPromised: isPromised, title: entitlement.title,
             findings: notes.isEmpty ? findings : findings + notes, context: context)
-    }
-}
-
-extension Finding {
-    /// Whether a purchase of a product grants the entitlement.
-    fileprivate var isOfProduct: Bool {
-        switch self {
-        case .product, .gracePeriod: true
-        default: false
-        }
     }
 }

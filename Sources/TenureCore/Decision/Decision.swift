@@ -38,13 +38,7 @@ public struct Decision: Sendable, Hashable {
 
     /// Whether the right ends by itself at `until`, because it comes from a subscription or a purchase of limited
     /// length.
-    public var endsByItself: Bool {
-        guard until != nil else { return false }
-        switch findings.first {
-        case .product, .gracePeriod: return true
-        default: return false
-        }
-    }
+    public var endsByItself: Bool { until != nil && findings.first?.isOfProduct == true }
 
     /// The reasons in the compact form that the rules use, the deciding reason first.
     let findings: [Finding]
@@ -59,8 +53,7 @@ public struct Decision: Sendable, Hashable {
     /// `isPromised` and the title aren't compared.
     public static func == (left: Decision, right: Decision) -> Bool {
         left.entitlement == right.entitlement && left.outcome == right.outcome && left.until == right.until
-            && left.reasons == right.reasons && left.nextSteps == right.nextSteps
-            && left.eraRights == right.eraRights
+            && left.reasons == right.reasons && left.nextSteps == right.nextSteps && left.eraRights == right.eraRights
     }
 
     /// Hashes only three of the compared properties, which is faster.

@@ -17,36 +17,29 @@ struct Endings {
             answer = answer.ending(at: license)
         }
         guard let refund = acquisition.refund else { return answer }
-        let restoration = restoration(after: refund, of: entitlement)
-        if case .certain(let signed, let until) = restoration {
+        if let (signed, until) = restoration(after: refund, of: entitlement) {
             return answer.ending(at: until).explained(by: .boughtAgain(signed: signed))
         }
         if refund.revocationDate > now { return answer.ending(at: refund.revocationDate) }
-        if case .possible(let signed) = restoration { return .undetermined(.boughtAgainInDoubt(signed: signed)) }
+        // An artifact may be of a new purchase in an honored era, or in a later era.
+        let possible = refund.restorations.first { canBeHonored(after: refund.signedDate, upTo: $0, entitlement) }
+        if let possible { return .undetermined(.boughtAgainInDoubt(signed: possible)) }
         return .notGranted(.appRefunded(at: refund.revocationDate))
     }
 
-    /// Whether the app was bought again after a refund, in an honored era: an era that gives the entitlement.
-    private enum Restoration {
-        /// An artifact signed at `signed` proves a new purchase. Its right ends at `until`, or never if `until` is nil.
-        case certain(signed: Date, until: Date?)
-        /// An artifact signed at `signed` may be of a new purchase in an honored era, or in a later era.
-        case possible(signed: Date)
-        /// No artifact can be of a new purchase in an honored era.
-        case none
-    }
-
-    /// Rule E2: returns the best result of all artifacts that can restore the right after a refund.
-    private func restoration(after refund: Acquisition.Refund, of entitlement: Entitlement) -> Restoration {
+    /// Rule E2: finds the best artifact that proves that the app was bought again after a refund, in an honored era (an
+    /// era that gives the entitlement). Returns the artifact's signing date, and when the new right ends: never if
+    /// `until` is nil.
+    private func restoration(
+        after refund: Acquisition.Refund, of entitlement: Entitlement
+    ) -> (signed: Date, until: Date?)? {
         var best: (signed: Date, until: Date?)?
         for signed in refund.restorations {
             guard let until = end(ofBuyingAt: signed, entitlement) else { continue }
             if let best, !until.outlasts(best.until) { continue }
             best = (signed, until)
         }
-        if let best { return .certain(signed: best.signed, until: best.until) }
-        let possible = refund.restorations.first { canBeHonored(after: refund.signedDate, upTo: $0, entitlement) }
-        return possible.map { .possible(signed: $0) } ?? .none
+        return best
     }
 
     /// Returns the end of the right that a purchase of the app at this date gives.
@@ -75,9 +68,8 @@ struct Endings {
                 let sale = timeline.sale(of: era)
                 let name = policy.eras[era].name
                 return (entitlement.honors ?? []).contains { honor in
-                    guard honor.era == name, !honor.end(of: era, on: timeline, at: now).hasPassed(at: now) else {
-                        return false
-                    }
+                    guard honor.era == name, !honor.end(of: era, on: timeline, at: now).hasPassed(at: now)
+                    else { return false }
                     // The era's sale includes its beginning, but not its end. The time from `start` to `end` includes
                     // `end`, but not `start`.
                     let first = max(sale.begin, honor.boughtSince ?? .distantPast)

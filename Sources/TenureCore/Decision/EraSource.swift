@@ -54,9 +54,7 @@ final class EraSource {
     }
 
     /// Rule E: how refunds and ended licenses end the rights of this acquisition.
-    var endings: Endings {
-        Endings(acquisition: acquisition, timelines: timelines, policy: policy, now: now)
-    }
+    var endings: Endings { Endings(acquisition: acquisition, timelines: timelines, policy: policy, now: now) }
 
     /// Rule D1: returns what the possible eras give together, before refunds and ended licenses.
     private func answer(for entitlement: Entitlement, inEras eras: EraSet) -> SourceAnswer {
@@ -80,18 +78,14 @@ final class EraSource {
         // If all eras honor the entitlement, it is granted. If only some eras honor it, `inDoubt` decides, unless
         // nothing could be compared.
         if summary.erasWithoutHonor.isEmpty { return .granted(until: summary.end ?? nil, .eraHonored(eras)) }
-        guard possible.version.wasCompared || possible.date.wasCompared else {
-            return .undetermined(.nothingToCompare)
-        }
+        guard possible.version.wasCompared || possible.date.wasCompared else { return .undetermined(.nothingToCompare) }
         let doubt = Finding.inDoubt(honored: summary.honoredEras, others: summary.erasWithoutHonor)
-        return policy.inDoubt == .favorCustomer
-            ? .granted(until: summary.end ?? nil, doubt) : .undetermined(doubt)
+        return policy.inDoubt == .favorCustomer ? .granted(until: summary.end ?? nil, doubt) : .undetermined(doubt)
     }
 
     /// Returns what one era gives to this acquisition on one platform.
     private func answer(for era: Int, on timeline: Timeline, for entitlement: Entitlement) -> SourceAnswer {
-        entitlement.answer(
-            for: acquisition.originalPurchaseDate, inEra: era, on: timeline, under: policy, at: now)
+        entitlement.answer(for: acquisition.originalPurchaseDate, inEra: era, on: timeline, under: policy, at: now)
     }
 
     /// The timelines of the platforms on which an era is evaluated (rule D3): the platforms on which the era is
@@ -188,5 +182,19 @@ private struct HonorSummary {
             if case .eraNotHonored = finding { return }
             firstRefusal = firstRefusal ?? finding
         }
+    }
+}
+
+extension Evidence {
+    /// Whether the version and the date of at least one acquisition of the app prove different eras. False if the date
+    /// is in a changeover window, in which price and version may not match. A rehearsal (a dry run of a policy over real
+    /// customers) counts the customers for whom this is true.
+    ///
+    /// The reasons of a decision omit the contradiction if a purchase, support or a promise alone decides the outcome,
+    /// or if the entitlement has no `honors`. This function finds the contradiction in these cases, too.
+    package func hasContradictingProofs(under policy: Policy) -> Bool {
+        guard environment.isProduction else { return false }
+        // The proofs don't depend on the current time, so any date can be passed.
+        return acquisitions.contains { EraSource($0, under: policy, at: .distantPast).possible.contradiction != nil }
     }
 }

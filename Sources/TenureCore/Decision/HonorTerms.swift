@@ -12,9 +12,7 @@ extension Honor {
         case unknown
 
         /// Whether the end is known and isn't later than `now`.
-        func hasPassed(at now: Date) -> Bool {
-            if case .known(let end) = self { end <= now } else { false }
-        }
+        func hasPassed(at now: Date) -> Bool { if case .known(let end) = self { end <= now } else { false } }
     }
 
     /// Whether the honor depends on the purchase date.

@@ -15,9 +15,7 @@ public enum NextStep: String, Sendable, Hashable, CaseIterable, Encodable {
 struct NextSteps {
     private(set) var list: [NextStep] = []
 
-    mutating func add(_ steps: [NextStep]) {
-        for step in steps where !list.contains(step) { list.append(step) }
-    }
+    mutating func add(_ steps: [NextStep]) { for step in steps where !list.contains(step) { list.append(step) } }
 }
 
 extension EraSource {

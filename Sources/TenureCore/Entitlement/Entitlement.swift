@@ -99,9 +99,7 @@ public struct Honor: Sendable, Hashable {
     }
 
     /// Whether everyone who acquired the app in the era has the entitlement permanently.
-    package var isUnlimited: Bool {
-        boughtSince == nil && boughtBefore == nil && length == nil && until == nil
-    }
+    package var isUnlimited: Bool { boughtSince == nil && boughtBefore == nil && length == nil && until == nil }
 }
 
 /// How customers without an entitlement may try it.

@@ -51,13 +51,11 @@ public struct Acquisition: Sendable, Hashable {
         refund = Self.refund(in: bySigning)
         // Rule E4. Of two receipts signed at the same time, the receipt with the later end, or with no end, is used.
         expirationDate =
-            bySigning.filter(\.kind.canCarryExpiration)
-            .max {
+            bySigning.filter(\.kind.canCarryExpiration).max {
                 ($0.effectiveSignedDate, $0.expirationDate ?? .distantFuture) < (
                     $1.effectiveSignedDate, $1.expirationDate ?? .distantFuture
                 )
-            }?
-            .expirationDate
+            }?.expirationDate
     }
 
     /// Rules E1 and E2: the latest refund, and the artifacts that may restore the right after it. A receipt can't
@@ -73,15 +71,14 @@ public struct Acquisition: Sendable, Hashable {
         // If an artifact contains a revocation, its kind can contain revocations. So later artifacts of this kind may
         // restore the right.
         let kindsWithRevocation = Set(revoked.map(\.kind))
-        let restorations =
-            proofs.filter {
-                $0.revocationDate == nil && ($0.kind.canCarryRevocation || kindsWithRevocation.contains($0.kind))
-                    // Of two artifacts signed at the same time, the revoked artifact is treated as the later one.
-                    && $0.effectiveSignedDate > last.effectiveSignedDate && $0.effectiveSignedDate >= revocationDate
-            }
-            .map(\.effectiveSignedDate)
+        let restorations = proofs.filter {
+            $0.revocationDate == nil && ($0.kind.canCarryRevocation || kindsWithRevocation.contains($0.kind))
+                // Of two artifacts signed at the same time, the revoked artifact is treated as the later one.
+                && $0.effectiveSignedDate > last.effectiveSignedDate && $0.effectiveSignedDate >= revocationDate
+        }
         return Refund(
-            revocationDate: revocationDate, signedDate: last.effectiveSignedDate, restorations: restorations.sorted())
+            revocationDate: revocationDate, signedDate: last.effectiveSignedDate,
+            restorations: restorations.map(\.effectiveSignedDate).sorted())
     }
 }
 
@@ -123,10 +120,8 @@ public struct AcquisitionKey: Sendable, Hashable {
             }
         }
         self.init(
-            appTransactionID: appTransactionID,
-            downloadID: downloadID,
-            originalPurchaseDate: proofs.lazy.compactMap(\.originalPurchaseDate).first
-        )
+            appTransactionID: appTransactionID, downloadID: downloadID,
+            originalPurchaseDate: proofs.lazy.compactMap(\.originalPurchaseDate).first)
     }
 
     /// Whether the two keys have different IDs of one kind, so that they can't identify one acquisition.

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// The facts about one customer in one environment of the App Store. Verified artifacts (signed app transactions,
 /// transactions, renewal info and receipts) prove these facts. Only code that has verified artifacts creates evidence.
@@ -24,12 +24,8 @@ public struct Evidence: Sendable, Hashable {
     package let isEmpty: Bool
 
     package init(
-        environment: AppStoreEnvironment,
-        app proofs: [AppProof] = [],
-        transactions: [Purchase] = [],
-        renewals: [Renewal] = [],
-        purchasesAreComplete: Bool = false,
-        support: [SupportGrant] = [],
+        environment: AppStoreEnvironment, app proofs: [AppProof] = [], transactions: [Purchase] = [],
+        renewals: [Renewal] = [], purchasesAreComplete: Bool = false, support: [SupportGrant] = [],
         persona: Persona? = nil
     ) {
         self.environment = environment
@@ -42,19 +38,14 @@ public struct Evidence: Sendable, Hashable {
     }
 
     /// The acquisition of the app that the persona describes. Nil without a persona.
-    var personaAcquisition: Acquisition? {
-        persona.map { Acquisition(of: [$0.proof]) }
-    }
+    var personaAcquisition: Acquisition? { persona.map { Acquisition(of: [$0.proof]) } }
 }
 
 /// Returns the latest grant or revocation for each entitlement (rule G3).
 private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
     guard !grants.isEmpty else { return [] }
-    var latest: [String: SupportGrant] = [:]
-    for grant in grants {
-        if let other = latest[grant.entitlement], !grant.supersedes(other) { continue }
-        latest[grant.entitlement] = grant
-    }
+    let latest = Dictionary(
+        grants.lazy.map { ($0.entitlement, $0) }, uniquingKeysWith: { $1.supersedes($0) ? $1 : $0 })
     return latest.values.sorted { $0.entitlement < $1.entitlement }
 }
 
@@ -65,5 +56,69 @@ extension SupportGrant {
         if date != other.date { return date > other.date }
         if kind != other.kind { return kind == .revocation }
         return (until ?? .distantFuture) > (other.until ?? .distantFuture)
+    }
+}
+
+/// A test customer. If the verified evidence is of a test environment (Sandbox or Xcode), the persona replaces the real
+/// customer (rule I4 of Docs/decision-rules.md).
+public struct Persona: Sendable, Hashable {
+    /// The name in lists and responses, such as `owner`.
+    public let name: String
+    /// The facts that this customer's app transaction would prove in production.
+    public let proof: AppProof
+
+    package init(name: String, proof: AppProof) {
+        self.name = name
+        self.proof = proof
+    }
+}
+
+/// A customer's right to an entitlement, recorded so that later policy edits can't take it. The customer has the right
+/// because of the era (period with one business model) in which the customer got the app. Promises exist only in
+/// production.
+public struct Promise: Sendable, Hashable {
+    /// The name of the entitlement when the promise was made (rule H2 of Docs/decision-rules.md).
+    public let entitlement: String
+    /// The acquisition that has the right. Only its refund or the end of its license ends a promise early (rule H3).
+    public let acquisition: AcquisitionKey
+    /// The version of the policy that gave the right. This version also decides whether a refund or an expired license
+    /// ends the promise.
+    public let policy: Policy
+    /// When the right ends, exclusive; nil if it is permanent.
+    public let until: Date?
+
+    package init(entitlement: String, acquisition: AcquisitionKey, policy: Policy, until: Date?) {
+        self.entitlement = entitlement
+        self.acquisition = acquisition
+        self.policy = policy
+        self.until = until
+    }
+}
+
+/// Support's decision to give an entitlement to a customer, or to take it away. The latest decision applies (rule G3
+/// of Docs/decision-rules.md).
+public struct SupportGrant: Sendable, Hashable {
+    /// Whether support gave the entitlement or took it away.
+    public enum Kind: String, Sendable, Hashable {
+        /// Gives the entitlement, in addition to purchases and eras.
+        case grant
+        /// Overrides every purchase, era and promise until a later grant.
+        case revocation
+    }
+
+    /// Whether support gave the entitlement or took it away.
+    public let kind: Kind
+    /// The name of the entitlement in the policy.
+    public let entitlement: String
+    /// When support decided.
+    public let date: Date
+    /// When a grant ends, exclusive; nil if it is permanent.
+    public let until: Date?
+
+    package init(_ kind: Kind, of entitlement: String, date: Date, until: Date? = nil) {
+        self.kind = kind
+        self.entitlement = entitlement
+        self.date = date
+        self.until = until
     }
 }

@@ -49,16 +49,9 @@ public struct Purchase: Sendable, Hashable {
     public package(set) var isInBillingRetryPeriod = false
 
     package init(
-        transactionID: String,
-        originalTransactionID: String? = nil,
-        productID: String,
-        type: ProductType?,
-        purchaseDate: Date?,
-        expiresDate: Date? = nil,
-        revocationDate: Date? = nil,
-        isUpgraded: Bool = false,
-        isFamilyShared: Bool = false,
-        signedDate: Date?
+        transactionID: String, originalTransactionID: String? = nil, productID: String, type: ProductType?,
+        purchaseDate: Date?, expiresDate: Date? = nil, revocationDate: Date? = nil, isUpgraded: Bool = false,
+        isFamilyShared: Bool = false, signedDate: Date?
     ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID ?? transactionID
@@ -90,10 +83,7 @@ public struct Renewal: Sendable, Hashable {
     public let signedDate: Date?
 
     package init(
-        originalTransactionID: String,
-        productID: String?,
-        gracePeriodExpiresDate: Date?,
-        isInBillingRetryPeriod: Bool,
+        originalTransactionID: String, productID: String?, gracePeriodExpiresDate: Date?, isInBillingRetryPeriod: Bool,
         signedDate: Date?
     ) {
         self.originalTransactionID = originalTransactionID
@@ -101,5 +91,171 @@ public struct Renewal: Sendable, Hashable {
         self.gracePeriodExpiresDate = gracePeriodExpiresDate
         self.isInBillingRetryPeriod = isInBillingRetryPeriod
         self.signedDate = signedDate
+    }
+}
+
+/// Returns the latest-signed state of each transaction, the oldest purchase first. The App Store may sign a transaction
+/// again when its state changes, for example after a refund. The current period of a subscription gets its renewal
+/// info.
+func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase] {
+    var result = transactions
+    if transactions.count > 1 {
+        let latest = Dictionary(
+            transactions.lazy.map { ($0.transactionID, $0) }, uniquingKeysWith: { $1.joined(with: $0) })
+        result = latest.values.sorted {
+            ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
+        }
+        markUpgraded(in: &result)
+        endRefundedCopies(in: &result)
+    }
+    guard !renewals.isEmpty else { return result }
+
+    let renewalOf = Dictionary(
+        renewals.lazy.map { ($0.originalTransactionID, $0) }, uniquingKeysWith: { $1.supersedes($0) ? $1 : $0 })
+    // The transactions of each subscription, sorted by date.
+    var periods: [String: [Int]] = [:]
+    for (index, purchase) in result.enumerated() where renewalOf[purchase.originalTransactionID] != nil {
+        periods[purchase.originalTransactionID, default: []].append(index)
+    }
+    for renewal in renewalOf.values {
+        // Renewal info is only about the current period, not about earlier or upgraded periods.
+        let periods = periods[renewal.originalTransactionID] ?? []
+        let matching = periods.filter {
+            result[$0].expiresDate != nil && (renewal.productID == nil || renewal.productID == result[$0].productID)
+        }
+        guard let current = matching.last(where: { !result[$0].isUpgraded }) else { continue }
+        // A later period that was upgraded shows that the renewal succeeded, so the grace period is over.
+        if let last = matching.last, last != current, let end = result[current].expiresDate,
+            let beginning = result[last].purchaseDate, beginning >= end
+        {
+            continue
+        }
+        // If a period of another product has begun since, the renewal info is outdated.
+        if let last = periods.last, last != current, let signedDate = renewal.signedDate,
+            let beginning = result[last].purchaseDate, signedDate < beginning
+        {
+            continue
+        }
+        result[current].gracePeriodExpiresDate = renewal.gracePeriodExpiresDate
+        result[current].isInBillingRetryPeriod = renewal.isInBillingRetryPeriod
+    }
+    return result
+}
+
+/// Marks upgraded subscriptions.
+///
+/// After an upgrade, often only the new product's transaction is received. The old product's transaction isn't received
+/// again with `isUpgraded`. But a subscription has only one period at a time. So a period was replaced if a period of
+/// another product begins during it.
+///
+/// - Parameter purchases: sorted by date.
+private func markUpgraded(in purchases: inout [Purchase]) {
+    guard purchases.count > 1 else { return }
+    let subscriptions = Dictionary(
+        grouping: purchases.indices.filter { purchases[$0].type == .autoRenewable && purchases[$0].purchaseDate != nil }
+    ) { purchases[$0].originalTransactionID }
+    for periods in subscriptions.values where periods.count > 1 {
+        // The first period that begins later than the current period. Periods can begin at the same time.
+        var firstLater: Int?
+        // For each period, the first later period with another product.
+        var nextOfAnotherProduct = [Int?](repeating: nil, count: periods.count)
+        // Iterate backward, so that the time grows only linearly with the number of periods.
+        for index in periods.indices.dropLast().reversed() {
+            let (old, next) = (purchases[periods[index]], purchases[periods[index + 1]])
+            nextOfAnotherProduct[index] = next.productID == old.productID ? nextOfAnotherProduct[index + 1] : index + 1
+            if next.purchaseDate != old.purchaseDate { firstLater = index + 1 }
+            guard let later = firstLater, !old.isUpgraded, let end = old.expiresDate else { continue }
+            let hasAnotherProduct = purchases[periods[later]].productID != old.productID
+            guard let new = hasAnotherProduct ? later : nextOfAnotherProduct[later],
+                let beginning = purchases[periods[new]].purchaseDate
+            else { continue }
+            purchases[periods[index]].isUpgraded = beginning < end
+        }
+    }
+}
+
+/// Applies a refund to all copies of a purchase. An old receipt lists a restored purchase twice: as the original, and
+/// with another transaction ID. Each period of a subscription is a separate purchase.
+///
+/// The latest state of any copy decides. So a refund that was reversed, or was followed by a new purchase, ends no
+/// copy.
+private func endRefundedCopies(in purchases: inout [Purchase]) {
+    guard purchases.contains(where: { $0.revocationDate != nil }) else { return }
+    let copies = Dictionary(grouping: purchases.indices) { CopyKey(of: purchases[$0]) }
+    for indices in copies.values where indices.count > 1 {
+        let latest = indices.map { purchases[$0] }.reduce(nil) { latest, purchase in
+            latest.map { purchase.supersedes($0) ? purchase : $0 } ?? purchase
+        }
+        guard let refund = latest?.revocationDate else { continue }
+        for index in indices where purchases[index].isRefunded(with: refund) {
+            purchases[index].revocationDate = refund
+        }
+    }
+}
+
+/// What the copies of one purchase have in common. Their transaction IDs differ.
+private struct CopyKey: Hashable {
+    let originalTransactionID: String
+    let productID: String
+    /// When the purchase ends, in whole seconds, because dates in receipts have no fractions.
+    let secondOfEnd: TimeInterval?
+
+    init(of purchase: Purchase) {
+        originalTransactionID = purchase.originalTransactionID
+        productID = purchase.productID
+        secondOfEnd = purchase.expiresDate?.timeIntervalSince1970.rounded(.down)
+    }
+}
+
+extension Purchase {
+    /// Whether a refund at this date may be about this purchase: the purchase must not have been made or restored after
+    /// the refund. False for a subscription without an end, because its period is unknown.
+    fileprivate func isRefunded(with refund: Date) -> Bool {
+        revocationDate == nil && (purchaseDate ?? .distantPast) <= refund
+            && (type != .autoRenewable || expiresDate != nil)
+    }
+
+    /// Whether this state of the transaction replaces the other state. The later-signed state replaces the other. Of
+    /// two states signed at the same time, the state that grants less is used. If neither grants less, the content
+    /// decides, so that the order in which states are received doesn't matter.
+    ///
+    /// `isUpgraded` isn't compared, because `joined` may have copied it from another state. If it were compared, the
+    /// result would depend on the order in which states are joined.
+    fileprivate func supersedes(_ other: Purchase) -> Bool {
+        let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1)
+        let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1)
+        if mine != others { return mine > others }
+        let ends = (expiresDate ?? .distantFuture, other.expiresDate ?? .distantFuture)
+        return ends.0 != ends.1 ? ends.0 < ends.1 : canonicalText < other.canonicalText
+    }
+
+    /// Joins two states of one transaction. The later-signed state is used. But `isUpgraded` is kept from either state,
+    /// because receipts don't have this field.
+    package func joined(with other: Purchase) -> Purchase {
+        var result = supersedes(other) ? self : other
+        result.isUpgraded = isUpgraded || other.isUpgraded
+        return result
+    }
+
+    /// The facts in the artifact itself, except the transaction ID and `isUpgraded`, as one string.
+    private var canonicalText: String {
+        let dates = [purchaseDate, expiresDate, revocationDate, signedDate].map {
+            $0.map { "\($0.timeIntervalSince1970)" } ?? ""
+        }
+        let texts = [originalTransactionID, productID, type.map { "\($0)" } ?? "", isFamilyShared ? "f" : ""]
+        return (texts + dates).joined(separator: "\u{0}")
+    }
+}
+
+extension Renewal {
+    /// Whether this renewal info replaces the other. The later-signed renewal info is used. If both were signed at the
+    /// same time, the renewal info that grants less is used.
+    package func supersedes(_ other: Renewal) -> Bool {
+        let signings = (signedDate ?? .distantPast, other.signedDate ?? .distantPast)
+        if signings.0 != signings.1 { return signings.0 > signings.1 }
+        let graces = (gracePeriodExpiresDate ?? .distantPast, other.gracePeriodExpiresDate ?? .distantPast)
+        if graces.0 != graces.1 { return graces.0 < graces.1 }
+        if isInBillingRetryPeriod != other.isInBillingRetryPeriod { return isInBillingRetryPeriod }
+        return (productID ?? "") < (other.productID ?? "")
     }
 }

@@ -24,9 +24,8 @@ public struct CalendarPeriod: Sendable, Hashable {
         var unitsLeft = "YMWD".utf8[...]
         while !rest.isEmpty {
             let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            guard (1...Self.maximumDigits).contains(digits.count), let number = Int(Substring(digits)) else {
-                return nil
-            }
+            guard (1...Self.maximumDigits).contains(digits.count), let number = Int(Substring(digits))
+            else { return nil }
             rest = rest.dropFirst(digits.count)
             guard let unit = rest.popFirst(), let unitIndex = unitsLeft.firstIndex(of: unit) else { return nil }
             unitsLeft = unitsLeft[unitsLeft.index(after: unitIndex)...]
@@ -73,7 +72,7 @@ public struct CalendarPeriod: Sendable, Hashable {
 }
 
 /// A day of the proleptic Gregorian calendar, in no time zone.
-public struct CivilDay: Sendable, Hashable, Comparable {
+public struct CivilDay: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The year of the Gregorian calendar: 0 to 9999 if it was read from text.
     public let year: Int
     /// The month, 1 to 12.
@@ -89,28 +88,14 @@ public struct CivilDay: Sendable, Hashable, Comparable {
 
     /// Reads `2015-06-10`; nil if the text has another form or the day doesn't exist.
     public init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
-        func number(_ range: Range<Int>) -> Int? {
-            var value = 0
-            for byte in bytes[range] {
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-                value = value * 10 + Int(byte - UInt8(ascii: "0"))
-            }
-            return value
-        }
-        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
-            (1...12).contains(month), day >= 1, day <= GregorianCalendar.length(ofMonth: month, year: year)
-        else { return nil }
-        self.init(year: year, month: month, day: day)
+        guard text.utf8.count == 10, let midnight = Date(rfc3339: text + "T00:00:00Z") else { return nil }
+        self.init(of: midnight)
     }
 
     /// Creates the day with this number.
     ///
     /// - Parameter number: days since 1970-01-01.
-    init(number: Int) {
-        (year, month, day) = GregorianCalendar.date(dayNumber: number)
-    }
+    init(number: Int) { (year, month, day) = GregorianCalendar.date(dayNumber: number) }
 
     /// Creates the day in UTC that contains an instant.
     package init(of date: Date) {
@@ -138,9 +123,7 @@ public struct CivilDay: Sendable, Hashable, Comparable {
     public static func < (left: CivilDay, right: CivilDay) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
-}
 
-extension CivilDay: CustomStringConvertible {
     /// The day as in ISO 8601, such as `2015-06-10`.
     public var description: String { "\(year.padded(to: 4))-\(month.padded(to: 2))-\(day.padded(to: 2))" }
 }

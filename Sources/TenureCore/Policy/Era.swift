@@ -38,14 +38,10 @@ public enum Beginning: Sendable, Hashable {
     case new
 
     /// The era's first version. Nil for `new`, and if the policy states only a date.
-    package var version: AppVersion? {
-        if case .at(let version, _) = self { version } else { nil }
-    }
+    package var version: AppVersion? { if case .at(let version, _) = self { version } else { nil } }
 
     /// The era's first date. Nil for `new`, and if the policy states only a version.
-    package var date: Date? {
-        if case .at(_, let date) = self { date } else { nil }
-    }
+    package var date: Date? { if case .at(_, let date) = self { date } else { nil } }
 }
 
 /// The time around a change of the business model in which a customer may have got the old price with the new version,
@@ -73,6 +69,18 @@ public struct Release: Sendable, Hashable {
         case day(CivilDay)
         /// The list has no date. The release went on sale between the releases before and after it in the list.
         case undated
+
+        /// Whether this moment is certainly earlier than the other moment, in any time zone. Two days are compared by
+        /// date, not by instant.
+        package func isCertainlyEarlier(than other: Release.Moment) -> Bool {
+            switch (self, other) {
+            case (.instant(let mine), .instant(let others)): mine < others
+            case (.day(let mine), .day(let others)): mine < others
+            case (.instant(let mine), .day(let others)): mine < others.firstBeginning
+            case (.day(let mine), .instant(let others)): mine.lastEnd <= others
+            case (.undated, _), (_, .undated): false
+            }
+        }
     }
 
     /// The platform of the store that sold the release.
@@ -103,20 +111,6 @@ public struct Release: Sendable, Hashable {
         switch platform.versionKey {
         case .bundleVersion: build
         case .shortVersionString: version
-        }
-    }
-}
-
-extension Release.Moment {
-    /// Whether this moment is certainly earlier than the other moment, in any time zone. Two days are compared by
-    /// date, not by instant.
-    package func isCertainlyEarlier(than other: Release.Moment) -> Bool {
-        switch (self, other) {
-        case (.instant(let mine), .instant(let others)): mine < others
-        case (.day(let mine), .day(let others)): mine < others
-        case (.instant(let mine), .day(let others)): mine < others.firstBeginning
-        case (.day(let mine), .instant(let others)): mine.lastEnd <= others
-        case (.undated, _), (_, .undated): false
         }
     }
 }

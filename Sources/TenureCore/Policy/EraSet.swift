@@ -1,5 +1,5 @@
 /// A set of eras (periods with one business model) of one policy, by their indexes in the policy.
-package struct EraSet: Sendable, Hashable {
+package struct EraSet: Sendable, Hashable, Sequence {
     /// The maximum number of eras in a policy.
     package static let capacity = 64
 
@@ -9,9 +9,7 @@ package struct EraSet: Sendable, Hashable {
     package init() { bits = 0 }
 
     /// The eras from `first` (inclusive) to `end` (exclusive).
-    package init(from first: Int, to end: Int) {
-        bits = Self.bits(below: end) & ~Self.bits(below: first)
-    }
+    package init(from first: Int, to end: Int) { bits = Self.bits(below: end) & ~Self.bits(below: first) }
 
     private static func bits(below index: Int) -> UInt64 {
         index <= 0 ? 0 : index >= capacity ? .max : (1 << UInt64(index)) - 1
@@ -22,9 +20,7 @@ package struct EraSet: Sendable, Hashable {
         bits |= 1 << UInt64(era)
     }
 
-    package func contains(_ era: Int) -> Bool {
-        (0..<Self.capacity).contains(era) && bits & (1 << UInt64(era)) != 0
-    }
+    package func contains(_ era: Int) -> Bool { (0..<Self.capacity).contains(era) && bits & (1 << UInt64(era)) != 0 }
 
     package var isEmpty: Bool { bits == 0 }
     package var count: Int { bits.nonzeroBitCount }
@@ -48,9 +44,7 @@ package struct EraSet: Sendable, Hashable {
     }
 
     private init(bits: UInt64) { self.bits = bits }
-}
 
-extension EraSet: Sequence {
     package struct Iterator: IteratorProtocol {
         fileprivate var bits: UInt64
 

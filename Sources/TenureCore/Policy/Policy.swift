@@ -83,15 +83,9 @@ public struct Policy: Sendable, Hashable {
 
     /// - Throws: `InvalidPolicy` with every mistake, and where it is in the policy.
     public init(
-        app: App,
-        eras: [Era],
-        buildNumbers: BuildNumbers? = nil,
-        releases: [Release] = [],
-        entitlements: [Entitlement],
-        inDoubt: InDoubt = .favorCustomer,
-        whileUndetermined: WhileUndetermined = .allow(72 * 3600),
-        testEnvironments: TestEnvironments = .newCustomer,
-        acknowledgments: [Acknowledgment] = []
+        app: App, eras: [Era], buildNumbers: BuildNumbers? = nil, releases: [Release] = [], entitlements: [Entitlement],
+        inDoubt: InDoubt = .favorCustomer, whileUndetermined: WhileUndetermined = .allow(72 * 3600),
+        testEnvironments: TestEnvironments = .newCustomer, acknowledgments: [Acknowledgment] = []
     ) throws(InvalidPolicy) {
         let names = eras.map(\.name)
         shared = Shared(
@@ -123,8 +117,7 @@ public struct Policy: Sendable, Hashable {
 
         init(_ contents: Contents) {
             self.contents = contents
-            timelines = Timelines(
-                eras: contents.eras, releases: contents.releases, buildNumbers: contents.buildNumbers)
+            timelines = Timelines(eras: contents.eras, releases: contents.releases, buildNumbers: contents.buildNumbers)
         }
     }
 
@@ -140,7 +133,5 @@ public struct Policy: Sendable, Hashable {
         hasher.combine(entitlements)
     }
 
-    package func entitlement(named name: String) -> Entitlement? {
-        entitlements.first { $0.name == name }
-    }
+    package func entitlement(named name: String) -> Entitlement? { entitlements.first { $0.name == name } }
 }

@@ -7,55 +7,48 @@ extension Policy {
     /// `PolicyReader` reports mistakes of the file's format, such as a number instead of a date.
     var mistakes: [PolicyMistake] {
         var mistakes: [PolicyMistake] = []
-        if app.bundleID.isEmpty {
-            mistakes.add(
-                ["app", "bundleID"], "the bundle ID is empty; write the app's, such as `com.example.calculator`")
-        }
+        mistakes.add(
+            ["app", "bundleID"], if: app.bundleID.isEmpty,
+            "the bundle ID is empty; write the app's, such as `com.example.calculator`")
         if let appleID = app.appleID, appleID <= 0 {
             mistakes.add(
                 ["app", "appleID"],
                 "`\(appleID)` isn't an Apple ID; write the number from the app's page in App Store Connect")
         }
-        mistakes += eraMistakes + changeoverMistakes + buildNumberMistakes + releaseMistakes + entitlementMistakes
-        mistakes += acknowledgmentMistakes
+        addEraMistakes(to: &mistakes)
+        addOrderMistakes(to: &mistakes)
+        addChangeoverMistakes(to: &mistakes)
+        addBuildNumberMistake(to: &mistakes)
+        addReleaseMistakes(to: &mistakes)
+        addEntitlementMistakes(to: &mistakes)
+        addAcknowledgmentMistakes(to: &mistakes)
         return mistakes
     }
 
-    /// Mistakes in the eras' names, beginnings, changeover windows and order.
-    private var eraMistakes: [PolicyMistake] {
-        guard !eras.isEmpty else {
-            return [
-                PolicyMistake(["eras"], "there is no era; write at least one, such as `- { name: paid, model: paid }`")
-            ]
-        }
-        var mistakes: [PolicyMistake] = []
-        if eras.count > EraSet.capacity {
-            mistakes.add(
-                ["eras"],
-                "a policy has at most \(EraSet.capacity) eras, but this one has \(eras.count); join eras that entitlements treat alike"
-            )
-        }
+    /// Mistakes in the eras' number, names, beginnings and changeover windows.
+    private func addEraMistakes(to mistakes: inout [PolicyMistake]) {
+        mistakes.add(
+            ["eras"], if: eras.isEmpty,
+            "there is no era; write at least one, such as `- { name: paid, model: paid }`")
+        mistakes.add(
+            ["eras"], if: eras.count > EraSet.capacity,
+            "a policy has at most \(EraSet.capacity) eras, but this one has \(eras.count); join eras that entitlements treat alike"
+        )
         for (index, era) in eras.enumerated() {
             let path: [PolicyMistake.Step] = ["eras", .index(index)]
             if era.name.isEmpty {
                 mistakes.add(path + ["name"], "the name is empty; give the era one, such as `paid`")
             } else if eras[..<index].contains(where: { $0.name == era.name }) {
                 mistakes.add(
-                    path + ["name"],
-                    "`\(era.name)` names two eras; give each its own name, such as `\(era.name)Again`")
+                    path + ["name"], "`\(era.name)` names two eras; give each its own name, such as `\(era.name)Again`")
             }
-            if index == 0, !era.begins.isEmpty {
-                mistakes.add(
-                    path + ["begins"],
-                    "the first era can't have `begins`; remove it, or add the era that came before to the top of `eras`"
-                )
-            }
-            if index > 0, era.begins.isEmpty {
-                mistakes.add(
-                    path,
-                    "`\(era.name)` has no beginning; add `begins` with `build` (on macOS `version`), `at`, or both for each platform"
-                )
-            }
+            mistakes.add(
+                path + ["begins"], if: index == 0 && !era.begins.isEmpty,
+                "the first era can't have `begins`; remove it, or add the era that came before to the top of `eras`")
+            mistakes.add(
+                path, if: index > 0 && era.begins.isEmpty,
+                "`\(era.name)` has no beginning; add `begins` with `build` (on macOS `version`), `at`, or both for each platform"
+            )
             for (platform, beginning) in era.begins.sorted(by: { $0.key.rawValue < $1.key.rawValue })
             where beginning == .at(version: nil, date: nil) {
                 mistakes.add(
@@ -70,12 +63,10 @@ extension Policy {
                 )
             }
         }
-        return mistakes + orderMistakes
     }
 
     /// Eras that aren't listed oldest first.
-    private var orderMistakes: [PolicyMistake] {
-        var mistakes: [PolicyMistake] = []
+    private func addOrderMistakes(to mistakes: inout [PolicyMistake]) {
         for timeline in timelines.known {
             guard let platform = timeline.platform else { continue }
             var lastDate: (date: Date, era: Int)?
@@ -87,12 +78,10 @@ extension Policy {
                 // Docs/decision-rules.md), although the policy doesn't say `new`.
                 let written =
                     eras[index].begins[platform] ?? (platform.inheritsFromIOS ? eras[index].begins[.iOS] : nil)
-                if written == .new, eras[..<index].contains(where: { $0.begins[platform] != nil }) {
-                    mistakes.add(
-                        path,
-                        "the app can't be `new` on \(platform.rawValue), because an earlier era begins there; remove `new` or that earlier beginning",
-                        code: "eras-backwards")
-                }
+                mistakes.add(
+                    path, if: written == .new && eras[..<index].contains { $0.begins[platform] != nil },
+                    "the app can't be `new` on \(platform.rawValue), because an earlier era begins there; remove `new` or that earlier beginning",
+                    code: "eras-backwards")
                 if let date = beginning?.date {
                     if let lastDate, date < lastDate.date {
                         mistakes.add(
@@ -116,34 +105,29 @@ extension Policy {
                 }
             }
         }
-        return mistakes
     }
 
     /// Missing changeovers, one for each era that begins at a date and follows an honored era: an era from which
     /// customers keep an entitlement.
-    private var changeoverMistakes: [PolicyMistake] {
-        eras.indices.filter { index in
-            eras[index].changeover == nil
-                && timelines.known.contains { timeline in
-                    guard timeline.beginnings[index]?.date != nil, let previous = timeline.eras.last(before: index)
-                    else { return false }
-                    return entitlements.contains { $0.honoredEras.contains(previous) }
-                }
-        }
-        .map { index in
-            PolicyMistake(
-                ["eras", .index(index)],
+    private func addChangeoverMistakes(to mistakes: inout [PolicyMistake]) {
+        for index in eras.indices where eras[index].changeover == nil {
+            let followsHonoredEra = timelines.known.contains { timeline in
+                guard timeline.beginnings[index]?.date != nil, let previous = timeline.eras.last(before: index)
+                else { return false }
+                return entitlements.contains { $0.honoredEras.contains(previous) }
+            }
+            mistakes.add(
+                ["eras", .index(index)], if: followsHonoredEra,
                 "`\(eras[index].name)` doesn't state its changeover, so customers who buy during the change may be assigned to the wrong era; write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant",
                 code: "no-changeover")
         }
     }
 
     /// Releases in the wrong order, in a list with undated releases.
-    private var releaseMistakes: [PolicyMistake] {
-        Platform.allCases.flatMap { platform -> [PolicyMistake] in
+    private func addReleaseMistakes(to mistakes: inout [PolicyMistake]) {
+        for platform in Platform.allCases {
             let list = releases.indices.filter { releases[$0].platform == platform }
-            guard list.contains(where: { releases[$0].releasedAt == .undated }) else { return [] }
-            var mistakes: [PolicyMistake] = []
+            guard list.contains(where: { releases[$0].releasedAt == .undated }) else { continue }
             // The latest instant and the latest day so far. An instant doesn't replace a day, or the reverse, because
             // their order may be uncertain.
             var (lastInstant, lastDay) = (Release.Moment.undated, Release.Moment.undated)
@@ -160,46 +144,36 @@ extension Policy {
                     lastDay = moment
                 }
             }
-            return mistakes
         }
     }
 
     /// A missing `buildNumbers`. The policy needs it if an era begins with a build, and no release list tells in which
     /// era each build was on sale.
-    private var buildNumberMistakes: [PolicyMistake] {
-        guard buildNumbers == nil else { return [] }
+    private func addBuildNumberMistake(to mistakes: inout [PolicyMistake]) {
+        guard buildNumbers == nil else { return }
         let dependent = timelines.known.first {
             $0.platform.map { $0.versionKey == .bundleVersion } == true && $0.hasVersionBoundary
                 && $0.erasOfRelease == nil
         }
-        guard let platform = dependent?.platform else { return [] }
-        return [
-            PolicyMistake(
-                ["buildNumbers"],
-                "the policy doesn't state whether build numbers on \(platform.rawValue) ever restarted; write `buildNumbers: increasing` if each build was higher than all earlier ones; if not, write `buildNumbers: restarted` or add a release list (`releases`)",
-                code: "build-numbers-unsaid")
-        ]
+        guard let platform = dependent?.platform else { return }
+        mistakes.add(
+            ["buildNumbers"],
+            "the policy doesn't state whether build numbers on \(platform.rawValue) ever restarted; write `buildNumbers: increasing` if each build was higher than all earlier ones; if not, write `buildNumbers: restarted` or add a release list (`releases`)",
+            code: "build-numbers-unsaid")
     }
 
-    private var entitlementMistakes: [PolicyMistake] {
-        guard !entitlements.isEmpty else {
-            return [
-                PolicyMistake(
-                    ["entitlements"],
-                    "there is no entitlement; write what customers may use, such as `everything: { honors: [paid] }`")
-            ]
-        }
-        var mistakes: [PolicyMistake] = []
+    private func addEntitlementMistakes(to mistakes: inout [PolicyMistake]) {
+        mistakes.add(
+            ["entitlements"], if: entitlements.isEmpty,
+            "there is no entitlement; write what customers may use, such as `everything: { honors: [paid] }`")
         let eraNames = eras.map(\.name)
         var names: Set<String> = []
         for entitlement in entitlements {
             let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name)]
-            if entitlement.name.isEmpty {
-                mistakes.add(path, "an entitlement has no name; give it one, such as `everything`")
-            }
-            if !names.insert(entitlement.name).inserted {
-                mistakes.add(path, "`\(entitlement.name)` is listed twice; keep one")
-            }
+            mistakes.add(
+                path, if: entitlement.name.isEmpty, "an entitlement has no name; give it one, such as `everything`")
+            let isNew = names.insert(entitlement.name).inserted
+            mistakes.add(path, if: !isNew, "`\(entitlement.name)` is listed twice; keep one")
             mistakes += entitlement.title?.mistakes(at: path + ["title"]) ?? []
             var products: Set<String> = []
             for (number, product) in entitlement.products.enumerated() {
@@ -213,12 +187,10 @@ extension Policy {
             }
             for (number, honor) in (entitlement.honors ?? []).enumerated() {
                 let path = path + ["honors", .index(number)]
-                if !eraNames.contains(honor.era) {
-                    mistakes.add(
-                        path,
-                        "there is no era `\(honor.era)`; write one of \(eraNames.map { "`\($0)`" }.joined(separator: ", "))"
-                    )
-                }
+                mistakes.add(
+                    path, if: !eraNames.contains(honor.era),
+                    "there is no era `\(honor.era)`; write one of \(eraNames.map { "`\($0)`" }.joined(separator: ", "))"
+                )
                 if let since = honor.boughtSince, let before = honor.boughtBefore, since >= before {
                     mistakes.add(path, "`boughtSince` must be earlier than `boughtBefore`")
                 }
@@ -231,30 +203,30 @@ extension Policy {
             case .sessions, .days, nil: break
             }
         }
-        return mistakes
     }
 
-    private var acknowledgmentMistakes: [PolicyMistake] {
-        var mistakes: [PolicyMistake] = []
+    private func addAcknowledgmentMistakes(to mistakes: inout [PolicyMistake]) {
         var findings: Set<[String]> = []
         for (index, acknowledgment) in acknowledgments.enumerated() {
             let path: [PolicyMistake.Step] = ["acknowledge", .index(index)]
-            if !acknowledgment.reason.contains(where: { !$0.isWhitespace }) {
-                mistakes.add(
-                    path + ["reason"], "the reason is empty; write why the finding is intended")
-            }
-            if !findings.insert([acknowledgment.code, acknowledgment.at]).inserted {
-                mistakes.add(
-                    path, "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one")
-            }
+            mistakes.add(
+                path + ["reason"], if: acknowledgment.reason.allSatisfy(\.isWhitespace),
+                "the reason is empty; write why the finding is intended")
+            let isNew = findings.insert([acknowledgment.code, acknowledgment.at]).inserted
+            mistakes.add(
+                path, if: !isNew,
+                "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one")
         }
-        return mistakes
     }
 }
 
 extension [PolicyMistake] {
-    /// Adds a mistake at a path of the policy. `PolicyMistake.init` describes the parameters.
-    mutating func add(_ path: [PolicyMistake.Step], _ message: String, code: String = "mistake") {
-        append(PolicyMistake(path, message, code: code))
+    /// Adds a mistake at a path of the policy, if the condition holds. `PolicyMistake.init` describes the other
+    /// parameters.
+    mutating func add(
+        _ path: [PolicyMistake.Step], if isMistaken: Bool = true, _ message: @autoclosure () -> String,
+        code: String = "mistake"
+    ) {
+        if isMistaken { append(PolicyMistake(path, message(), code: code)) }
     }
 }

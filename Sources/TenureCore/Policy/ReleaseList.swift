@@ -77,33 +77,23 @@ struct ReleaseList {
         /// date, and no date contradicts the order.
         var orderIsCertain = false
 
-        /// Creates the entry of a release that went on sale when the list says.
-        init(_ release: Release, position: Int) {
+        /// Creates the entry of a release that went on sale at `date`. If `date` is nil, the list says when.
+        init(_ release: Release, position: Int, begunAt date: Date? = nil) {
             version = release.originalAppVersion
             self.position = position
             switch release.releasedAt {
             case .instant(let date): (isDated, day, earliest, latest) = (true, nil, date, date)
             case .day(let day): (isDated, self.day, earliest, latest) = (true, day, day.firstBeginning, day.lastEnd)
-            case .undated: (isDated, day, earliest, latest) = (false, nil, .distantPast, .distantFuture)
+            case .undated: (isDated, day, earliest, latest) = (date != nil, nil, .distantPast, .distantFuture)
             }
-        }
-
-        /// Creates the entry of a release that went on sale at this date.
-        init(_ release: Release, position: Int, begunAt date: Date) {
-            version = release.originalAppVersion
-            self.position = position
-            isDated = true
-            if case .day(let day) = release.releasedAt { self.day = day } else { day = nil }
-            (earliest, latest) = (date, date)
+            if let date { (earliest, latest) = (date, date) }
         }
 
         /// Whether this release certainly came before the other release. Two days are compared by date, not by instant.
         /// Releases of the same day or instant have the order of the list.
         func isBefore(_ other: Entry) -> Bool {
             if orderIsCertain { return position < other.position }
-            if let day, let others = other.day {
-                return day != others ? day < others : position < other.position
-            }
+            if let day, let others = other.day { return day != others ? day < others : position < other.position }
             let isSameInstant = earliest == other.latest && latest == other.earliest
             return isSameInstant ? position < other.position : latest <= other.earliest
         }
@@ -164,8 +154,7 @@ struct ReleaseList {
             // dated releases before and after it.
             let sale =
                 entry.isDated
-                ? Sale(
-                    earliest: entry.earliest, latestEnd: latestEnd(ofSaleFrom: entry), start: entry, next: nil)
+                ? Sale(earliest: entry.earliest, latestEnd: latestEnd(ofSaleFrom: entry), start: entry, next: nil)
                 : Sale(
                     earliest: previous?.earliest ?? .distantPast, latestEnd: next?.latest ?? .distantFuture,
                     start: previous, next: next)
@@ -187,12 +176,8 @@ struct ReleaseList {
     /// The boundaries of all eras with a beginning that has a date, or a version with a date in the list.
     private var boundaries: [(era: Int, Boundary)] {
         // The first dated entry of each version.
-        var first: [AppVersion: Entry] = [:]
-        for entry in entries where entry.isDated {
-            guard let version = entry.version else { continue }
-            if let other = first[version], other.earliest <= entry.earliest { continue }
-            first[version] = entry
-        }
+        let dated = entries.filter(\.isDated).compactMap { entry in entry.version.map { ($0, entry) } }
+        let first = Dictionary(dated, uniquingKeysWith: { $1.earliest < $0.earliest ? $1 : $0 })
         return beginnings.enumerated().compactMap { era, beginning in
             if let date = beginning?.date { return (era, .instant(date)) }
             return beginning?.version.flatMap { first[$0] }.map { (era, .release($0)) }

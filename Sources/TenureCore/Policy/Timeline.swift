@@ -49,9 +49,7 @@ package final class Timeline: Sendable {
         self.eras = happened
         self.beginnings = beginnings
         versionsRise = platform == .macOS || (platform != nil && buildNumbers == .increasing)
-        dateBoundaries = beginnings.enumerated().compactMap { index, beginning in
-            beginning?.date.map { (index, $0) }
-        }
+        dateBoundaries = beginnings.enumerated().compactMap { index, beginning in beginning?.date.map { (index, $0) } }
         var versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)] = []
         for (index, beginning) in beginnings.enumerated() {
             guard let version = beginning?.version else { continue }
@@ -61,8 +59,7 @@ package final class Timeline: Sendable {
         self.versionBoundaries = versionBoundaries
         // The windows around the boundaries with a date.
         changeovers = dateBoundaries.compactMap { boundary in
-            guard let window = eras[boundary.era].changeover?.window,
-                let previous = happened.last(before: boundary.era)
+            guard let window = eras[boundary.era].changeover?.window, let previous = happened.last(before: boundary.era)
             else { return nil }
             let start = boundary.date.addingTimeInterval(window.from - Tolerance.seconds)
             let end = boundary.date.addingTimeInterval(window.until + Tolerance.seconds)
@@ -128,11 +125,7 @@ package final class Timeline: Sendable {
         var first = 0
         var end = EraSet.capacity
         for boundary in versionBoundaries {
-            if version < boundary.version {
-                end = min(end, boundary.era)
-            } else {
-                first = max(first, boundary.lowest)
-            }
+            if version < boundary.version { end = min(end, boundary.era) } else { first = max(first, boundary.lowest) }
         }
         return EraSet(from: first, to: end).intersection(eras)
     }
@@ -140,9 +133,7 @@ package final class Timeline: Sendable {
     /// Rule C3: both eras of every change with a window that contains the date. Empty if there is no such window.
     package func changeover(at date: Date) -> EraSet {
         var result = EraSet()
-        for changeover in changeovers where changeover.window.contains(date) {
-            result = result.union(changeover.eras)
-        }
+        for changeover in changeovers where changeover.window.contains(date) { result = result.union(changeover.eras) }
         return result
     }
 
@@ -151,9 +142,7 @@ package final class Timeline: Sendable {
 
     /// Returns when the era ended on this platform; nil if there is no next era, or if the next era's beginning has no
     /// date.
-    package func end(of era: Int) -> Date? {
-        self.era(after: era).flatMap { beginnings[$0]?.date }
-    }
+    package func end(of era: Int) -> Date? { self.era(after: era).flatMap { beginnings[$0]?.date } }
 
     /// Returns when the era's sale began (inclusive) and ended (exclusive) on this platform, without changeover
     /// windows. A date that isn't known is the distant past or future.

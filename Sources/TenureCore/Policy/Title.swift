@@ -1,5 +1,5 @@
 /// The title of an entitlement or a product that customers see, in one or more languages.
-public struct Title: Sendable, Hashable {
+public struct Title: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The title in one language.
     public struct Translation: Sendable, Hashable {
         /// A BCP 47 tag such as `en`, `de-AT` or `zh-Hans`.
@@ -22,9 +22,7 @@ public struct Title: Sendable, Hashable {
     static let maximumTextLength = 60
 
     /// Any translations are accepted. `Policy` reports an empty list, and two texts for one language.
-    public init(_ translations: [Translation]) {
-        self.translations = translations
-    }
+    public init(_ translations: [Translation]) { self.translations = translations }
 
     /// Returns the text in the first of the reader's languages that the title has, otherwise the first text.
     ///
@@ -55,9 +53,7 @@ public struct Title: Sendable, Hashable {
         }
         return related.first { LanguageTag($0.language).script == wanted.script } ?? related.first
     }
-}
 
-extension Title: ExpressibleByDictionaryLiteral {
     /// Keeps the order in which the translations are written.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init(elements.map { Translation(language: $0.0, text: $0.1) })
@@ -90,9 +86,8 @@ struct LanguageTag {
     /// Whether the text has the form of a BCP 47 tag. All languages in use have codes of two or three letters.
     static func isWellFormed(_ tag: String) -> Bool {
         let subtags = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard let language = subtags.first, (2...3).contains(language.count), language.allSatisfy(isLetter) else {
-            return false
-        }
+        guard let language = subtags.first, (2...3).contains(language.count), language.allSatisfy(isLetter)
+        else { return false }
         return subtags.dropFirst().allSatisfy {
             (1...8).contains($0.count) && $0.allSatisfy { isLetter($0) || isDigit($0) }
         }

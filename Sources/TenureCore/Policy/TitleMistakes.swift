@@ -3,9 +3,8 @@ extension Title {
     ///
     /// - Parameter path: the keys and indexes from the top of the policy to the title.
     func mistakes(at path: [PolicyMistake.Step]) -> [PolicyMistake] {
-        guard !translations.isEmpty else {
-            return [PolicyMistake(path, "the title has no text; write one, such as `{ en: Everything }`")]
-        }
+        guard !translations.isEmpty
+        else { return [PolicyMistake(path, "the title has no text; write one, such as `{ en: Everything }`")] }
         var mistakes: [PolicyMistake] = []
         var languages: Set<String> = []
         for translation in translations {
@@ -30,9 +29,7 @@ extension Title {
             return "the title has the invisible character \(hidden.codePoint); remove it"
         }
         let words = text.split(omittingEmptySubsequences: false, whereSeparator: \.isWhitespace)
-        if words.contains(where: \.isEmpty) {
-            return "the title has spaces at an end, or two in a row; remove them"
-        }
+        if words.contains(where: \.isEmpty) { return "the title has spaces at an end, or two in a row; remove them" }
         if text.count > maximumTextLength {
             return "the title has \(text.count) characters; shorten it to at most \(maximumTextLength)"
         }

@@ -4,7 +4,9 @@ extension String {
     ///
     /// Use this property in messages about an operator's input, which may contain a password or a key by mistake.
     package var hidingCredentials: String {
-        hidingPrivateKeys.hidingAdminKeys.hidingWebhookSecrets.hidingURLCredentials.hidingUserInfo.hidingPasswords
+        let withoutKeys = hidingPrivateKeys.hidingToken(after: "tenure_key_", symbols: "-_")
+        let withoutSecrets = withoutKeys.hidingToken(after: "whsec_", symbols: "+/=-_")
+        return withoutSecrets.hidingURLCredentials.hidingUserInfo.hidingPasswords
     }
 
     /// Hides the value after `password =`, with or without quotes, as PostgreSQL's library libpq reads it. Without
@@ -67,15 +69,10 @@ extension String {
     /// The characters that separate words.
     fileprivate static let wordEnds = Set(" \t\r\n`\"".utf8)
 
-    private var hidingAdminKeys: String {
-        replacing("tenure_key_") { rest in
-            ("<redacted>", rest.drop { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") })
-        }
-    }
-
-    private var hidingWebhookSecrets: String {
-        replacing("whsec_") { rest in
-            ("<redacted>", rest.drop { $0.isASCII && ($0.isLetter || $0.isNumber || "+/=-_".contains($0)) })
+    /// Hides the rest of an admin key or a webhook's secret: ASCII letters, digits and `symbols`.
+    private func hidingToken(after mark: String, symbols: String) -> String {
+        replacing(mark) { rest in
+            ("<redacted>", rest.drop { $0.isASCII && ($0.isLetter || $0.isNumber || symbols.contains($0)) })
         }
     }
 

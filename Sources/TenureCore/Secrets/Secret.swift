@@ -5,9 +5,7 @@
 package struct Secret<Value: Sendable>: Sendable {
     @usableFromInline let value: Value
 
-    @inlinable package init(_ value: Value) {
-        self.value = value
-    }
+    @inlinable package init(_ value: Value) { self.value = value }
 
     /// The value itself, for the code that uses it. Never pass it to a log or a message.
     @inlinable package var revealed: Value { value }
@@ -21,8 +19,7 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 
 extension Secret: Encodable {
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
+        try description.encode(to: encoder)
     }
 }
 

@@ -34,9 +34,7 @@ extension StringProtocol {
     /// characters from U+0600 on stays, because emoji and the Arabic and Indic scripts need it.
     ///
     /// For terminals, logs and reports: names from other systems can contain such characters.
-    package var escapedForDisplay: String {
-        escapingHidden { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }
-    }
+    package var escapedForDisplay: String { escapingHidden { "\\u{\(String($0.value, radix: 16, uppercase: true))}" } }
 
     /// The text with the same escapes as `escapedForDisplay`, but with its line breaks.
     package var escapedLinesForDisplay: String {

@@ -3,7 +3,7 @@
 /// A version consists of numbers, separated by single periods. ASCII blanks before and after it are ignored. Versions
 /// are compared number by number, and a missing number is treated as zero: `1 == 1.0` and `9 < 120`. A number may have
 /// any length.
-public struct AppVersion: Sendable, CustomStringConvertible {
+public struct AppVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The version as it was written, without the blanks around it.
     public let description: String
     /// The first three components in one number if each of them fits and all others are zero; otherwise `unpackable`.
@@ -19,55 +19,35 @@ public struct AppVersion: Sendable, CustomStringConvertible {
             let last = bytes.lastIndex(where: { !$0.isASCIIWhitespace })
         else { return nil }
         let trimmed = bytes[first...last]
-        var digitsInComponent = 0
-        var packer = Packer()
+        var previous = UInt8(ascii: ".")
         for byte in trimmed {
-            if byte == UInt8(ascii: ".") {
-                guard digitsInComponent > 0 else { return nil }
-                digitsInComponent = 0
-                packer.endComponent()
-                packer.beginComponent()
-            } else {
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-                digitsInComponent += 1
-                packer.add(byte - UInt8(ascii: "0"))
-            }
+            let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            guard isDigit || (byte == UInt8(ascii: ".") && previous != byte) else { return nil }
+            previous = byte
         }
-        guard digitsInComponent > 0 else { return nil }
-        packer.endComponent()
-        packed = packer.fits ? packer.value : Self.unpackable
+        guard previous != UInt8(ascii: ".") else { return nil }
         description = trimmed.count == bytes.count ? text : String(Substring(trimmed))
+        packed = Self.packed(description)
     }
 
     /// Packs a version into one number, so that comparisons are fast. Almost every version fits: it has at most three
     /// components, each less than two million.
-    private struct Packer {
-        private(set) var value: UInt64 = 0
-        private(set) var fits = true
-        private var component: UInt64 = 0
-        private var shift = 2 * AppVersion.bitsPerComponent
-
-        mutating func add(_ digit: UInt8) {
-            guard fits else { return }
-            component = component * 10 + UInt64(digit)
-            fits = component < 1 << AppVersion.bitsPerComponent
-        }
-
-        mutating func endComponent() {
-            guard fits, component > 0 else { return }
-            guard shift >= 0 else {
-                fits = false
-                return
+    private static func packed(_ text: String) -> UInt64 {
+        var packed: UInt64 = 0
+        var shift = 2 * bitsPerComponent
+        for component in IteratorSequence(Components(text)) {
+            if !component.isZero {
+                // More than seven digits don't fit.
+                guard shift >= 0, component.digits.count <= 7 else { return unpackable }
+                let number: UInt64 = component.digits.reduce(0) { $0 * 10 + UInt64($1 - UInt8(ascii: "0")) }
+                guard number < 1 << UInt64(bitsPerComponent) else { return unpackable }
+                packed |= number << UInt64(shift)
             }
-            value |= component << UInt64(shift)
-            component = 0
+            shift -= bitsPerComponent
         }
-
-        mutating func beginComponent() { shift -= AppVersion.bitsPerComponent }
+        return packed
     }
-}
 
-extension AppVersion: Comparable {
     /// Whether both versions have the same components: `1` equals `1.0` (rule A4 of Docs/decision-rules.md).
     public static func == (left: AppVersion, right: AppVersion) -> Bool {
         if left.packed != unpackable, right.packed != unpackable { return left.packed == right.packed }
@@ -91,16 +71,12 @@ extension AppVersion: Comparable {
             case (let mine?, let other?):
                 let order = mine.compared(to: other)
                 if order != 0 { return order }
-            case (let mine?, nil):
-                if !mine.isZero { return 1 }
-            case (nil, let other?):
-                if !other.isZero { return -1 }
+            case (let mine?, nil): if !mine.isZero { return 1 }
+            case (nil, let other?): if !other.isZero { return -1 }
             }
         }
     }
-}
 
-extension AppVersion: Hashable {
     /// Equal versions have equal hashes, however they are written.
     public func hash(into hasher: inout Hasher) {
         var zeros = 0
@@ -142,19 +118,13 @@ private struct Components: IteratorProtocol {
     private var rest: Substring.UTF8View
     private var isDone = false
 
-    init(_ text: String) {
-        rest = Substring(text).utf8
-    }
+    init(_ text: String) { rest = Substring(text).utf8 }
 
     mutating func next() -> Component? {
         guard !isDone else { return nil }
         let end = rest.firstIndex(of: UInt8(ascii: "."))
         let component = rest[..<(end ?? rest.endIndex)]
-        if let end {
-            rest = rest[rest.index(after: end)...]
-        } else {
-            isDone = true
-        }
+        if let end { rest = rest[rest.index(after: end)...] } else { isDone = true }
         return Component(digits: component.drop { $0 == UInt8(ascii: "0") })
     }
 }

@@ -8,17 +8,11 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
 
     /// The platform with this name in signed artifacts. Nil if the name is unknown.
     package init?(appStoreName name: String) {
-        if name == "iPadOS" {
-            self = .iOS
-        } else {
-            self.init(rawValue: name)
-        }
+        self.init(rawValue: name == "iPadOS" ? "iOS" : name)
     }
 
     /// Which version number the App Store reports as the original version of an app acquired on this platform.
-    public var versionKey: VersionKey {
-        self == .macOS ? .shortVersionString : .bundleVersion
-    }
+    public var versionKey: VersionKey { self == .macOS ? .shortVersionString : .bundleVersion }
 
     /// The index in `allCases`.
     var ordinal: Int {
@@ -33,12 +27,7 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
 
     /// Whether the beginnings of eras and the release list of iOS apply to the platform, too, if the policy has none for
     /// the platform.
-    package var inheritsFromIOS: Bool {
-        switch self {
-        case .tvOS, .watchOS, .visionOS: true
-        case .iOS, .macOS: false
-        }
-    }
+    package var inheritsFromIOS: Bool { self != .iOS && self != .macOS }
 
     /// When the platform's App Store opened, if later than the App Store of iOS (rule A8
     /// of Docs/decision-rules.md).

@@ -1,6 +1,6 @@
 public import Foundation
 public import TenureCore
-import TenureJSON
+public import TenureJSON
 
 /// The contents of an app transaction, signed by the App Store.
 public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
@@ -38,6 +38,8 @@ public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
 
     /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
+    /// Every field as it was signed, including unknown fields.
+    public var json: JSONObject { JSONObject(tape, at: tape.root) }
 
     static var kind: JWSKind { .appTransaction }
 
@@ -71,4 +73,10 @@ public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
     /// Whether the App Store signed the payload for a server and not for a device. Such a payload doesn't prove that the
     /// client that sends it runs on the customer's device.
     public var isSignedForServer: Bool { deviceVerification == nil || deviceVerificationNonce == nil }
+
+    /// Returns the binding to a device; nil if the App Store signed the app transaction for a server. Throws
+    /// `malformed` if only one of its two fields is present, or a field is invalid.
+    public func deviceBinding() throws(Rejection) -> DeviceVerification? {
+        try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
+    }
 }

@@ -1,3 +1,4 @@
+package import Foundation
 import TenureJSON
 
 /// The name and the type of a field, for code that sets or shows all fields.
@@ -22,6 +23,18 @@ public indirect enum FieldShape: Sendable, Hashable {
     case object([FieldDescription])
     /// An array with elements of this shape.
     case list(FieldShape)
+
+    /// The name for messages, such as "an integer".
+    fileprivate var phrase: String {
+        switch self {
+        case .text: "a string"
+        case .integer: "an integer"
+        case .instant: "a number of milliseconds since 1970"
+        case .boolean: "true or false"
+        case .object: "an object"
+        case .list: "an array with elements of the documented type"
+        }
+    }
 }
 
 /// A type that a field can have.
@@ -114,9 +127,8 @@ struct FieldReader {
             recorder.fields.append(FieldDescription(name: name.description, shape: shape()))
             return nil
         }
-        guard let value = tape.value(named: name, inObjectAt: index), tape.nodes[value].kind != .null else {
-            return nil
-        }
+        guard let value = tape.value(named: name, inObjectAt: index), tape.nodes[value].kind != .null
+        else { return nil }
         return value
     }
 
@@ -126,20 +138,120 @@ struct FieldReader {
 }
 
 /// A list of fields that copies of a reader share.
-private final class FieldRecorder {
-    var fields: [FieldDescription] = []
+private final class FieldRecorder { var fields: [FieldDescription] = [] }
+
+// The types that a field of a payload can have, and how each is read from JSON.
+
+extension String: FieldValue {
+    static var shape: FieldShape { .text }
+
+    init?(_ tape: JSONTape, at index: Int) {
+        guard let text = tape.string(at: index) else { return nil }
+        self = text
+    }
 }
 
-extension FieldShape {
-    /// The name for messages, such as "an integer".
-    fileprivate var phrase: String {
-        switch self {
-        case .text: "a string"
-        case .integer: "an integer"
-        case .instant: "a number of milliseconds since 1970"
-        case .boolean: "true or false"
-        case .object: "an object"
-        case .list: "an array with elements of the documented type"
+extension Int64: FieldValue {
+    static var shape: FieldShape { .integer }
+
+    /// Reads all digits exactly, because IDs may be larger than 2^53.
+    init?(_ tape: JSONTape, at index: Int) {
+        guard tape.nodes[index].kind == .number else { return nil }
+        guard let value = tape.withText(at: index, { Int64(digits: $0) }) else { return nil }
+        self = value
+    }
+
+    /// Reads an optional minus sign and 1 to 19 digits; nil for any other text, and if the number is too large.
+    fileprivate init?(digits text: UnsafeBufferPointer<UInt8>) {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let digits = isNegative ? text.dropFirst() : text[...]
+        guard !digits.isEmpty, digits.count <= 19 else { return nil }
+        var value: Int64 = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            let (shifted, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+            let (sum, overflows) = shifted.subtractingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
+            guard !isTooLarge, !overflows else { return nil }
+            value = sum
+        }
+        // The digits were added as a negative number, because `Int64.min` has no positive counterpart.
+        guard isNegative || value > .min else { return nil }
+        self = isNegative ? value : -value
+    }
+}
+
+extension Bool: FieldValue {
+    static var shape: FieldShape { .boolean }
+
+    init?(_ tape: JSONTape, at index: Int) {
+        switch tape.nodes[index].kind {
+        case .true: self = true
+        case .false: self = false
+        default: return nil
         }
     }
+}
+
+extension Date: FieldValue {
+    static var shape: FieldShape { .instant }
+
+    /// The largest accepted number of milliseconds before or after 1970: 100,000,000 days, the range of dates in
+    /// ECMAScript.
+    package static let maximumMilliseconds = 8.64e15
+
+    init?(_ tape: JSONTape, at index: Int) {
+        guard tape.nodes[index].kind == .number else { return nil }
+        if let milliseconds = Int64(tape, at: index) {
+            guard abs(Double(milliseconds)) <= Self.maximumMilliseconds else { return nil }
+            self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+        } else {
+            // Xcode signs fractions of a millisecond.
+            guard let milliseconds = Double(tape.withText(at: index) { String(decoding: $0, as: UTF8.self) }),
+                abs(milliseconds) <= Self.maximumMilliseconds
+            else { return nil }
+            self.init(timeIntervalSince1970: milliseconds.rounded() / 1000)
+        }
+    }
+}
+
+extension Array: FieldValue where Element: FieldValue {
+    static var shape: FieldShape { .list(Element.shape) }
+
+    init?(_ tape: JSONTape, at index: Int) {
+        let node = tape.nodes[index]
+        guard node.kind == .array else { return nil }
+        self = []
+        var element = index + 1
+        while element < Int(node.next) {
+            guard let value = Element(tape, at: element) else { return nil }
+            append(value)
+            element = Int(tape.nodes[element].next)
+        }
+    }
+}
+
+/// The properties that the four kinds of signed payload share, so that `AppStoreVerifier` can verify all kinds.
+protocol AppStorePayload: Sendable, Hashable {
+    /// The kind of all payloads of this type.
+    static var kind: JWSKind { get }
+    /// The fields that Apple documents for the payload.
+    static var fields: [FieldDescription] { get }
+    /// Reads all fields. Throws `malformed` if a field has the wrong type.
+    init(reading read: FieldReader) throws(Rejection)
+
+    /// The parsed JSON of the payload.
+    var tape: JSONTape { get }
+    /// `CFBundleIdentifier` of the app; nil if the payload doesn't contain it.
+    var bundleID: String? { get }
+    /// The app's Apple ID; nil if the payload doesn't contain it.
+    var appAppleID: Int64? { get }
+    /// The environment as the payload writes it, which may be unknown.
+    var environmentName: String? { get }
+    /// When the App Store signed the payload; nil if the payload doesn't contain it.
+    var signedDate: Date? { get }
+}
+
+extension AppStorePayload {
+    /// Nil by default, because only app transactions and notifications have the app's Apple ID.
+    var appAppleID: Int64? { nil }
 }

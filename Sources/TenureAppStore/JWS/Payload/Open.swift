@@ -9,9 +9,7 @@ where Known.RawValue: Sendable & Hashable {
     case unknown(Known.RawValue)
 
     /// Never fails: a value without a case becomes `unknown`.
-    public init(rawValue: Known.RawValue) {
-        self = Known(rawValue: rawValue).map(Open.known) ?? .unknown(rawValue)
-    }
+    public init(rawValue: Known.RawValue) { self = Known(rawValue: rawValue).map(Open.known) ?? .unknown(rawValue) }
 
     /// The value as Apple writes it, even if this version of Tenure doesn't know it.
     public var rawValue: Known.RawValue {
@@ -22,9 +20,7 @@ where Known.RawValue: Sendable & Hashable {
     }
 
     /// The known case; nil if the value is unknown.
-    public var known: Known? {
-        if case .known(let value) = self { value } else { nil }
-    }
+    public var known: Known? { if case .known(let value) = self { value } else { nil } }
 
     /// Compares with a case, as in `payload.type == .consumable`. False for an unknown value.
     public static func == (value: Open, known: Known) -> Bool { value.known == known }

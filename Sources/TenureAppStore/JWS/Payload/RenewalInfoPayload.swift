@@ -1,6 +1,6 @@
 public import Foundation
 public import TenureCore
-import TenureJSON
+public import TenureJSON
 
 /// The App Store's information about the next renewal of a subscription. Renewal info doesn't contain the app's bundle
 /// ID.
@@ -60,6 +60,8 @@ public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
 
     /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
+    /// Every field as it was signed, including unknown fields.
+    public var json: JSONObject { JSONObject(tape, at: tape.root) }
 
     static var kind: JWSKind { .renewalInfo }
 
@@ -99,4 +101,32 @@ public struct RenewalInfoPayload: Sendable, Hashable, AppStorePayload {
     /// Renewal info doesn't contain the app's bundle ID.
     var bundleID: String? { nil }
     var environmentName: String? { environment?.rawValue }
+
+    /// Returns the binding to a device; nil if the App Store signed the renewal info for a server. Throws `malformed`
+    /// if only one of its two fields is present, or a field is invalid.
+    public func deviceBinding() throws(Rejection) -> DeviceVerification? {
+        try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
+    }
+}
+
+/// What happens to a commitment at its renewal.
+public struct RenewalCommitmentInfo: Sendable, Hashable, FieldObject {
+    /// The product ID with which the subscription continues after the commitment.
+    public let commitmentAutoRenewProductID: String?
+    /// Whether another commitment follows this commitment.
+    public let commitmentAutoRenewStatus: Open<AutoRenewStatus>?
+    /// Whether the next commitment is billed once or every month.
+    public let commitmentRenewalBillingPlanType: Open<BillingPlanType>?
+    /// When the commitment renews.
+    public let commitmentRenewalDate: Date?
+    /// The price of the next commitment, in thousandths of the currency's unit.
+    public let commitmentRenewalPrice: Int64?
+
+    init(reading read: FieldReader) throws(Rejection) {
+        commitmentAutoRenewProductID = try read("commitmentAutoRenewProductId")
+        commitmentAutoRenewStatus = try read("commitmentAutoRenewStatus")
+        commitmentRenewalBillingPlanType = try read("commitmentRenewalBillingPlanType")
+        commitmentRenewalDate = try read("commitmentRenewalDate")
+        commitmentRenewalPrice = try read("commitmentRenewalPrice")
+    }
 }

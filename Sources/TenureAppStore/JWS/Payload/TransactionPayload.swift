@@ -1,6 +1,6 @@
 public import Foundation
 public import TenureCore
-import TenureJSON
+public import TenureJSON
 
 /// The contents of one in-app transaction, signed by the App Store. Fields that don't apply are absent.
 public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
@@ -77,6 +77,8 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
 
     /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
+    /// Every field as it was signed, including unknown fields.
+    public var json: JSONObject { JSONObject(tape, at: tape.root) }
 
     static var kind: JWSKind { .transaction }
 
@@ -123,4 +125,29 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     }
 
     var environmentName: String? { environment?.rawValue }
+
+    /// Returns the binding to a device; nil if the App Store signed the transaction for a server. Throws `malformed` if
+    /// only one of its two fields is present, or a field is invalid.
+    public func deviceBinding() throws(Rejection) -> DeviceVerification? {
+        try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
+    }
+}
+
+/// The commitment of a subscription that is billed monthly for a longer time.
+public struct CommitmentInfo: Sendable, Hashable, FieldObject {
+    /// The number of this installment, from 1.
+    public let billingPeriodNumber: Int64?
+    /// The number of installments of the commitment.
+    public let totalBillingPeriods: Int64?
+    /// When the commitment ends.
+    public let commitmentExpiresDate: Date?
+    /// The price of the commitment, in thousandths of the currency's unit.
+    public let commitmentPrice: Int64?
+
+    init(reading read: FieldReader) throws(Rejection) {
+        billingPeriodNumber = try read("billingPeriodNumber")
+        totalBillingPeriods = try read("totalBillingPeriods")
+        commitmentExpiresDate = try read("commitmentExpiresDate")
+        commitmentPrice = try read("commitmentPrice")
+    }
 }

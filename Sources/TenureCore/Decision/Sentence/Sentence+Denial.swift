@@ -1,4 +1,3 @@
-import Foundation
 import TenureJSON
 
 extension Sentence {
@@ -10,8 +9,7 @@ extension Sentence {
             writeTitle(to: &output)
             // Only support can give the entitlement again, so the sentence doesn't suggest other ways to get it.
             switch (facts.isSold, facts.hasTrial) {
-            case (true, true):
-                output.say("; trying it, buying it, or tapping Restore Purchases doesn't change that")
+            case (true, true): output.say("; trying it, buying it, or tapping Restore Purchases doesn't change that")
             case (true, false): output.say("; buying it or tapping Restore Purchases doesn't change that")
             case (false, true): output.say("; trying it doesn't change that")
             case (false, false): break
@@ -46,27 +44,23 @@ extension Sentence {
             output.say(". ")
             writeHelp(to: &output)
         case .billingRetry(let index):
-            writeTitle(to: &output)
-            output.say(" comes with ")
+            writeTitle(" comes with ", to: &output)
             writePurchase(index, to: &output)
             output.say(", whose payment failed. Please check your payment method with Apple, ")
             output.say("then tap Restore Purchases in the app.")
         case .refunded(let index, let date):
-            writeTitle(to: &output)
-            output.say(" came with ")
+            writeTitle(" came with ", to: &output)
             writePurchase(index, to: &output)
             output.say(", which was refunded or revoked on ", on: date, ". ")
             writeHelp(family: .earlier, buying: "buy it again", to: &output)
         case .expired(let index, let date):
-            writeTitle(to: &output)
-            output.say(" came with ")
+            writeTitle(" came with ", to: &output)
             writePurchase(index, to: &output)
             output.say(", which ended on ", on: date, ". ")
             let isSubscription = context.purchase(index)?.isSubscription == true
             writeHelp(family: .earlier, buying: isSubscription ? "renew it" : "buy it again", to: &output)
         case .upgraded(let index):
-            writeTitle(to: &output)
-            output.say(" came with ")
+            writeTitle(" came with ", to: &output)
             writePurchase(index, to: &output)
             output.say(", which you changed to another one. ")
             writeHelp(family: .earlier, to: &output)
@@ -76,21 +70,18 @@ extension Sentence {
             output.say(", every tester counts as a new customer. ")
             writeHelp(to: &output)
         case .eraNotHonored(let eras):
-            writeTitle(to: &output)
-            output.say(" isn't included with your copy: ")
+            writeTitle(" isn't included with your copy: ", to: &output)
             let wasFree = facts.wasAlways(.free, in: eras)
             writeAcquisition(
                 in: eras, clause: wasFree ? "when it was free. " : "when this wasn't included. ", to: &output)
             writeHelp(family: .earlier, to: &output)
         case .outsideWindow(let era):
-            writeTitle(to: &output)
-            output.say(" isn't included with your copy: ")
+            writeTitle(" isn't included with your copy: ", to: &output)
             writeDate(to: &output)
             writeWindow(of: era, to: &output)
             writeHelp(family: .then, to: &output)
         case .noPurchase:
-            writeTitle(to: &output)
-            output.say(" comes with ")
+            writeTitle(" comes with ", to: &output)
             if let titles = facts.titlesOfProducts {
                 write(titles: titles, to: &output)
                 output.say(" in the app, and we have no record of such a purchase. ")
@@ -99,8 +90,7 @@ extension Sentence {
             }
             writeHelp(family: .earlier, to: &output)
         default:
-            writeTitle(to: &output)
-            output.say(" isn't included: we have no record of anything that includes it. ")
+            writeTitle(" isn't included: we have no record of anything that includes it. ", to: &output)
             writeHelp(family: .earlier, to: &output)
         }
     }
@@ -133,9 +123,8 @@ extension Sentence {
 
     /// Writes, for example, ", and it's for people who got it on June 10, 2014 or later. "
     private func writeWindow(of era: Int, to output: inout some TextPieces & ~Copyable) {
-        guard let (first, last) = facts.window(ofHonoring: era) else {
-            return output.say(facts.hasDate ? ", " : " ", "outside the dates for which it was offered. ")
-        }
+        guard let (first, last) = facts.window(ofHonoring: era)
+        else { return output.say(facts.hasDate ? ", " : " ", "outside the dates for which it was offered. ") }
         output.say(", and it's for people who got it ")
         switch (first, last) {
         case (let first?, let last?): output.say("between ", first.inWords, " and ", last.inWords)

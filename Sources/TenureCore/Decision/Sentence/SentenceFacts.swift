@@ -58,9 +58,7 @@ struct SentenceFacts {
     var hasDate: Bool { date != nil }
 
     /// The eras that the date allows, together with `changeoverEras`. Nil if the reasons contain no date.
-    private var erasOfDate: EraSet? {
-        date.map { changeoverEras.map($0.eras.union) ?? $0.eras }
-    }
+    private var erasOfDate: EraSet? { date.map { changeoverEras.map($0.eras.union) ?? $0.eras } }
 
     /// The date on which the app was acquired. Nil if the date excludes all of these eras, or is unknown.
     func date(allowing eras: EraSet?) -> Date? {
