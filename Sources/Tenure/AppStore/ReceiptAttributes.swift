@@ -13,8 +13,7 @@ struct ReceiptAttributes: Sendable, Hashable {
 
     /// Reads the attributes. Nil if the bytes aren't a receipt.
     init?(_ receipt: Data) {
-        let reader = BERReader(bytes: [UInt8](receipt))
-        guard let content = reader.content else { return nil }
+        guard let content = BERReader(bytes: [UInt8](receipt)).content else { return nil }
         let attributes = BERReader(bytes: content)
         guard let set = attributes.element(at: 0, before: content.count), set.tag == BERReader.set else { return nil }
         var position = set.contents.lowerBound

@@ -10,7 +10,7 @@ import TenureCore
 /// For example, StoreKit fails to list the transactions. The app transaction of an earlier start proves `everything`,
 /// so `everything` stays granted. `cloud`, which a subscription would give, is undetermined instead of denied.
 ///
-/// If the client has no service, the bundled policy decides (`deviceAnswers`). If the client has a service,
+/// If the client has no service, the bundled policy decides. If the client has a service,
 /// `serviceAnswer` chooses between the service's answer and the policy's answer.
 struct Evaluation {
     /// The app's options and configuration.
@@ -66,9 +66,11 @@ struct Evaluation {
                     entitlement.name, title: title(of: entitlement.name), because: .outsideAppStore,
                     facts.distribution.rawValue, nextSteps: [.support])
             }
-            return answers.byEntitlement
+            return Self.byEntitlement(answers)
         }
-        var answers = deviceAnswers
+        // If the policy can't be read, use the rights that an earlier start granted.
+        let kept = facts.policyError == nil ? [:] : storedGrants
+        var answers = facts.policy.map { self.answers(under: $0) } ?? kept
         guard setup.service != nil else { return answers }
         let grantsByNewPurchases = grants(by: account.unansweredTransactions)
         let confirmed = grantsByConfirmedPurchases
@@ -84,13 +86,6 @@ struct Evaluation {
 
     // MARK: Decided on the device
 
-    /// The answers of the app's policy about the evidence on this device. If the policy can't be read, the rights that
-    /// an earlier start granted. Empty if the app has no policy.
-    private var deviceAnswers: [String: Tenure.Answer] {
-        guard let policy = facts.policy else { return facts.policyError == nil ? [:] : storedGrants }
-        return answers(under: policy)
-    }
-
     /// Returns a policy's answers about the evidence on this device.
     func answers(under policy: Policy) -> [String: Tenure.Answer] {
         let evidence = account.evidence(
@@ -101,7 +96,11 @@ struct Evaluation {
             return decision.outcome == .denied && !isComplete(for: entitlement)
                 ? answer.undetermined(because: .notAnswered, title: title(of: decision.entitlement)) : answer
         }
-        return answers.byEntitlement
+        return Self.byEntitlement(answers)
+    }
+
+    private static func byEntitlement(_ answers: [Tenure.Answer]) -> [String: Tenure.Answer] {
+        Dictionary(answers.map { ($0.entitlement, $0) }) { first, _ in first }
     }
 
     /// The environment of this copy of the app. Until it is known, it is derived from how the app was installed.
@@ -219,13 +218,6 @@ struct Evaluation {
     /// The entitlement's title. Nil if the app's policy has no title for it.
     func title(of entitlement: String) -> String? {
         facts.policy?.entitlement(named: entitlement)?.title?.text(for: setup.options.languages)
-    }
-}
-
-extension Sequence<Tenure.Answer> {
-    /// The answers by the entitlement's name.
-    fileprivate var byEntitlement: [String: Tenure.Answer] {
-        Dictionary(map { ($0.entitlement, $0) }) { first, _ in first }
     }
 }
 

@@ -45,10 +45,6 @@ enum Disk {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    static func isLink(_ path: String) -> Bool {
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
-    }
-
     /// Returns the names in a folder. Empty if the folder doesn't exist.
     static func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

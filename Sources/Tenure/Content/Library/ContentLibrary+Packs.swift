@@ -137,26 +137,22 @@ extension ContentLibrary {
 
     /// Pauses the download of a pack, even if the system is downloading it in the background.
     func pause(_ name: String) async {
-        load()
         change(name) { $0.isPaused = true }
         await background?.cancel(name)
     }
 
     /// Continues a paused download, or tries again after a failure.
     func resume(_ name: String) {
-        load()
         (failures[name], waits[name]) = (nil, nil)
         change(name) { $0.isPaused = false }
     }
 
     /// Lets the download of a pack use an expensive network, or a network in Low Data Mode.
-    func allowExpensiveNetwork(_ name: String) {
-        load()
-        change(name) { $0.allowsExpensiveNetwork = true }
-    }
+    func allowExpensiveNetwork(_ name: String) { change(name) { $0.allowsExpensiveNetwork = true } }
 
     /// Changes the request for a pack, if there is one.
     private func change(_ name: String, _ change: (inout PackRequest) -> Void) {
+        load()
         update { requests in
             if let index = requests.firstIndex(where: { $0.pack == name }) { change(&requests[index]) }
         }
