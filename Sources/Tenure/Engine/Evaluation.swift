@@ -32,7 +32,7 @@ struct Evaluation {
     var customerSnapshot: CustomerState.Snapshot {
         CustomerState.Snapshot(
             customer: Tenure.Customer(
-                answers: answers, acquisition: account.acquisition, environment: environment,
+                answers: answers, acquisition: account.acquisition, environment: account.environment,
                 distribution: facts.distribution, steps: snapshot.steps, policyError: facts.policyError,
                 optionsError: setup.optionsError),
             productAnswers: productAnswers, floor: stored.time.now(clock), clockCorrections: facts.clockCorrections,
@@ -47,9 +47,6 @@ struct Evaluation {
     private var knowsAllNames: Bool {
         facts.hasFinishedSearch && facts.policyError == nil && (setup.service == nil || !account.serviceAnswers.isEmpty)
     }
-
-    /// The App Store environment of this copy of the app. Nil until it is known.
-    var environment: AppStoreEnvironment? { account.environment }
 
     /// The answers about all known entitlements, including the entitlements that `Tenure.register` registered.
     var answers: [String: Tenure.Answer] {
@@ -104,7 +101,9 @@ struct Evaluation {
     }
 
     /// The environment of this copy of the app. Until it is known, it is derived from how the app was installed.
-    private var assumedEnvironment: AppStoreEnvironment { environment ?? facts.distribution.environment(of: nil) }
+    private var assumedEnvironment: AppStoreEnvironment {
+        account.environment ?? facts.distribution.environment(of: nil)
+    }
 
     /// Rights that an earlier start granted under a policy that can't be read now.
     private var storedGrants: [String: Tenure.Answer] {
@@ -218,18 +217,6 @@ struct Evaluation {
     /// The entitlement's title. Nil if the app's policy has no title for it.
     func title(of entitlement: String) -> String? {
         facts.policy?.entitlement(named: entitlement)?.title?.text(for: setup.options.languages)
-    }
-}
-
-extension Setup {
-    /// Returns for how many seconds after the first start undetermined entitlements are allowed. Nil if they are
-    /// denied.
-    func grace(under policy: Policy?, _ policyError: Tenure.Error?) -> TimeInterval? {
-        let byDefault: Policy.WhileUndetermined = policyError == nil ? .allow(72 * 3600) : .deny
-        guard case .allow(let seconds) = options.whileUndetermined ?? policy?.whileUndetermined ?? byDefault else {
-            return nil
-        }
-        return seconds
     }
 }
 

@@ -117,8 +117,7 @@ extension ContentLibrary {
         _ request: PackRequest, _ pack: ContentCatalog.Pack, _ version: ContentCatalog.Version,
         from source: any Tenure.ContentSource
     ) {
-        let (events, continuation) = AsyncStream.makeStream(
-            of: PackTransfer.Event.self, bufferingPolicy: .bufferingNewest(1))
+        let (events, continuation) = AsyncStream<PackTransfer.Event>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let transfer = transfer(request, pack, version, from: source, isInForeground: isInForeground) {
             continuation.yield($0)
         }
