@@ -13,8 +13,7 @@ extension Tenure {
         public static func bundled(_ name: String, in bundle: Bundle = .main) -> PolicySource {
             let folders = Self.folders(of: bundle)
             return PolicySource { _ throws(Tenure.Error) in
-                let data = try Self.read(try Self.find(name, in: folders))
-                return (try Self.compiled(data, named: name), nil)
+                (try Self.compiled(try Self.read(try Self.find(name, in: folders)), named: name), nil)
             }
         }
 

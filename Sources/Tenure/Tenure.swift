@@ -84,8 +84,7 @@ public final class Tenure: Sendable {
     public var acquisition: Acquisition? { state.customer.acquisition }
 
     /// Asks the App Store, the service and the policy's server again, without prompting the customer.
-    @discardableResult
-    public func refresh() async -> Customer {
+    @discardableResult public func refresh() async -> Customer {
         await engine.refresh()
         return state.customer
     }

@@ -52,13 +52,13 @@ enum Disk {
 
     static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
-    static func rename(_ path: String, to other: String) throws(DiskFailure) {
-        guard systemRename(path, other) == 0 else { throw DiskFailure("rename", path) }
+    static func move(_ path: String, to other: String) throws(DiskFailure) {
+        guard rename(path, other) == 0 else { throw DiskFailure("rename", path) }
     }
 
     /// Creates a hard link, a second name of the same file.
-    static func link(_ path: String, as other: String) throws(DiskFailure) {
-        guard systemLink(path, other) == 0 else { throw DiskFailure("link", path) }
+    static func addLink(_ path: String, as other: String) throws(DiskFailure) {
+        guard link(path, other) == 0 else { throw DiskFailure("link", path) }
     }
 
     /// Replaces a small file, so that a reader sees either the old or the new contents.
@@ -76,7 +76,7 @@ enum Disk {
             failure = error
         }
         _ = close(descriptor)
-        if failure == nil, systemRename(temporaryPath, path) != 0 { failure = DiskFailure("rename", path) }
+        if failure == nil, rename(temporaryPath, path) != 0 { failure = DiskFailure("rename", path) }
         if let failure {
             unlink(temporaryPath)
             throw failure
@@ -176,7 +176,3 @@ enum Disk {
         return Int64(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
     }
 }
-
-// The methods of `Disk` hide the system's functions of the same names.
-private func systemRename(_ path: String, _ other: String) -> Int32 { rename(path, other) }
-private func systemLink(_ path: String, _ other: String) -> Int32 { link(path, other) }

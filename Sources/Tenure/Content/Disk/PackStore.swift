@@ -154,7 +154,7 @@ struct PackStore: Sendable {
 
     /// Renames a folder that will be removed later, because the lock shouldn't be held while many files are removed.
     private func setAside(_ path: String, in folder: String) throws(DiskFailure) {
-        try Disk.rename(path, to: "\(folder)/\(Self.removedPrefix)\(UInt64.random(in: .min ... .max))")
+        try Disk.move(path, to: "\(folder)/\(Self.removedPrefix)\(UInt64.random(in: .min ... .max))")
     }
 
     private static let installedName = "installed.json"

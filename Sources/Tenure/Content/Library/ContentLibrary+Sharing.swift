@@ -113,8 +113,7 @@ struct TransferRate: Sendable {
             self.last = (now, bytes)
             return
         }
-        let passed = now - last.instant
-        let seconds = Double(passed.components.seconds) + Double(passed.components.attoseconds) / 1e18
+        let seconds = (now - last.instant) / Duration.seconds(1)
         guard seconds >= 0.5 else { return }
         let rate = Double(max(0, bytes - last.bytes)) / seconds
         // The more time has passed since the last recorded number, the greater is the weight of the new rate. After
