@@ -39,14 +39,16 @@ final class Watchers<Value: Sendable>: Sendable {
 
     /// Queues a value for every stream.
     func send(_ value: Value) {
-        state.withLock { state in state.queue += state.continuations.values.map { ($0, value) } }
+        state.withLock { state in
+            state.queue += state.continuations.values.map { stream -> Delivery in (stream, value) }
+        }
     }
 
     /// Queues the end of every stream.
     func close() {
         state.withLock { state in
             state.isClosed = true
-            state.queue += state.continuations.values.map { ($0, nil) }
+            state.queue += state.continuations.values.map { stream -> Delivery in (stream, nil) }
             state.continuations = [:]
         }
     }
