@@ -13,30 +13,26 @@ extension Tenure {
         public static func bundled(_ name: String, in bundle: Bundle = .main) -> PolicySource {
             let folders = Self.folders(of: bundle)
             return PolicySource { _ throws(Tenure.Error) in
-                let data = try Self.read(try Self.find(name, in: folders))
-                return LoadedPolicy(policy: try Self.compiled(data, named: name))
+                (try Self.compiled(try Self.read(try Self.find(name, in: folders)), named: name), nil)
             }
         }
 
         /// The policy in a file, as `tenure policy compile` writes it.
         public static func file(_ url: URL) -> PolicySource {
             PolicySource { _ throws(Tenure.Error) in
-                LoadedPolicy(policy: try Self.compiled(try Self.read(url), named: url.lastPathComponent))
+                (try Self.compiled(try Self.read(url), named: url.lastPathComponent), nil)
             }
         }
 
         /// A policy that the app creates in code.
         public static func policy(_ policy: Policy) -> PolicySource {
-            PolicySource { _ throws(Tenure.Error) in LoadedPolicy(policy: policy) }
+            PolicySource { _ throws(Tenure.Error) in (policy, nil) }
         }
     }
 
     /// The policy with which the app starts, and the source of newer policies.
-    struct LoadedPolicy: Sendable {
-        let policy: Policy
-        /// The source of newer policies. Nil if the app uses only the policy with which it starts.
-        var feed: SignedPolicyFeed?
-    }
+    /// The feed is nil if the app uses only the policy with which it starts.
+    typealias LoadedPolicy = (policy: Policy, feed: SignedPolicyFeed?)
 }
 
 extension Tenure.PolicySource {
@@ -105,7 +101,7 @@ extension Tenure.PolicySource {
                 let feed = try SignedPolicyFeed(
                     url: url, keys: keys.compactMap { PinnedKey($0) }, bundled: data,
                     cache: PolicyCache(url: cache(options)), timeout: options.serviceTimeout, transport: transport)
-                return Tenure.LoadedPolicy(policy: feed.bundledPolicy, feed: feed)
+                return (feed.bundledPolicy, feed)
             } catch {
                 throw .policy(.source("\(error)"))
             }

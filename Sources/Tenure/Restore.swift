@@ -32,8 +32,7 @@ extension Tenure {
     /// The call waits for the sign-in, and then for the App Store and the service to answer: at most
     /// `Options.restoreTimeout` in all. After this time, the call asks the App Store and the service once more, for up
     /// to 2 seconds. If no sign-in is allowed, it waits until both were asked again.
-    @discardableResult
-    public func restore() async -> RestoreResult {
+    @discardableResult public func restore() async -> RestoreResult {
         RestoreResult(signIn: await engine.restore(), customer: state.customer)
     }
 }

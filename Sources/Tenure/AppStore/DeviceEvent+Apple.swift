@@ -17,8 +17,7 @@ extension DeviceEvent {
     /// The events of the device on which the app runs. On Linux there are no such events.
     static func ofThisDevice() -> AsyncStream<DeviceEvent> {
         #if canImport(Network)
-            let (stream, continuation) = AsyncStream.makeStream(
-                of: DeviceEvent.self, bufferingPolicy: .bufferingNewest(3))
+            let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream(bufferingPolicy: .bufferingNewest(3))
             let wasGone = Locked(false)
             let network = NetworkObserver { path in
                 let isAvailable = path.status == .satisfied
@@ -73,8 +72,7 @@ struct NetworkCondition: Sendable, Hashable {
     /// The condition now and after every change. On Linux, the stream is empty.
     static func ofThisDevice() -> AsyncStream<NetworkCondition> {
         #if canImport(Network)
-            let (stream, continuation) = AsyncStream.makeStream(
-                of: NetworkCondition.self, bufferingPolicy: .bufferingNewest(1))
+            let (stream, continuation) = AsyncStream<NetworkCondition>.makeStream(bufferingPolicy: .bufferingNewest(1))
             let network = NetworkObserver { path in
                 continuation.yield(NetworkCondition(isExpensive: path.isExpensive, isConstrained: path.isConstrained))
             }

@@ -13,21 +13,18 @@ struct ReceiptAttributes: Sendable, Hashable {
 
     /// Reads the attributes. Nil if the bytes aren't a receipt.
     init?(_ receipt: Data) {
-        let reader = BERReader(bytes: [UInt8](receipt))
-        guard let content = reader.content else { return nil }
+        guard let content = BERReader(bytes: [UInt8](receipt)).content else { return nil }
         let attributes = BERReader(bytes: content)
-        guard let set = attributes.element(at: 0, before: content.count), set.tag == BERReader.set else { return nil }
-        var position = set.contents.lowerBound
-        while position < set.contents.upperBound {
-            guard let attribute = attributes.element(at: position, before: set.contents.upperBound),
-                let (type, value) = attributes.attribute(in: attribute)
-            else { return nil }
+        guard let set = attributes.element(at: 0, before: content.count), set.tag == BERReader.set,
+            let elements = attributes.elements(in: set.contents)
+        else { return nil }
+        for element in elements {
+            guard let (type, value) = attributes.attribute(in: element) else { return nil }
             switch type {
             case [0]: self.type = attributes.text(in: value)
             case [5]: hasDeviceHash = true
             default: break
             }
-            position = attribute.end
         }
     }
 }
@@ -71,7 +68,11 @@ private struct BERReader {
         else { return nil }
         switch octets.tag {
         case Self.octetString: return Array(bytes[octets.contents])
-        case Self.constructedOctetString: return joinedChunks(of: octets)
+        case Self.constructedOctetString:
+            // The octet string is written in several chunks.
+            guard let chunks = elements(in: octets.contents), chunks.allSatisfy({ $0.tag == Self.octetString })
+            else { return nil }
+            return chunks.flatMap { bytes[$0.contents] }
         default: return nil
         }
     }
@@ -97,29 +98,20 @@ private struct BERReader {
 
     /// Returns the first elements in an element. Nil if they don't have these tags.
     private func children(of element: Element, _ tags: [UInt8]) -> [Element]? {
-        var position = element.contents.lowerBound
-        var children: [Element] = []
-        for tag in tags {
-            guard let child = self.element(at: position, before: element.contents.upperBound), child.tag == tag else {
-                return nil
-            }
-            children.append(child)
-            position = child.end
-        }
-        return children
+        let children = elements(in: element.contents, atMost: tags.count)
+        return children?.map(\.tag) == tags ? children : nil
     }
 
-    /// Joins the chunks of an octet string that is written in several chunks. Nil if a chunk is invalid.
-    private func joinedChunks(of octets: Element) -> [UInt8]? {
-        var content: [UInt8] = []
-        var position = octets.contents.lowerBound
-        while position < octets.contents.upperBound {
-            guard let chunk = element(at: position, before: octets.contents.upperBound), chunk.tag == Self.octetString
-            else { return nil }
-            content += bytes[chunk.contents]
-            position = chunk.end
+    /// Reads the elements in a range, or only the first `count` of them. Nil if one of these is invalid.
+    func elements(in range: Range<Int>, atMost count: Int = .max) -> [Element]? {
+        var elements: [Element] = []
+        var position = range.lowerBound
+        while position < range.upperBound, elements.count < count {
+            guard let element = element(at: position, before: range.upperBound) else { return nil }
+            elements.append(element)
+            position = element.end
         }
-        return content
+        return elements
     }
 
     /// Reads the element that begins at `start`. Nil if it is invalid or ends after `limit`.

@@ -127,8 +127,7 @@ final class AppStoreReader {
     }
 
     /// Adds and returns the transactions of this account and of the app's environment. Ignores all other transactions.
-    @discardableResult
-    func addTransactions(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
+    @discardableResult func addTransactions(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
         let account = device.stored.account
         if let first = transactions.first, transactions.allSatisfy({ account.isAnotherAccount(than: $0) }) {
             setup.options.log.info("the purchases belong to another account; the previous account's data is discarded")

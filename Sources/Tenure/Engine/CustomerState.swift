@@ -329,13 +329,9 @@ extension CustomerState.State {
 extension CustomerState.Snapshot {
     /// The time when each granted right ends: see `CustomerState.State.ends`.
     fileprivate var ends: [String: Double] {
-        var ends: [String: Double] = [:]
-        for answers in [customer.answers, productAnswers] {
-            for answer in answers.values where answer.outcome == .granted {
-                ends[answer.entitlement] = answer.until?.timeIntervalSinceReferenceDate ?? .infinity
-            }
-        }
-        return ends
+        let granted = [customer.answers, productAnswers].flatMap(\.values).filter { $0.outcome == .granted }
+        let ends = granted.map { ($0.entitlement, $0.until?.timeIntervalSinceReferenceDate ?? .infinity) }
+        return Dictionary(ends) { _, last in last }
     }
 }
 

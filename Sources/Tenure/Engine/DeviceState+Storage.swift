@@ -25,8 +25,7 @@ extension DeviceState {
     }
 
     /// Writes the state. Returns false if it couldn't be written.
-    @discardableResult
-    func save() -> Bool {
+    @discardableResult func save() -> Bool {
         let before = stored
         defer { applyChanges(since: before) }
         do {
@@ -70,8 +69,7 @@ extension DeviceState {
     ///
     /// If the token's key was revoked, an attacker may have made the whole response that contained the token. So this
     /// method discards the whole response, and returns false.
-    @discardableResult
-    func readStoredToken(at clock: Date) -> Bool {
+    @discardableResult func readStoredToken(at clock: Date) -> Bool {
         facts.claims = nil
         guard setup.service != nil, let text = stored.account.entitlementToken else { return true }
         let token = EntitlementTokenReader.Token(

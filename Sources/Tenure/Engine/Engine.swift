@@ -85,12 +85,8 @@ actor Engine {
 
     /// Searches again because of a denial, at most once in ten seconds.
     func recheck() async {
-        if runningSearch == nil, let checkedAt = device.facts.checkedAt,
-            abs(setup.clock().timeIntervalSince(checkedAt)) < Self.minimumRecheckInterval
-        {
-            return
-        }
-        await search()
+        let age = device.facts.checkedAt.map { abs(setup.clock().timeIntervalSince($0)) } ?? .infinity
+        if runningSearch != nil || age >= Self.minimumRecheckInterval { await search() }
     }
 
     /// The time in seconds for which `recheck` doesn't search again.
@@ -227,8 +223,7 @@ actor Engine {
     var wait: Double {
         if backoff.failures > 0 { return max(backoff.wait(chance: setup.chance()), service.retryWait ?? 0) }
         let now = device.stored.time.now(setup.clock())
-        let answers = device.evaluation().answers.values
-        let ends = answers.compactMap { $0.outcome == .granted ? $0.until : nil }
+        let ends = device.evaluation().answers.values.compactMap { $0.outcome == .granted ? $0.until : nil }
         let next = ends.filter { $0 > now }.min().map { $0.timeIntervalSince(now) + 1 }
         let longest = setup.service != nil && !setup.isListening && lacksEntitlement ? 3600 : Self.maximumWait
         let wait = next.map { min($0, Self.clockSaveInterval) } ?? longest

@@ -10,7 +10,7 @@ import TenureCore
 /// For example, StoreKit fails to list the transactions. The app transaction of an earlier start proves `everything`,
 /// so `everything` stays granted. `cloud`, which a subscription would give, is undetermined instead of denied.
 ///
-/// If the client has no service, the bundled policy decides (`deviceAnswers`). If the client has a service,
+/// If the client has no service, the bundled policy decides. If the client has a service,
 /// `serviceAnswer` chooses between the service's answer and the policy's answer.
 struct Evaluation {
     /// The app's options and configuration.
@@ -32,7 +32,7 @@ struct Evaluation {
     var customerSnapshot: CustomerState.Snapshot {
         CustomerState.Snapshot(
             customer: Tenure.Customer(
-                answers: answers, acquisition: account.acquisition, environment: environment,
+                answers: answers, acquisition: account.acquisition, environment: account.environment,
                 distribution: facts.distribution, steps: snapshot.steps, policyError: facts.policyError,
                 optionsError: setup.optionsError),
             productAnswers: productAnswers, floor: stored.time.now(clock), clockCorrections: facts.clockCorrections,
@@ -47,9 +47,6 @@ struct Evaluation {
     private var knowsAllNames: Bool {
         facts.hasFinishedSearch && facts.policyError == nil && (setup.service == nil || !account.serviceAnswers.isEmpty)
     }
-
-    /// The App Store environment of this copy of the app. Nil until it is known.
-    var environment: AppStoreEnvironment? { account.environment }
 
     /// The answers about all known entitlements, including the entitlements that `Tenure.register` registered.
     var answers: [String: Tenure.Answer] {
@@ -66,9 +63,11 @@ struct Evaluation {
                     entitlement.name, title: title(of: entitlement.name), because: .outsideAppStore,
                     facts.distribution.rawValue, nextSteps: [.support])
             }
-            return answers.byEntitlement
+            return Self.byEntitlement(answers)
         }
-        var answers = deviceAnswers
+        // If the policy can't be read, use the rights that an earlier start granted.
+        let kept = facts.policyError == nil ? [:] : storedGrants
+        var answers = facts.policy.map { self.answers(under: $0) } ?? kept
         guard setup.service != nil else { return answers }
         let grantsByNewPurchases = grants(by: account.unansweredTransactions)
         let confirmed = grantsByConfirmedPurchases
@@ -84,13 +83,6 @@ struct Evaluation {
 
     // MARK: Decided on the device
 
-    /// The answers of the app's policy about the evidence on this device. If the policy can't be read, the rights that
-    /// an earlier start granted. Empty if the app has no policy.
-    private var deviceAnswers: [String: Tenure.Answer] {
-        guard let policy = facts.policy else { return facts.policyError == nil ? [:] : storedGrants }
-        return answers(under: policy)
-    }
-
     /// Returns a policy's answers about the evidence on this device.
     func answers(under policy: Policy) -> [String: Tenure.Answer] {
         let evidence = account.evidence(
@@ -101,11 +93,17 @@ struct Evaluation {
             return decision.outcome == .denied && !isComplete(for: entitlement)
                 ? answer.undetermined(because: .notAnswered, title: title(of: decision.entitlement)) : answer
         }
-        return answers.byEntitlement
+        return Self.byEntitlement(answers)
+    }
+
+    private static func byEntitlement(_ answers: [Tenure.Answer]) -> [String: Tenure.Answer] {
+        Dictionary(answers.map { ($0.entitlement, $0) }) { first, _ in first }
     }
 
     /// The environment of this copy of the app. Until it is known, it is derived from how the app was installed.
-    private var assumedEnvironment: AppStoreEnvironment { environment ?? facts.distribution.environment(of: nil) }
+    private var assumedEnvironment: AppStoreEnvironment {
+        account.environment ?? facts.distribution.environment(of: nil)
+    }
 
     /// Rights that an earlier start granted under a policy that can't be read now.
     private var storedGrants: [String: Tenure.Answer] {
@@ -219,25 +217,6 @@ struct Evaluation {
     /// The entitlement's title. Nil if the app's policy has no title for it.
     func title(of entitlement: String) -> String? {
         facts.policy?.entitlement(named: entitlement)?.title?.text(for: setup.options.languages)
-    }
-}
-
-extension Sequence<Tenure.Answer> {
-    /// The answers by the entitlement's name.
-    fileprivate var byEntitlement: [String: Tenure.Answer] {
-        Dictionary(map { ($0.entitlement, $0) }) { first, _ in first }
-    }
-}
-
-extension Setup {
-    /// Returns for how many seconds after the first start undetermined entitlements are allowed. Nil if they are
-    /// denied.
-    func grace(under policy: Policy?, _ policyError: Tenure.Error?) -> TimeInterval? {
-        let byDefault: Policy.WhileUndetermined = policyError == nil ? .allow(72 * 3600) : .deny
-        guard case .allow(let seconds) = options.whileUndetermined ?? policy?.whileUndetermined ?? byDefault else {
-            return nil
-        }
-        return seconds
     }
 }
 

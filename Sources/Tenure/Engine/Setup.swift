@@ -85,6 +85,16 @@ package struct Setup: Sendable {
         self.policy = policy
     }
 
+    /// Returns for how many seconds after the first start undetermined entitlements are allowed. Nil if they are
+    /// denied.
+    func grace(under policy: Policy?, _ policyError: Tenure.Error?) -> TimeInterval? {
+        let byDefault: Policy.WhileUndetermined = policyError == nil ? .allow(72 * 3600) : .deny
+        guard case .allow(let seconds) = options.whileUndetermined ?? policy?.whileUndetermined ?? byDefault else {
+            return nil
+        }
+        return seconds
+    }
+
     /// Calls the App Store with a timeout, and returns the result or the error. Returns nil without a call if `isAsked`
     /// is false.
     func callAppStore<Value: Sendable>(

@@ -26,8 +26,7 @@ func value<Value: Sendable>(of task: Task<Value, Never>, within seconds: Double)
 /// Some StoreKit calls hang and ignore cancellation. A task group would wait for them, so this function reads only the
 /// first element of a stream: the result of `work` or the timeout. The stream ignores the second element.
 private func result<Value: Sendable>(of work: Task<Value, any Error>, within seconds: Double) async throws -> Value {
-    let (results, continuation) = AsyncStream.makeStream(
-        of: Result<Value, any Error>.self, bufferingPolicy: .bufferingOldest(1))
+    let (results, continuation) = AsyncStream<Result<Value, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
     Task { _ = continuation.yield(await work.result) }
     let timer = Task {
         guard (try? await Task.sleep(nanoseconds: UInt64(min(max(0, seconds), 1e9) * 1e9))) != nil else { return }

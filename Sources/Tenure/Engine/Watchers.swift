@@ -22,8 +22,7 @@ final class Watchers<Value: Sendable>: Sendable {
 
     /// Returns a stream that begins with this value. After `close`, the stream ends after this value.
     func add(first: Value, bufferSize: Int) -> AsyncStream<Value> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: Value.self, bufferingPolicy: .bufferingNewest(bufferSize))
+        let (stream, continuation) = AsyncStream<Value>.makeStream(bufferingPolicy: .bufferingNewest(bufferSize))
         let id = UUID()
         continuation.onTermination = { [weak self] _ in
             _ = self?.state.withLock { $0.continuations.removeValue(forKey: id) }
@@ -40,14 +39,16 @@ final class Watchers<Value: Sendable>: Sendable {
 
     /// Queues a value for every stream.
     func send(_ value: Value) {
-        state.withLock { state in state.queue += state.continuations.values.map { ($0, value) } }
+        state.withLock { state in
+            state.queue += state.continuations.values.map { stream -> Delivery in (stream, value) }
+        }
     }
 
     /// Queues the end of every stream.
     func close() {
         state.withLock { state in
             state.isClosed = true
-            state.queue += state.continuations.values.map { ($0, nil) }
+            state.queue += state.continuations.values.map { stream -> Delivery in (stream, nil) }
             state.continuations = [:]
         }
     }

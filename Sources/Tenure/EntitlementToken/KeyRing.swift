@@ -2,12 +2,6 @@ import Foundation
 import TenureAPI
 import TenureJSON
 
-#if canImport(CryptoKit)
-    import CryptoKit
-#else
-    import Crypto
-#endif
-
 /// The keys that this app trusts: the pinned keys, which were set when the app was built, and keys that a pinned key
 /// vouches for in a signed statement.
 ///
@@ -16,34 +10,17 @@ import TenureJSON
 /// address.
 struct KeyRing: Sendable {
     /// The pinned signing keys. Empty if the app pins the offline root.
-    private let pinnedKeys: [Key]
+    private let pinnedKeys: [VerifyingKey]
     /// The offline root. Nil if the app pins signing keys.
-    private let root: Key?
-
-    /// A public key with its ID.
-    private struct Key: Sendable {
-        let id: String
-        let verifier: P256.Signing.PublicKey
-
-        init?(_ key: Tenure.ServiceKey) {
-            guard let verifier = key.verifier else { return nil }
-            id = key.id
-            self.verifier = verifier
-        }
-
-        /// Whether this key signed the text as a text of this type, which is one of `SignedType`.
-        func hasSigned(_ text: SignedText, as type: String) -> Bool {
-            text.hasHeader(type: type, keyID: id) && text.isSigned(by: verifier)
-        }
-    }
+    private let root: VerifyingKey?
 
     /// The key that made a trusted signature, and the end of the key's signing period; nil if it has no end.
     typealias Trust = (keyID: String, signUntil: Date?)
 
     /// - Parameter root: the offline root. If it isn't nil, it is trusted instead of the keys.
     init(_ keys: [Tenure.ServiceKey], root: Tenure.ServiceKey? = nil) {
-        self.root = root.flatMap(Key.init)
-        pinnedKeys = root == nil ? keys.compactMap(Key.init) : []
+        self.root = root.flatMap(VerifyingKey.init)
+        pinnedKeys = root == nil ? keys.compactMap(VerifyingKey.init) : []
     }
 
     /// Returns the key that signed an entitlement token, and until when that key may sign. Nil if the key isn't
@@ -88,8 +65,8 @@ struct KeyRing: Sendable {
 
     /// Follows the statements from a pinned key to the newest key: a pinned key vouches for the second key, which
     /// vouches for the third. Nil if no pinned key signed a statement.
-    private func newestKey(in statements: [String]) -> Key? {
-        var newest: Key?
+    private func newestKey(in statements: [String]) -> VerifyingKey? {
+        var newest: VerifyingKey?
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let text = SignedText(statement, maximumSize: SigningKeyBounds.maximumStatementSize) else { continue }
             let signers = [newest].compactMap(\.self) + pinnedKeys
@@ -104,7 +81,9 @@ struct KeyRing: Sendable {
         return newest
     }
 
-    private static func key(_ fields: JSONWebKey) -> Key? { (try? Tenure.ServiceKey(fields)).flatMap(Key.init) }
+    private static func key(_ fields: JSONWebKey) -> VerifyingKey? {
+        (try? Tenure.ServiceKey(fields)).flatMap(VerifyingKey.init)
+    }
 
     /// Returns the root's list of revoked keys. Nil if the root didn't sign the text.
     func revocations(in text: String) -> KeyRevocations? {
@@ -139,50 +118,5 @@ struct KeyRevocations: Sendable, Hashable, Codable {
     func merging(_ other: KeyRevocations?) -> KeyRevocations {
         guard let other, other.root == root, other.counter > counter else { return self }
         return other
-    }
-}
-
-/// A text in the form of a signed JSON Web Signature (compact JWS), not yet verified. Don't use its payload before
-/// `isSigned(by:)` has returned true.
-struct SignedText {
-    let payload: [UInt8]
-    private let headerBytes: [UInt8]
-    /// The bytes that the signature covers: header and payload, as encoded in the text.
-    private let signed: ArraySlice<UInt8>
-    private let signature: [UInt8]
-
-    /// The maximum size in bytes. No entitlement token is larger.
-    static let maximumSize = 64 * 1024
-
-    /// Splits a string into its parts. Nil if it isn't a compact JWS, or has more bytes than `maximumSize`.
-    init?(_ text: String, maximumSize: Int = Self.maximumSize) {
-        guard text.utf8.count <= maximumSize else { return nil }
-        let bytes = Array(text.utf8)
-        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Base64.urlSafe.decode(parts[0]),
-            let payload = Base64.urlSafe.decode(parts[1]), let signature = Base64.urlSafe.decode(parts[2]),
-            signature.count == 64
-        else { return nil }
-        headerBytes = header
-        self.payload = payload
-        self.signature = signature
-        signed = bytes[..<parts[1].endIndex]
-    }
-
-    /// Whether the header is exactly the header that a service writes for this type and key. No field is read from the
-    /// header, so an attacker can't choose the algorithm or the key with it.
-    func hasHeader(type: String, keyID: String) -> Bool {
-        headerBytes
-            == JSONWriter.object { json in
-                json.field("alg", "ES256")
-                json.field("kid", keyID)
-                json.field("typ", type)
-            }
-    }
-
-    /// Whether this key signed the header and the payload.
-    func isSigned(by key: P256.Signing.PublicKey) -> Bool {
-        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
-        return key.isValidSignature(signature, for: signed)
     }
 }

@@ -156,10 +156,10 @@ extension Evaluation {
     /// or dates than the customer's. Until the app transaction was read, it is undetermined instead.
     func answers(addingTo answers: [String: Tenure.Answer]) -> [String: Tenure.Answer] {
         var answers = answers
-        let now = stored.time.now(clock)
-        let owned = acquisitions(in: stored.account.proofs)
+        let (account, now) = (stored.account, stored.time.now(clock))
+        let owned = acquisitions(in: account.proofs)
         for name in facts.lists.entitlements where answers[name]?.outcome != .granted {
-            let matching = owned.first { facts.lists.rights(of: $0, in: environment, at: now).contains(name) }
+            let matching = owned.first { facts.lists.rights(of: $0, in: account.environment, at: now).contains(name) }
             if let matching {
                 answers[name] = .registered(name, title: title(of: name), matching)
             } else if answers[name] == nil {

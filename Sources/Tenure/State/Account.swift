@@ -123,8 +123,7 @@ package struct Account: Sendable, Hashable {
     }
 
     /// Adds an app transaction. Returns whether it has facts that the account didn't have.
-    @discardableResult
-    package mutating func add(_ app: AppStoreAppTransaction) -> Bool {
+    @discardableResult package mutating func add(_ app: AppStoreAppTransaction) -> Bool {
         let before = (environment, proofs.last?.withoutSigning)
         if key?.appTransactionID == nil { key = AcquisitionKey(of: app.proof) }
         environment = app.environment
@@ -139,16 +138,14 @@ package struct Account: Sendable, Hashable {
     }
 
     /// Adds transactions. Returns whether they have facts that the account didn't have.
-    @discardableResult
-    package mutating func add(_ transactions: [AppStoreTransaction]) -> Bool {
+    @discardableResult package mutating func add(_ transactions: [AppStoreTransaction]) -> Bool {
         for transaction in transactions { setIDIfMissing(from: transaction) }
         return insert(transactions.map(\.purchase))
     }
 
     /// Adds purchases, and marks new and changed purchases as unanswered. Returns whether a purchase is new or has
     /// changed.
-    @discardableResult
-    mutating func insert(_ received: [Purchase]) -> Bool {
+    @discardableResult mutating func insert(_ received: [Purchase]) -> Bool {
         let known = Dictionary(purchases.map { ($0.transactionID, $0.withoutSigning) }) { first, _ in first }
         var byID = Dictionary(purchases.map { ($0.transactionID, $0) }) { first, _ in first }
         for purchase in received {
@@ -161,8 +158,7 @@ package struct Account: Sendable, Hashable {
     }
 
     /// Adds renewal infos of subscriptions. Returns whether they have facts that the account didn't have.
-    @discardableResult
-    package mutating func add(_ received: [Renewal]) -> Bool {
+    @discardableResult package mutating func add(_ received: [Renewal]) -> Bool {
         let known = Dictionary(renewals.map { ($0.originalTransactionID, $0.withoutSigning) }) { first, _ in first }
         for renewal in received {
             if let index = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {

@@ -74,9 +74,8 @@ extension StateLocation {
             #else
                 let directory = FileManager.SearchPathDirectory.applicationSupportDirectory
             #endif
-            let folder =
-                FileManager.default.urls(for: directory, in: .userDomainMask).first
-                ?? FileManager.default.temporaryDirectory
+            let manager = FileManager.default
+            let folder = manager.urls(for: directory, in: .userDomainMask).first ?? manager.temporaryDirectory
             return folder.appendingPathComponent("tenure/\(name)", isDirectory: true)
         }
     }

@@ -12,7 +12,7 @@ package struct StoredState: Sendable, Hashable, Codable {
     var time: DeviceTime
     /// The Apple Account that is signed in.
     package var account = Account()
-    /// How many sessions of each trial were used: by a name of the account (see `StoredState+Trials.swift`), then by
+    /// How many sessions of each trial were used: by a name of the account (see `accountNames`), then by
     /// entitlement. The use stays stored after another account signs in, so an account that returns has no new
     /// sessions.
     var trials: [String: [String: TrialUse]] = [:]

@@ -48,8 +48,7 @@ struct WorkingState: Sendable {
 
     /// Reads the stored state and merges it. Call this when the client begins to read the App Store again, and after
     /// the device was unlocked.
-    @discardableResult
-    mutating func reload(at clock: Date) -> StateReadResult {
+    @discardableResult mutating func reload(at clock: Date) -> StateReadResult {
         let result = location.storage.load(device: device)
         switch result {
         case .state(let theirs):

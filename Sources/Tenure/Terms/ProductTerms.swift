@@ -124,3 +124,125 @@ extension Sequence<Tenure.ProductTerms> {
         }
     }
 }
+
+/// Writes terms as text, in the customer's language.
+extension Tenure.ProductTerms {
+    /// Returns everything that the customer should know before paying, such as `3 days free, then $24.99 per year`.
+    ///
+    /// The words are in the language of the locale, or in English if Tenure has no words in that language. Foundation
+    /// formats prices and numbers.
+    ///
+    /// - Parameter recurring: pass false to describe only one payment, `$24.99 for 1 year`, without later payments.
+    public func text(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
+        let speech = Speech(locale)
+        let price = speech.price(of: self, recurring: recurring)
+        guard let offer = speech.offer(of: self) else { return price }
+        return fill(speech.words.then, ["offer": offer, "price": price])
+    }
+
+    /// Returns the price without the introductory offer, such as `$24.99 per year`.
+    public func priceText(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
+        Speech(locale).price(of: self, recurring: recurring)
+    }
+
+    /// Returns the introductory offer, such as `3 days free`. Nil if there is no offer.
+    public func offerText(in locale: Locale = .autoupdatingCurrent) -> String? { Speech(locale).offer(of: self) }
+
+    /// Returns how long one payment lasts, such as `1 year`. Nil for products without an end.
+    public func lengthText(in locale: Locale = .autoupdatingCurrent) -> String? {
+        let speech = Speech(locale)
+        return period.map { speech.length($0, speech.words.length) }
+    }
+
+    /// Returns the price per month, such as `$2.08 per month`, to compare products of different lengths. Nil if
+    /// `pricePerMonth` is nil.
+    public func pricePerMonthText(in locale: Locale = .autoupdatingCurrent) -> String? {
+        let speech = Speech(locale)
+        return pricePerMonth.map { fill(speech.words.per[.month], ["price": speech.money($0, of: self)]) }
+    }
+}
+
+/// Combines the words of one language with prices and numbers that Foundation formats.
+private struct Speech {
+    let locale: Locale
+    var words: Wording { Wording(locale) }
+
+    init(_ locale: Locale) { self.locale = locale }
+
+    func money(_ amount: Decimal, of product: Tenure.ProductTerms) -> String {
+        amount.formatted(.currency(code: product.currencyCode).locale(product.priceLocale ?? locale))
+    }
+
+    /// Returns the price without the introductory offer.
+    func price(of product: Tenure.ProductTerms, recurring isRecurring: Bool) -> String {
+        let price = money(product.price, of: product)
+        switch (product.kind, product.period) {
+        case (.autoRenewable, let period?) where isRecurring: return recurring(price, each: period)
+        case (.autoRenewable, let period?), (.nonRenewing, let period?): return upFront(price, for: period)
+        case (.nonConsumable, _): return fill(words.once, ["price": price])
+        // The length of these products is unknown.
+        case (.consumable, _), (.autoRenewable, nil), (.nonRenewing, nil): return price
+        }
+    }
+
+    /// Returns the introductory offer. Nil if there is no offer.
+    func offer(of product: Tenure.ProductTerms) -> String? {
+        guard let offer = product.offer else { return nil }
+        switch offer.payment {
+        case .free: return fill(words.free, ["length": length(offer.length, words.length)])
+        case .upFront(let amount): return upFront(money(amount, of: product), for: offer.length)
+        // There is only one payment.
+        case .asYouGo(let amount, let period) where period == offer.length:
+            return upFront(money(amount, of: product), for: offer.length)
+        case .asYouGo(let amount, let period):
+            let price = recurring(money(amount, of: product), each: period)
+            let length = length(offer.length, words.duringLength ?? words.length)
+            return fill(words.during, ["price": price, "length": length])
+        }
+    }
+
+    /// Returns a price that is paid once for a length, such as `$24.99 for 1 year`.
+    private func upFront(_ price: String, for period: CalendarPeriod) -> String {
+        fill(words.upFront, ["price": price, "length": length(period, words.upFrontLength ?? words.length)])
+    }
+
+    /// Returns a price that is paid in each period, such as `$24.99 per year` or `$9.99 every 3 months`.
+    private func recurring(_ price: String, each period: CalendarPeriod) -> String {
+        if period.parts.count == 1, let part = period.parts.first, part.count == 1 {
+            return fill(words.per[part.unit], ["price": price])
+        }
+        return fill(words.every, ["price": price, "length": length(period, words.everyLength ?? words.length)])
+    }
+
+    /// Returns a length, such as `3 days`, `18 months`, or `1 month and 10 days`.
+    func length(_ period: CalendarPeriod, _ units: Wording.Units) -> String {
+        let texts = period.parts.map { part in
+            // A language may list fewer forms than its rule has if all further forms are equal to the last listed form.
+            let forms = units[part.unit].split(separator: "|").map { String($0) }
+            let form = min(words.plurals.form(of: part.count), forms.count - 1)
+            return fill(forms.indices.contains(form) ? forms[form] : "", ["n": number(part.count)])
+        }
+        return texts.count == 1 ? texts[0] : texts.formatted(.list(type: .and, width: .standard).locale(locale))
+    }
+
+    private func number(_ number: Int) -> String { number.formatted(.number.locale(locale)) }
+}
+
+extension CalendarPeriod {
+    /// The length in one unit if possible, such as `2 weeks` or `1 year`; otherwise in months and days. Some versions
+    /// of StoreKit describe a trial of one week as seven days, and others as one week. Both lengths give the same text.
+    fileprivate var parts: [(count: Int, unit: LengthUnit)] {
+        var parts: [(Int, LengthUnit)] = []
+        if months > 0 { parts.append(months % 12 == 0 ? (months / 12, .year) : (months, .month)) }
+        if days > 0 || months <= 0 {
+            let days = max(days, 0)
+            parts.append(days > 0 && days % 7 == 0 ? (days / 7, .week) : (days, .day))
+        }
+        return parts
+    }
+}
+
+/// Replaces each name in braces with its value, as in `{price} per month`.
+private func fill(_ pattern: String, _ values: [String: String]) -> String {
+    values.reduce(pattern) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
+}

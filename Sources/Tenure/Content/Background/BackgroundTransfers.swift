@@ -51,9 +51,8 @@ final class BackgroundTransfers: Sendable {
 
     /// Stores which ranges the system downloads.
     private func storeRanges() {
-        let ranges = state.withLock { Array($0.unfinishedDownloads.keys) }.sorted {
-            ($0.pack, $0.lower) < ($1.pack, $1.lower)
-        }
+        let labels = state.withLock { Array($0.unfinishedDownloads.keys) }
+        let ranges = labels.sorted { ($0.pack, $0.lower) < ($1.pack, $1.lower) }
         let path = Self.path(in: store)
         guard !ranges.isEmpty else { return Disk.remove(path) }
         try? ContentLocation.make(store.location.durableFolder)
@@ -74,11 +73,9 @@ final class BackgroundTransfers: Sendable {
             return !state.isConnected
         }
         if isFirst {
-            downloads.connect { [weak self] in
-                self?.handleEnd($0)
-            } delivered: { [weak self] in
-                self?.state.withLock { $0.isDelivered = true }
-            }
+            downloads.connect(
+                ended: { [weak self] in self?.handleEnd($0) },
+                delivered: { [weak self] in self?.state.withLock { $0.isDelivered = true } })
         }
         await refreshUnfinishedDownloads()
     }
@@ -198,8 +195,7 @@ final class BackgroundTransfers: Sendable {
     /// Cancels the background downloads for which `shouldCancel` returns true. It gets each download's label, and the
     /// number of bytes that the download had when it was last checked.
     private func cancel(_ shouldCancel: (RangeLabel, Int64) -> Bool) async {
-        let labels = state.withLock { state in state.unfinishedDownloads }
-            .filter { shouldCancel($0.key, $0.value) }.map(\.key)
+        let labels = state.withLock { $0.unfinishedDownloads }.filter { shouldCancel($0.key, $0.value) }.map(\.key)
         guard !labels.isEmpty else { return }
         await downloads.cancel(Set(labels.map(\.text)))
         state.withLock { state in for label in labels { state.unfinishedDownloads[label] = nil } }

@@ -45,10 +45,6 @@ enum Disk {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    static func isLink(_ path: String) -> Bool {
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
-    }
-
     /// Returns the names in a folder. Empty if the folder doesn't exist.
     static func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -56,13 +52,13 @@ enum Disk {
 
     static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
-    static func rename(_ path: String, to other: String) throws(DiskFailure) {
-        guard systemRename(path, other) == 0 else { throw DiskFailure("rename", path) }
+    static func move(_ path: String, to other: String) throws(DiskFailure) {
+        guard rename(path, other) == 0 else { throw DiskFailure("rename", path) }
     }
 
     /// Creates a hard link, a second name of the same file.
-    static func link(_ path: String, as other: String) throws(DiskFailure) {
-        guard systemLink(path, other) == 0 else { throw DiskFailure("link", path) }
+    static func addLink(_ path: String, as other: String) throws(DiskFailure) {
+        guard link(path, other) == 0 else { throw DiskFailure("link", path) }
     }
 
     /// Replaces a small file, so that a reader sees either the old or the new contents.
@@ -80,7 +76,7 @@ enum Disk {
             failure = error
         }
         _ = close(descriptor)
-        if failure == nil, systemRename(temporaryPath, path) != 0 { failure = DiskFailure("rename", path) }
+        if failure == nil, rename(temporaryPath, path) != 0 { failure = DiskFailure("rename", path) }
         if let failure {
             unlink(temporaryPath)
             throw failure
@@ -180,7 +176,3 @@ enum Disk {
         return Int64(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
     }
 }
-
-// The methods of `Disk` hide the system's functions of the same names.
-private func systemRename(_ path: String, _ other: String) -> Int32 { rename(path, other) }
-private func systemLink(_ path: String, _ other: String) -> Int32 { link(path, other) }

@@ -52,7 +52,7 @@ struct PackStore: Sendable {
         let folder = folder(of: pack, isPurgeable: isPurgeable)
         for root in location.folders where folder.hasPrefix(root.path + "/") { try ContentLocation.make(root) }
         // Never write through a symbolic link.
-        if Disk.isLink(folder) { Disk.remove(folder) }
+        if (try? FileManager.default.destinationOfSymbolicLink(atPath: folder)) != nil { Disk.remove(folder) }
         try ContentLocation.make(URL(fileURLWithPath: folder, isDirectory: true))
         return folder
     }
@@ -143,7 +143,10 @@ struct PackStore: Sendable {
                     if !manifests.contains(String(name.dropLast(5))) { Disk.remove(folder + "/" + name) }
                 }
             }
-            removeSetAsideFolders(in: folder)
+            // Remove the folders that were set aside without the lock.
+            for name in Disk.names(in: folder) where name.hasPrefix(Self.removedPrefix) {
+                Disk.remove(folder + "/" + name)
+            }
         }
     }
 
@@ -151,12 +154,7 @@ struct PackStore: Sendable {
 
     /// Renames a folder that will be removed later, because the lock shouldn't be held while many files are removed.
     private func setAside(_ path: String, in folder: String) throws(DiskFailure) {
-        try Disk.rename(path, to: "\(folder)/\(Self.removedPrefix)\(UInt64.random(in: .min ... .max))")
-    }
-
-    /// Removes the folders that were set aside, without the lock.
-    private func removeSetAsideFolders(in folder: String) {
-        for name in Disk.names(in: folder) where name.hasPrefix(Self.removedPrefix) { Disk.remove(folder + "/" + name) }
+        try Disk.move(path, to: "\(folder)/\(Self.removedPrefix)\(UInt64.random(in: .min ... .max))")
     }
 
     private static let installedName = "installed.json"

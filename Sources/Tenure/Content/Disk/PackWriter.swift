@@ -92,7 +92,7 @@ final class PackWriter {
 
     /// Copies a range that the system has downloaded into its files.
     private func copyIntoFiles(_ arrived: ArrivedRange) throws {
-        let descriptor = systemOpen(arrived.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
+        let descriptor = open(arrived.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return }
         defer { _ = close(descriptor) }
         begin(arrived.range)
@@ -186,7 +186,7 @@ final class PackWriter {
         closeFile()
         let path = partialPack.path(of: fileIndex)
         try Disk.makeFolder((path as NSString).deletingLastPathComponent)
-        let descriptor = systemOpen(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
         guard descriptor >= 0 else { throw DiskFailure("create", path) }
         var opened = OpenFile(
             fileIndex: fileIndex, path: path, descriptor: descriptor, position: position, isHashed: true)
@@ -225,7 +225,7 @@ final class PackWriter {
             }
             guard !unverified.isEmpty else { continue }
             let path = partialPack.path(of: fileIndex)
-            let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
             guard descriptor >= 0 else {
                 partialPack.drop(fileIndex)
                 continue
@@ -258,7 +258,7 @@ final class PackWriter {
         try confirm()
         let versions = partialPack.packFolder + "/versions"
         try Disk.makeFolder(versions)
-        try Disk.rename(partialPack.filesFolder, to: versions + "/" + partialPack.plan.folder)
+        try Disk.move(partialPack.filesFolder, to: versions + "/" + partialPack.plan.folder)
         try Disk.flushFolder(versions)
         try store.setInstalled(partialPack.plan, embedded: embedded, in: partialPack.packFolder)
     }
@@ -292,6 +292,3 @@ final class PackWriter {
 
 /// The error for a server that keeps sending bytes that don't match the manifest.
 struct CorruptedContent: Error {}
-
-// A property of `PackWriter` hides the system's function.
-private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }

@@ -138,7 +138,7 @@ struct PartialPack {
     static func setAside(in packFolder: String) throws(DiskFailure) {
         guard plan(in: packFolder) != nil else { return }
         Disk.remove(packFolder + "/" + oldFolderName)
-        try Disk.rename(packFolder + "/" + folderName, to: packFolder + "/" + oldFolderName)
+        try Disk.move(packFolder + "/" + folderName, to: packFolder + "/" + oldFolderName)
     }
 
     /// Returns the version that `setAside` moved, in the form of an installed version, so that a newer version can take

@@ -44,7 +44,7 @@ struct ReusableFiles {
         if let intact = candidates.first(where: { $0.pack.isIntact($0.file) }) {
             try Disk.makeFolder((path as NSString).deletingLastPathComponent)
             let source = intact.pack.path(of: intact.file)
-            if (try? Disk.link(source, as: path)) != nil { return true }
+            if (try? Disk.addLink(source, as: path)) != nil { return true }
             return try copy(source, to: path)
         }
         guard let embedded, embeddedSizes[file.path] == file.size else { return false }
@@ -63,7 +63,7 @@ struct ReusableFiles {
             status.size <= file.size, status.linkCount == 1
         else { return }
         try Disk.makeFolder((path as NSString).deletingLastPathComponent)
-        try Disk.rename(beginning, to: path)
+        try Disk.move(beginning, to: path)
     }
 
     /// Copies a file. Throws only if the disk is full. After any other failure, it returns false, and the file is

@@ -56,15 +56,13 @@ extension ContentLibrary {
     /// If the device has both versions, the version in the catalog is opened. If the catalog contains neither version,
     /// the downloaded version is opened. But if an update of the app has brought a different version in its bundle
     /// since the download, the version in the bundle is opened.
-    func packInUse(_ name: String) -> PackInUse? {
-        let embedded = catalogs.embedded(name).map { PackInUse.embedded($0) }
-        guard let downloaded = installed[name] else { return embedded }
-        guard let embedded else { return .installed(downloaded) }
-        switch catalogs.pack(name)?.version(for: setup.appVersion)?.manifest {
-        case downloaded.version?: return .installed(downloaded)
-        case embedded.version?: return embedded
-        default: return downloaded.embedded == embedded.version.description ? .installed(downloaded) : embedded
-        }
+    func packInUse(_ name: String) -> (any PackInUse)? {
+        guard let downloaded = installed[name] else { return catalogs.embedded(name) }
+        guard let embedded = catalogs.embedded(name) else { return downloaded }
+        let newest = catalogs.pack(name)?.version(for: setup.appVersion)?.manifest
+        if newest == downloaded.version { return downloaded }
+        if newest == embedded.version { return embedded }
+        return downloaded.embedded == embedded.version.description ? downloaded as any PackInUse : embedded
     }
 
     /// All packs with their states and sizes on disk, and leftovers of packs that are no longer in any catalog.
@@ -137,26 +135,22 @@ extension ContentLibrary {
 
     /// Pauses the download of a pack, even if the system is downloading it in the background.
     func pause(_ name: String) async {
-        load()
         change(name) { $0.isPaused = true }
         await background?.cancel(name)
     }
 
     /// Continues a paused download, or tries again after a failure.
     func resume(_ name: String) {
-        load()
         (failures[name], waits[name]) = (nil, nil)
         change(name) { $0.isPaused = false }
     }
 
     /// Lets the download of a pack use an expensive network, or a network in Low Data Mode.
-    func allowExpensiveNetwork(_ name: String) {
-        load()
-        change(name) { $0.allowsExpensiveNetwork = true }
-    }
+    func allowExpensiveNetwork(_ name: String) { change(name) { $0.allowsExpensiveNetwork = true } }
 
     /// Changes the request for a pack, if there is one.
     private func change(_ name: String, _ change: (inout PackRequest) -> Void) {
+        load()
         update { requests in
             if let index = requests.firstIndex(where: { $0.pack == name }) { change(&requests[index]) }
         }
@@ -221,7 +215,7 @@ extension ContentLibrary {
             guard isAllowed(name) else { throw Tenure.AssetPackError.notEntitled(name) }
             guard let isFile = pack.isFile(path) else { throw Tenure.AssetPackError.missingFile(path: path) }
             // Record the use before checking that the version exists, so that no process removes it in between.
-            if case .installed(let pack) = pack {
+            if let pack = pack as? InstalledPack {
                 VersionUse.note(pack.folder, inFolder: store.folder(of: name), at: Date())
             }
             let file = path.isEmpty ? pack.path : pack.path + "/" + path
@@ -245,43 +239,28 @@ extension ContentLibrary {
     }
 }
 
-/// A pack with files on the device.
-enum PackInUse: Sendable {
-    /// Downloaded by Tenure.
-    case installed(InstalledPack)
-    /// Part of the app's bundle.
-    case embedded(EmbeddedPack)
+/// A pack with files on the device: downloaded by Tenure, or part of the app's bundle.
+protocol PackInUse: Sendable {
+    var version: ContentDigest { get }
+    var path: String { get }
+    /// The paths of all files in the pack.
+    var files: [String] { get }
+}
 
-    var version: ContentDigest {
-        switch self {
-        case .installed(let pack): pack.version
-        case .embedded(let pack): pack.pack.version
-        }
-    }
+extension InstalledPack: PackInUse { var files: [String] { manifest.files.map(\.path) } }
 
-    var path: String {
-        switch self {
-        case .installed(let pack): pack.path
-        case .embedded(let pack): pack.path
-        }
-    }
+extension EmbeddedPack: PackInUse {
+    var version: ContentDigest { pack.version }
+    var files: [String] { pack.files.map(\.path) }
+}
 
-    /// Returns true for a file, false for a folder, and nil if the pack has neither at this path.
+extension PackInUse {
+    /// Returns true for a file, false for a folder, and nil if the pack has neither at this path. A folder exists only
+    /// as a part of the files' paths.
     func isFile(_ path: String) -> Bool? {
-        switch self {
-        case .installed(let pack): Self.isFile(path, among: pack.manifest.files.lazy.map(\.path))
-        case .embedded(let pack): Self.isFile(path, among: pack.pack.files.lazy.map(\.path))
-        }
-    }
-
-    /// Searches the paths of all files. A folder exists only as a part of these paths.
-    private static func isFile(_ path: String, among files: some Sequence<String>) -> Bool? {
         if path.isEmpty { return false }
-        var isFolder = false
-        for file in files {
-            if file == path { return true }
-            if file.hasPrefix(path + "/") { isFolder = true }
-        }
-        return isFolder ? false : nil
+        let files = files
+        if files.contains(path) { return true }
+        return files.contains { $0.hasPrefix(path + "/") } ? false : nil
     }
 }

@@ -35,12 +35,6 @@ extension ContentLibrary {
             > setup.options.expensiveNetworkLimit
     }
 
-    /// Whether the app must call `allowExpensiveNetwork()` before this download may use the current network.
-    private func needsConsent(_ request: PackRequest) -> Bool {
-        guard let network, !request.allowsExpensiveNetwork else { return false }
-        return network.isConstrained || network.isExpensive && isAboveLimit
-    }
-
     /// Whether a download can run now.
     func isReady(_ request: PackRequest) -> Bool { isWanted(request) && waits[request.pack] == nil }
 
@@ -49,7 +43,8 @@ extension ContentLibrary {
     func isWanted(_ request: PackRequest) -> Bool {
         let pack = request.pack
         guard !request.isPaused, failures[pack] == nil, target(of: pack) != nil, isAllowed(pack) else { return false }
-        if needsConsent(request) {
+        // The app must call `allowExpensiveNetwork()` before this download may use the current network.
+        if let network, !request.allowsExpensiveNetwork, network.isConstrained || network.isExpensive && isAboveLimit {
             waits[pack] = .consent
             return false
         }
@@ -122,8 +117,7 @@ extension ContentLibrary {
         _ request: PackRequest, _ pack: ContentCatalog.Pack, _ version: ContentCatalog.Version,
         from source: any Tenure.ContentSource
     ) {
-        let (events, continuation) = AsyncStream.makeStream(
-            of: PackTransfer.Event.self, bufferingPolicy: .bufferingNewest(1))
+        let (events, continuation) = AsyncStream<PackTransfer.Event>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let transfer = transfer(request, pack, version, from: source, isInForeground: isInForeground) {
             continuation.yield($0)
         }

@@ -2,14 +2,11 @@ import Foundation
 
 /// The app and its extensions share packs and requests. Only one of their processes downloads at a time.
 extension ContentLibrary {
-    /// Whether another process can use the same folder.
-    private var isShared: Bool {
-        setup.options.accessGroup != nil || setup.options.folder != nil || setup.contentLocation != nil
-    }
-
     /// Follows the changes of other processes, until its task is canceled.
     func followOtherProcesses() async {
-        guard isShared else { return }
+        // Only then can another process use the same folder.
+        let options = setup.options
+        guard options.accessGroup != nil || options.folder != nil || setup.contentLocation != nil else { return }
         while !Task.isCancelled {
             let isBusy = !requests.isEmpty
             guard (try? await Task.sleep(nanoseconds: isBusy ? 500_000_000 : 2_000_000_000)) != nil else { return }
@@ -116,8 +113,7 @@ struct TransferRate: Sendable {
             self.last = (now, bytes)
             return
         }
-        let passed = now - last.instant
-        let seconds = Double(passed.components.seconds) + Double(passed.components.attoseconds) / 1e18
+        let seconds = (now - last.instant) / Duration.seconds(1)
         guard seconds >= 0.5 else { return }
         let rate = Double(max(0, bytes - last.bytes)) / seconds
         // The more time has passed since the last recorded number, the greater is the weight of the new rate. After

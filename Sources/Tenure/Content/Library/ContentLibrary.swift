@@ -194,8 +194,7 @@ actor ContentLibrary {
     }
 
     /// Asks all sources for their catalogs. Returns whether all sources have answered.
-    @discardableResult
-    func refreshCatalogs() async -> Bool {
+    @discardableResult func refreshCatalogs() async -> Bool {
         VersionUse.renew(at: Date())
         var isComplete = true
         for index in catalogs.entries.indices {

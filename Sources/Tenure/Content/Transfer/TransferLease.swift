@@ -64,20 +64,17 @@ final class TransferLease: Sendable {
 
     private func read() -> Holder? { Disk.decoded(Holder.self, at: path, maximumSize: 4096) }
 
-    private func write(_ holder: Holder) throws {
-        try Disk.replace(path, with: try JSONEncoder().encode(holder), isLasting: false)
-        state.withLock { state in
-            state.ownHolder = holder
-            state.renewedAt = .now
-        }
-    }
+    /// Remembers what this object has just written.
+    private func noteRenewal(_ holder: Holder) { state.withLock { ($0.ownHolder, $0.renewedAt) = (holder, .now) } }
 
     /// Takes the lease, to download a pack. Returns false if another process has it.
     func acquire(for pack: String) throws -> Bool {
         try ContentLocation.make(store.location.durableFolder)
         return try store.withLock {
             guard otherHolder == nil else { return false }
-            try write(Holder(id: id, process: getpid(), pack: pack))
+            let holder = Holder(id: id, process: getpid(), pack: pack)
+            try Disk.replace(path, with: try JSONEncoder().encode(holder), isLasting: false)
+            noteRenewal(holder)
             return true
         }
     }
@@ -109,10 +106,7 @@ final class TransferLease: Sendable {
                 if error != .full { throw error }
             }
         }
-        state.withLock { state in
-            state.ownHolder = renewed
-            state.renewedAt = .now
-        }
+        noteRenewal(renewed)
     }
 
     /// Checks that this object still has the lease, unless it was renewed within `checkInterval`.
