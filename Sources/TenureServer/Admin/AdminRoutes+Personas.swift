@@ -54,10 +54,10 @@ extension AdminRoutes {
 
     /// `DELETE /v1/admin/personas/{name}`: revokes a persona. Its tokens are rejected from the next request on.
     @Sendable func revokePersona(_ call: AdminCall) async throws -> Response {
-        let name = try call.context.pathID("name")
+        let (name, actor) = (try call.context.pathID("name"), call.actor)
         guard
             let persona = try await store.write(
-                at: now(), locking: [.personas], { try $0.revokePersona(named: name, actor: call.actor) })
+                at: now(), locking: [.personas], { try $0.revokePersona(named: name, actor: actor) })
         else {
             throw Problem(.notFound, "there is no active persona `\(name)`; list them with `GET /v1/admin/personas`")
         }

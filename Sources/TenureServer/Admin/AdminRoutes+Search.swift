@@ -13,7 +13,7 @@ extension AdminRoutes {
         guard let text = call.request.uri.queryParameters["id"] else {
             throw Problem(.malformedRequest, "`id` is missing; add the ID to find as `?id=…`")
         }
-        let matches = try await customers(withID: try AdminParameter.id(String(text), "id"))
+        let matches = try await customers(withID: try AdminParameter.id(String(text), "id"), in: realms.all)
         return .jsonObject { $0.objects("customers", matches) { $0.summaryFields(of: $1) } }
     }
 
@@ -24,7 +24,8 @@ extension AdminRoutes {
         let pasted = try PastedArtifact(body.artifact, verifiedBy: verifier, now: now())
         var matches: [Customer] = []
         for id in pasted.ids {
-            for customer in try await customers(withID: id) where !matches.contains(where: { $0.id == customer.id }) {
+            for customer in try await customers(withID: id, in: realms.all)
+            where !matches.contains(where: { $0.id == customer.id }) {
                 matches.append(customer)
             }
         }
@@ -35,8 +36,8 @@ extension AdminRoutes {
         }
     }
 
-    private func customers(withID id: String) async throws -> [Customer] {
-        try await store.read { try $0.customers(withAnyID: id, in: realms.all) }
+    private func customers(withID id: String, in realms: [Realm]) async throws -> [Customer] {
+        try await store.read { try $0.customers(withAnyID: id, in: realms) }
     }
 
     /// `GET /v1/admin/orders/{order}`: asks the App Store which purchases belong to an order ID from one of its email
@@ -73,20 +74,18 @@ extension AdminRoutes {
     private func customers(
         of transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)]
     ) async throws -> [Customer] {
-        var customers: [Customer] = []
+        var found: [Customer] = []
         for (artifact, purchase) in transactions {
             var namedIdentities = NamedIdentities()
             namedIdentities.add(artifact.payload, purchase)
             for identity in namedIdentities.identities {
-                for customer in try await store.read({
-                    try $0.customers(withAnyID: identity.value, in: [artifact.realm])
-                })
-                where customer.facts.prove(identity) && !customers.contains(where: { $0.id == customer.id }) {
-                    customers.append(customer)
+                for customer in try await customers(withID: identity.value, in: [artifact.realm])
+                where customer.facts.prove(identity) && !found.contains(where: { $0.id == customer.id }) {
+                    found.append(customer)
                 }
             }
         }
-        return customers
+        return found
     }
 
     /// The timeout of the call to the App Store, in seconds. The timeout is short, because a person waits for the

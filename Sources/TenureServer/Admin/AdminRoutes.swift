@@ -100,7 +100,7 @@ struct AdminRoutes: Sendable {
 }
 
 /// A request to the admin API that has a valid admin key with the right for its route.
-struct AdminCall: Sendable {
+struct AdminCall {
     let request: Request
     let context: ServiceContext
     let bodySize: Int

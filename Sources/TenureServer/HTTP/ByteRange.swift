@@ -29,9 +29,8 @@ enum ByteRange: Sendable, Hashable {
             guard let suffix = number(ends[1]) else { return nil }
             return suffix > 0 ? .part(max(0, size - suffix)..<size) : .unsatisfiable
         }
-        guard let first = number(ends[0]) else { return nil }
-        guard !ends[1].isEmpty else { return first < size ? .part(first..<size) : .unsatisfiable }
-        guard let last = number(ends[1]), first <= last else { return nil }
+        guard let first = number(ends[0]), let last = ends[1].isEmpty ? Int64.max : number(ends[1]), first <= last
+        else { return nil }
         return first < size ? .part(first..<min(last, size - 1) + 1) : .unsatisfiable
     }
 

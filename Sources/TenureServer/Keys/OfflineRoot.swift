@@ -10,21 +10,14 @@ package struct OfflineRoot: Sendable {
     private let file: SecretFile
 
     /// The contents of the file.
-    struct Contents: Sendable {
+    struct Contents: Codable, Sendable {
         /// The private key in PEM.
-        let privateKey: Secret<String>
+        @KeyFileSecret var privateKey: Secret<String>
         /// The counter of the last list of revoked keys; 0 before the first list. Each list needs a higher counter than
         /// the list before.
         var counter: Int64 = 0
         /// The IDs of all keys that the root has revoked.
         var revoked: [String] = []
-    }
-
-    /// The file's JSON. This value never leaves `OfflineRoot`, because it shows the private key.
-    private struct Stored: Codable {
-        let privateKey: String
-        let counter: Int64
-        let revoked: [String]
     }
 
     package init(path: String) { file = SecretFile(path: path) }
@@ -33,7 +26,7 @@ package struct OfflineRoot: Sendable {
     /// Key. Throws `ServiceError.keyFile` if the file can't be read or written.
     package func create() throws -> String {
         let contents = Contents(privateKey: Secret(P256.Signing.PrivateKey().pemRepresentation))
-        let bytes = try Self.bytes(of: contents)
+        let bytes = try JSONEncoder.keyFile(of: contents)
         let key = try read(try file.contents { bytes }).key
         file.removeLeftovers()
         return String(decoding: JSONWebKey(key.publicKey).bytes, as: UTF8.self)
@@ -66,7 +59,7 @@ package struct OfflineRoot: Sendable {
         }
         file.removeLeftovers()
         // The counter is saved before signing, so that no counter is used twice.
-        try file.replace(with: try Self.bytes(of: contents))
+        try file.replace(with: try JSONEncoder.keyFile(of: contents))
         return try RootRevocations.sign(contents.revoked, counter: contents.counter, by: key, at: now)
     }
 
@@ -80,17 +73,11 @@ package struct OfflineRoot: Sendable {
 
     /// Reads the file's bytes, and the private key in them.
     private func read(_ bytes: [UInt8]) throws -> (contents: Contents, key: P256.Signing.PrivateKey) {
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)),
-            Self.counters.contains(stored.counter),
-            let key = try? P256.Signing.PrivateKey(pemRepresentation: stored.privateKey)
+        guard let contents = try? JSONDecoder().decode(Contents.self, from: Data(bytes)),
+            Self.counters.contains(contents.counter),
+            let key = try? P256.Signing.PrivateKey(pemRepresentation: contents.privateKey.revealed)
         else { throw damagedFileError }
-        let contents = Contents(privateKey: Secret(stored.privateKey), counter: stored.counter, revoked: stored.revoked)
         return (contents, key)
-    }
-
-    private static func bytes(of contents: Contents) throws -> [UInt8] {
-        try JSONEncoder.keyFile(
-            of: Stored(privateKey: contents.privateKey.revealed, counter: contents.counter, revoked: contents.revoked))
     }
 }
 

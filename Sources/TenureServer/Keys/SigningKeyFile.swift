@@ -9,7 +9,7 @@ import TenureJSON
 ///
 /// Apps pin keys: each build contains a public key that it trusts. All keys and statements are in one file, so that
 /// replacing the file changes everything or nothing.
-struct SigningKeyFile: Hashable, Sendable {
+struct SigningKeyFile: Codable, Hashable, Sendable {
     /// A public key, with the dates at which it was created, replaced and revoked.
     struct Key: Codable, Hashable, Sendable {
         let key: JSONWebKey
@@ -22,9 +22,9 @@ struct SigningKeyFile: Hashable, Sendable {
     }
 
     /// A new key that the offline root must sign before it is used.
-    struct NextKey: Hashable, Sendable {
+    struct NextKey: Codable, Hashable, Sendable {
         /// The private key in PEM.
-        let privateKey: Secret<String>
+        @KeyFileSecret var privateKey: Secret<String>
         /// The date of creation, in seconds since 1970.
         let createdAt: Int64
 
@@ -32,7 +32,7 @@ struct SigningKeyFile: Hashable, Sendable {
     }
 
     /// The private key of the last of `keys`, in PEM. Older private keys aren't kept.
-    var privateKey: Secret<String>
+    @KeyFileSecret var privateKey: Secret<String>
     /// The key in use, and all older keys that apps may trust or that signed tokens which may still be valid. The
     /// oldest key is first, and the key in use is last.
     var keys: [Key]
@@ -58,44 +58,11 @@ struct SigningKeyFile: Hashable, Sendable {
     }
 
     /// Reads the file's bytes. Throws if they aren't the JSON that `bytes` writes.
-    init(_ bytes: [UInt8]) throws {
-        let stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
-        privateKey = Secret(stored.privateKey)
-        keys = stored.keys
-        chain = stored.chain
-        next = stored.next.map { NextKey(privateKey: Secret($0.privateKey), createdAt: $0.createdAt) }
-        root = stored.root
-        rootStatement = stored.rootStatement
-        revocations = stored.revocations
-        tokenLife = stored.tokenLife
-    }
+    init(_ bytes: [UInt8]) throws { self = try JSONDecoder().decode(SigningKeyFile.self, from: Data(bytes)) }
 
     /// The file's bytes, which contain the private keys. So they may only be written to the file.
     var bytes: [UInt8] {
-        get throws {
-            try JSONEncoder.keyFile(
-                of: Stored(
-                    privateKey: privateKey.revealed, keys: keys, chain: chain,
-                    next: next.map { Stored.Next(privateKey: $0.privateKey.revealed, createdAt: $0.createdAt) },
-                    root: root, rootStatement: rootStatement, revocations: revocations, tokenLife: tokenLife))
-        }
-    }
-
-    /// The file's JSON. This value never leaves `SigningKeyFile`, because it shows the private keys.
-    private struct Stored: Codable {
-        struct Next: Codable {
-            let privateKey: String
-            let createdAt: Int64
-        }
-
-        let privateKey: String
-        let keys: [Key]
-        let chain: [String]
-        let next: Next?
-        let root: JSONWebKey?
-        let rootStatement: String?
-        let revocations: String?
-        let tokenLife: Int64?
+        get throws { try JSONEncoder.keyFile(of: self) }
     }
 
     /// The index in `keys` of the oldest key from which the chain leads to the key in use.

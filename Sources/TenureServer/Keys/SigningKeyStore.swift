@@ -63,10 +63,7 @@ struct SigningKeyStore: Sendable {
 
     /// Reads and checks the keys in the file's bytes.
     private func keys(in bytes: [UInt8]) throws(ServiceError) -> SigningKeySet {
-        let contents: SigningKeyFile
-        do {
-            contents = try SigningKeyFile(bytes)
-        } catch {
+        guard let contents = try? SigningKeyFile(bytes) else {
             throw .keyFile(path: path, detail: "the contents are damaged; restore the file from your backup")
         }
         do throws(SigningKeySet.Mistake) {

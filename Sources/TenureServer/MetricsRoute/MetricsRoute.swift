@@ -28,8 +28,7 @@ struct MetricsRoute: Sendable {
                 adminKey, in: request, from: WrongKeyLimit.countedAddress(of: context.peer), now: now(),
                 else: Problem(
                     .notAuthenticated,
-                    "metrics are available from this machine, or with the admin key as a bearer token"
-                ))
+                    "metrics are available from this machine, or with the admin key as a bearer token"))
         }
         return .text(await MetricsSource.text(of: sources), mediaType: PrometheusFamily.mediaType)
     }
