@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
-import ServiceLifecycle
 import TenureAPI
 import TenureAppStore
 import TenureCore
@@ -48,8 +47,9 @@ struct TenureService: Sendable {
         if registeringWebhooks { try await configuration.registerWebhooks(in: openStore) }
         policies = try await ActivePolicy(
             configuration.policy, in: openStore, at: configuration.now(), staleness: configuration.policyStaleness)
+        let notice = TimeInterval(configuration.webhookSettings.expiringDays) * 86_400
         entitlementComparer =
-            configuration.webhooks.isEmpty ? nil : EntitlementComparer(policies, configuration.webhookSettings)
+            configuration.webhooks.isEmpty ? nil : EntitlementComparer(policies: policies, notice: notice)
         (signingKeys, accessTokenKey, keyAgreement) = try await KeyAgreement.keys(
             in: configuration.folderOfKeys, openStore, tokenLife: configuration.tokenLifetimes.entitlementToken,
             staleness: configuration.signingKeyStaleness, at: configuration.now())

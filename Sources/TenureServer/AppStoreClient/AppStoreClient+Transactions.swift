@@ -111,17 +111,6 @@ extension AppStoreVerifier {
         try verified.checkSigned(in: environment)
         return (SyncArtifact(verified, .transaction, bytes, at: path, isOnDevice: false), try verified.purchase)
     }
-
-    /// Verifies a renewal info in a response of the App Store. Rejects the renewal info if it was signed in another
-    /// environment than the requested one.
-    func verified(
-        renewalInfo jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
-    ) throws(Rejection) -> (artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal) {
-        let bytes = Array(jws.utf8)
-        let verified = try verifyRenewalInfo(bytes, now: now)
-        try verified.checkSigned(in: environment)
-        return (SyncArtifact(verified, .renewalInfo, bytes, at: path, isOnDevice: false), try verified.renewal)
-    }
 }
 
 extension Verified {
@@ -242,7 +231,11 @@ struct SubscriptionStatuses: Sendable {
         if let renewalInfo = try entry.optionalText("signedRenewalInfo") {
             let path = ArtifactPath.renewalInfo(index)
             let renewal = try verifiedUnlessRejected(path) { () throws(Rejection) in
-                try verifier.verified(renewalInfo: renewalInfo, at: path, in: environment, now: now)
+                let bytes = Array(renewalInfo.utf8)
+                let verified = try verifier.verifyRenewalInfo(bytes, now: now)
+                try verified.checkSigned(in: environment)
+                let artifact = SyncArtifact(verified, .renewalInfo, bytes, at: path, isOnDevice: false)
+                return (artifact: artifact, renewal: try verified.renewal)
             }
             let subscriptionID = subscription.transaction?.purchase.originalTransactionID
             if let renewal, renewal.renewal.originalTransactionID == subscriptionID {

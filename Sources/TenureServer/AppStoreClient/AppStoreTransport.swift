@@ -34,7 +34,7 @@ struct AppStoreTransport: Sendable {
 ///
 /// Call `close` after the last request. In a `ServiceGroup`, the transport closes itself at the shutdown, after the
 /// group's services that started later.
-struct HTTPTransport: Service {
+final class HTTPTransport: Service {
     /// The timeout for opening a connection, in seconds.
     private static let connectTimeout: TimeInterval = 10
     /// The timeout for one request and its whole response, in seconds.
@@ -44,7 +44,10 @@ struct HTTPTransport: Service {
     /// The maximum number of connections to one host.
     private static let maximumConnections = 8
 
-    private let client: LazyClient
+    private let configuration: HTTPClient.Configuration
+    /// The HTTP client, or the error after `close`. It is nil before the first request, so that a service that never
+    /// starts has nothing to close.
+    private let client = Locked<Result<HTTPClient, HTTPClientError>?>(nil)
     private let time: AppStoreTime
 
     init(time: AppStoreTime = .system) {
@@ -58,7 +61,7 @@ struct HTTPTransport: Service {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.maximumConnections
         // `RetryPolicy` counts the retries.
         configuration.connectionPool.retryConnectionEstablishment = false
-        client = LazyClient(configuration)
+        self.configuration = configuration
     }
 
     func run() async throws {
@@ -67,7 +70,9 @@ struct HTTPTransport: Service {
     }
 
     /// Cancels all requests. Nothing can be sent afterward.
-    func close() async throws { try await client.close() }
+    func close() async throws {
+        if case .success(let client)? = client.exchange(.failure(.alreadyShutdown)) { try await client.shutdown() }
+    }
 
     /// The function with which an `AppStoreClient` sends its requests.
     var transport: AppStoreTransport { AppStoreTransport(send: send) }
@@ -79,8 +84,8 @@ struct HTTPTransport: Service {
         do {
             return try await withThrowingTaskGroup(of: AppStoreTransport.Answer?.self) { group in
                 defer { group.cancelAll() }
-                group.addTask { try await exchange(request) }
-                group.addTask {
+                group.addTask { [self] in try await exchange(request) }
+                group.addTask { [time] in
                     try await time.sleep(Self.exchangeTimeout)
                     return nil
                 }
@@ -104,7 +109,7 @@ struct HTTPTransport: Service {
             outgoing.headers.add(name: "Content-Type", value: "application/json")
             outgoing.body = .bytes(body)
         }
-        let response = try await client.open().execute(
+        let response = try await openClient().execute(
             outgoing, timeout: .milliseconds(Int64(Self.exchangeTimeout * 1000)))
         let body = try await response.body.collect(upTo: Self.maximumAnswerSize)
         // If this task was canceled, the body may be incomplete.
@@ -125,27 +130,13 @@ struct HTTPTransport: Service {
         default: return .unreachable(String("\(error)".prefix(200)))
         }
     }
-}
-
-/// Creates the HTTP client with the first request, so that a service that never starts has nothing to close.
-private final class LazyClient: Sendable {
-    private let configuration: HTTPClient.Configuration
-    /// The client, or the error after `close`; nil before the first request.
-    private let state = Locked<Result<HTTPClient, HTTPClientError>?>(nil)
-
-    init(_ configuration: HTTPClient.Configuration) { self.configuration = configuration }
 
     /// Returns the client, and creates it if this is the first request. Throws after `close`.
-    func open() throws -> HTTPClient {
-        try state.withLock { state in
-            let client =
-                try state?.get() ?? HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-            state = .success(client)
-            return client
+    private func openClient() throws -> HTTPClient {
+        try client.withLock { client in
+            let open = try client?.get() ?? HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+            client = .success(open)
+            return open
         }
-    }
-
-    func close() async throws {
-        if case .success(let client)? = state.exchange(.failure(.alreadyShutdown)) { try await client.shutdown() }
     }
 }

@@ -17,10 +17,10 @@ struct CustomerHistory: Sendable {
     /// The accepted artifacts.
     private(set) var proven = ProvenArtifacts()
     /// The rejected artifacts, with the reasons.
-    private(set) var rejected: [RejectedArtifact] = []
+    var rejected: [RejectedArtifact] = []
     /// Whether these are all of the customer's purchases: all pages and the subscription statuses were read, no
     /// artifact was rejected, and the requested transaction is among them.
-    private(set) var isComplete: Bool
+    var isComplete: Bool
     /// Why no further page of transactions was read; nil if the App Store has no history of the customer.
     let ending: PageTrail.Ending?
 
@@ -70,15 +70,6 @@ struct CustomerHistory: Sendable {
     func add(to update: inout CustomerUpdate, of storedCustomer: Customer?) {
         proven.add(to: &update, of: storedCustomer)
         if isComplete { update.completePurchases() }
-    }
-
-    /// Marks the history as incomplete, because a request for a part of it failed.
-    mutating func markIncomplete() { isComplete = false }
-
-    /// Adds an artifact that was rejected before it could become part of the history.
-    mutating func reject(_ artifact: RejectedArtifact) {
-        rejected.append(artifact)
-        isComplete = false
     }
 
     /// Whether the history contains the requested transaction. A history without this transaction is incomplete.
@@ -186,8 +177,8 @@ struct CustomerHistoryReader: Sendable {
         var history = CustomerHistory(
             of: id, transactions: list, statuses: statuses.answer.flatMap { $0 },
             appTransaction: appTransaction.answer, refunds: refunds.answer.flatMap { $0 }, in: list.environment)
-        if let rejected = appTransaction.rejected { history.reject(rejected) }
-        if statuses.answer == nil { history.markIncomplete() }
+        history.rejected += appTransaction.rejected
+        if !appTransaction.rejected.isEmpty || statuses.answer == nil { history.isComplete = false }
         return history
     }
 
@@ -198,14 +189,14 @@ struct CustomerHistoryReader: Sendable {
     ///   which isn't listed.
     private func optionalPart<Answer: Sendable>(
         rejectionPath path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
-    ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: RejectedArtifact?) {
+    ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: [RejectedArtifact]) {
         do {
-            return (try await ask(), nil)
+            return (try await ask(), [])
         } catch {
             guard !error.isRetryable else { throw error }
             switch error {
-            case .refused: return (nil, nil)
-            case .untrusted(let rejection): return (nil, path.map { RejectedArtifact($0, rejection) })
+            case .refused: return (nil, [])
+            case .untrusted(let rejection): return (nil, path.map { [RejectedArtifact($0, rejection)] } ?? [])
             default: throw error
             }
         }

@@ -65,16 +65,13 @@ extension Setting {
             "newDatabase", \.configuration.createsDatabase, isForCommandOnly: true,
             "create an empty database although there is a signing key already; without this option, a service that has a signing key doesn't start if its database is missing; fails if the database exists"
         ),
-        policy,
-        database,
-        keys,
+        policy, database, keys,
         Setting("host", .text("address"), \.configuration.host, "the address to listen on"),
         Setting("port", 0...65_535, \.configuration.port, "the port to listen on; 0 takes any free port"),
         Setting(
             "environments", listOf: .choice(["production", "sandbox", "xcode"]), \.environments,
             flag: "environment", isOfApp: true, "the App Store environments from which the service accepts data"),
-        trust,
-        adminKeyFile,
+        trust, adminKeyFile,
         Setting(
             "tls.certificate", .path, \.certificate,
             "a PEM file with the server's certificate, then its intermediate certificates"),
@@ -94,14 +91,7 @@ extension Setting {
             "deviceLimit", 1...1_000_000, \.configuration.deviceLimit, isOfApp: true,
             "the number of devices of one customer above which the event `manyDevices` is stored; no sync is refused"
         ),
-        issuerID,
-        keyID,
-        privateKeyFile,
-        productionHost,
-        sandboxHost,
-        clock,
-        contentFolder,
-        linkLifetime,
+        issuerID, keyID, privateKeyFile, productionHost, sandboxHost, clock, contentFolder, linkLifetime,
         Setting(
             "content.s3.endpoint", .text("URL"), \.s3.endpoint, isOfApp: true,
             "the S3-compatible server with the files; by default AWS's server of the region"),
@@ -131,8 +121,7 @@ extension Setting {
         Setting(
             "webhookRetentionDays", 4...3650, \.configuration.webhookSettings.retentionDays, isOfApp: true,
             "days for which sent messages are kept"),
-        apps,
-        appsDefault,
+        apps, appsDefault,
         Setting(
             "metrics", \.configuration.metrics,
             "who may read `/metrics`: `guarded` allows loopback and the admin key, `open` everyone, `off` no client"),

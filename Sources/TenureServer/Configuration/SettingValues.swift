@@ -43,8 +43,7 @@ package struct SettingValues: Sendable {
     /// - Parameter source: Where the values were set, such as `--port` or a line of the file, for messages.
     package mutating func set(_ setting: Setting, to values: [String], at source: String) {
         if values.isEmpty, !setting.kind.isList {
-            addMistake("\(source): `\(setting.name)` has no value")
-            return
+            return addMistake("\(source): `\(setting.name)` has no value")
         }
         let objections = values.compactMap { value in
             setting.kind.objection(to: value).map { "\(source): `\(setting.name)` \($0)" }

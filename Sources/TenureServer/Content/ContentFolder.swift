@@ -54,21 +54,15 @@ final class ContentFolder: Sendable {
     }
 
     private func read(_ file: String) -> Result<SignedCatalog, ServiceError> {
-        let contents: [UInt8]?
         do {
-            contents = try WholeFile(path: file).read(maximumSize: SignedCatalog.maximumTextSize)
-        } catch {
-            return .failure(.content("\(error)"))
-        }
-        guard let contents else {
-            return .failure(.content("there is no `\(file)`; publish asset packs with `tenure content publish`"))
-        }
-        do {
+            guard let contents = try WholeFile(path: file).read(maximumSize: SignedCatalog.maximumTextSize) else {
+                return .failure(.content("there is no `\(file)`; publish asset packs with `tenure content publish`"))
+            }
             // Clients verify the signature. Verifying it here too would protect nothing: anyone who can change the
             // file on this machine can also change this service.
             return .success(try SignedCatalog.unverified(contents, bundleID: bundleID))
         } catch {
-            return .failure(Self.failure(error))
+            return .failure(.content("\(error)"))
         }
     }
 

@@ -82,43 +82,31 @@ package struct DatabaseCheck {
     private mutating func check(
         _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: Derivation
     ) throws(StoreError) {
-        // Can the customer's row be read?
-        do {
+        // What the operator should do about damage that the next step finds.
+        var remedy = isLiving ? DatabaseFinding.Remedy.rebuild : .restore
+        do throws(StoreError) {
+            // Can the customer's row be read?
             try transaction.readRow(of: number)
-        } catch {
-            guard case .damaged(let detail) = error else { throw error }
-            return report(DatabaseFinding(detail, of: publicID, isLiving ? .rebuild : .restore))
-        }
-        guard isLiving else { return }
-        // Can all rows about the customer be read?
-        let rows: CustomerRows
-        do {
-            guard let storedRows = try transaction.rows(of: number) else { return }
-            rows = storedRows
-        } catch {
-            guard case .damaged(let detail) = error else { throw error }
-            return report(DatabaseFinding(detail, of: publicID, .restore))
-        }
-        // Check that no artifact was changed after it was stored.
-        outcome.artifacts += rows.artifacts.count
-        for (index, entry) in rows.artifacts.enumerated() where !entry.artifact.hasItsDigest {
-            report(
-                DatabaseFinding(
-                    "artifact \(index + 1) (\(entry.artifact.kind)) was changed after it was stored",
-                    of: publicID, .restore))
-        }
-        // Do the artifacts prove the stored facts?
-        do {
-            let differences = try derivation.facts(of: rows).differences(from: rows.customer.facts)
-            if !differences.isEmpty {
-                report(
-                    DatabaseFinding(
-                        "the stored facts differ from the facts that the artifacts prove (\(differences.joined(separator: ", ")))",
-                        of: publicID, .rebuild))
+            guard isLiving else { return }
+            // Can all rows about the customer be read?
+            remedy = .restore
+            guard let rows = try transaction.rows(of: number) else { return }
+            // Check that no artifact was changed after it was stored.
+            outcome.artifacts += rows.artifacts.count
+            for (index, entry) in rows.artifacts.enumerated() where !entry.artifact.hasItsDigest {
+                let detail = "artifact \(index + 1) (\(entry.artifact.kind)) was changed after it was stored"
+                report(DatabaseFinding(detail, of: publicID, .restore))
             }
+            // Do the artifacts prove the stored facts?
+            remedy = .trust
+            let differences = try derivation.facts(of: rows).differences(from: rows.customer.facts)
+            guard !differences.isEmpty else { return }
+            let names = differences.joined(separator: ", ")
+            let detail = "the stored facts differ from the facts that the artifacts prove (\(names))"
+            report(DatabaseFinding(detail, of: publicID, .rebuild))
         } catch {
             guard case .damaged(let detail) = error else { throw error }
-            report(DatabaseFinding(detail, of: publicID, .trust))
+            report(DatabaseFinding(detail, of: publicID, remedy))
         }
     }
 }

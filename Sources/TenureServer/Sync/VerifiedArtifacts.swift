@@ -148,29 +148,36 @@ struct RejectedArtifact: Sendable, Hashable {
     /// Whether the same artifact may be accepted later.
     let isRetryable: Bool
 
+    /// The problem that the response to a sync shows.
+    var problem: ArtifactProblem { ArtifactProblem(artifact: path.name, code: code, detail: detail) }
+}
+
+extension RejectedArtifact {
     /// Creates the rejection of an artifact that can't be verified.
     init(_ path: ArtifactPath, _ rejection: Rejection) {
-        self.path = path
-        code = rejection.code.rawValue
-        detail = rejection.detail
-        isRetryable = rejection.isRetryable
+        self.init(
+            path: path, code: rejection.code.rawValue, detail: rejection.detail, isRetryable: rejection.isRetryable)
     }
 
     /// Creates the rejection of an artifact that can't be used together with the other artifacts, or of a persona.
     init(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
-        self.path = path
-        code = relation.rawValue
-        self.detail = detail
-        isRetryable = false
+        self.init(path: path, code: relation.rawValue, detail: detail, isRetryable: false)
     }
-
-    /// The problem that the response to a sync shows.
-    var problem: ArtifactProblem { ArtifactProblem(artifact: path.name, code: code, detail: detail) }
 }
 
 extension [RejectedArtifact] {
     /// The problems in the order of the request.
     var problems: [ArtifactProblem] { sorted { $0.path < $1.path }.map(\.problem) }
+
+    /// Returns the result of `verify`. If `verify` rejects the artifact at `path`, adds the rejection and returns nil.
+    mutating func unlessRejected<Output>(_ path: ArtifactPath, _ verify: () throws(Rejection) -> Output) -> Output? {
+        do {
+            return try verify()
+        } catch {
+            append(RejectedArtifact(path, error))
+            return nil
+        }
+    }
 }
 
 /// The position of an artifact in the body of a sync, such as `transactions[2]`. Responses name the artifact by its
@@ -190,18 +197,6 @@ enum ArtifactPath: Sendable, Hashable, Comparable {
         case .transaction(let index): "transactions[\(index)]"
         case .renewalInfo(let index): "renewalInfos[\(index)]"
         case .persona: "persona"
-        }
-    }
-}
-
-extension [RejectedArtifact] {
-    /// Returns the result of `verify`. If `verify` rejects the artifact at `path`, adds the rejection and returns nil.
-    mutating func unlessRejected<Output>(_ path: ArtifactPath, _ verify: () throws(Rejection) -> Output) -> Output? {
-        do {
-            return try verify()
-        } catch {
-            append(RejectedArtifact(path, error))
-            return nil
         }
     }
 }

@@ -34,7 +34,7 @@ extension ServiceConfiguration {
         sender.timeouts = webhookDelivery.timeouts
         metrics.register(endpoints: webhooks.map(\.name))
         let workers = webhooks.compactMap { webhook -> EndpointWorker? in
-            guard let target = try? WebhookTarget(webhook.url, allowsPrivate: webhook.allowsPrivate) else { return nil }
+            guard let target = try? webhook.target.get() else { return nil }
             return EndpointWorker(
                 webhook: webhook, target: target, sender: sender, store: store, bundleID: policy.app.bundleID,
                 concurrency: webhookSettings.concurrency, schedule: webhookDelivery.schedule, now: now,

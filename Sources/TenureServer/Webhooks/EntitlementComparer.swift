@@ -15,11 +15,6 @@ struct EntitlementComparer: Sendable {
     /// How many seconds before the end of an entitlement `entitlement.expiring` is sent.
     let notice: TimeInterval
 
-    init(_ policies: ActivePolicy, _ settings: WebhookSettings) {
-        self.policies = policies
-        notice = TimeInterval(settings.expiringDays) * 86_400
-    }
-
     /// Returns the messages about a customer after an update.
     ///
     /// If nothing was ever sent about a customer, their entitlements before the update are treated as sent. Otherwise

@@ -60,8 +60,8 @@ public struct Webhook: Sendable, Hashable {
         let detail: String
         if name.isEmpty {
             detail = "the name is missing; give the webhook a name, which logs and the database use"
-        } else if let mistake = mistakeOfURL {
-            detail = mistake
+        } else if case .failure(let mistake) = target {
+            detail = mistake.detail
         } else if let unknown = events.first(where: { Message.Kind(rawValue: $0) == nil }) {
             let allEvents = Message.Kind.allCases.map(\.rawValue).joined(separator: ", ")
             detail = "there is no event `\(unknown)`; use one or more of \(allEvents)"
@@ -82,14 +82,9 @@ public struct Webhook: Sendable, Hashable {
         return .webhook(name: name, detail: detail)
     }
 
-    /// The mistake in the URL; nil if the URL is valid.
-    private var mistakeOfURL: String? {
-        do {
-            _ = try WebhookTarget(url, allowsPrivate: allowsPrivate)
-            return nil
-        } catch {
-            return error.detail
-        }
+    /// The parsed URL, or the mistake in it.
+    var target: Result<WebhookTarget, WebhookTarget.Mistake> {
+        Result { () throws(WebhookTarget.Mistake) in try WebhookTarget(url, allowsPrivate: allowsPrivate) }
     }
 }
 
@@ -114,12 +109,7 @@ extension Webhook {
     /// - Throws: `ServiceError.webhook` if the webhook's settings have a mistake.
     public func test(app bundleID: String? = nil) async throws(ServiceError) -> (isDelivered: Bool, summary: String) {
         if let mistake { throw mistake }
-        let target: WebhookTarget
-        do {
-            target = try WebhookTarget(url, allowsPrivate: allowsPrivate)
-        } catch {
-            throw .webhook(name: name, detail: error.detail)
-        }
+        let target = try target.mapError { ServiceError.webhook(name: name, detail: $0.detail) }.get()
         let event = PublicID.event.random()
         let json = JSONWriter.object { json in
             json.field("id", event)

@@ -125,7 +125,12 @@ struct WebhookSender: Sendable {
     /// sent.
     private static func description(of error: any Error) -> String {
         switch error {
-        case let error as HTTPClientError: description(of: error)
+        case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
+            "the endpoint didn't respond in time"
+        case let error as HTTPClientError where error == .remoteConnectionClosed:
+            "the endpoint closed the connection without a response"
+        case let error as HTTPClientError where error == .connectTimeout || error == .tlsHandshakeTimeout:
+            "the endpoint didn't accept the connection in time"
         case ChannelError.connectTimeout: "the endpoint didn't accept the connection in time"
         case is NIOSSLExtraError: "the endpoint's certificate names another host"
         case NIOSSLError.handshakeFailed:
@@ -134,15 +139,6 @@ struct WebhookSender: Sendable {
         case let error as IOError where error.errnoCode == ECONNREFUSED: "the endpoint refused the connection"
         case is IOError: "the endpoint can't be reached"
         case is HTTPParserError: "the endpoint's response isn't HTTP"
-        default: "the connection failed"
-        }
-    }
-
-    private static func description(of error: HTTPClientError) -> String {
-        switch error {
-        case .deadlineExceeded, .readTimeout: "the endpoint didn't respond in time"
-        case .remoteConnectionClosed: "the endpoint closed the connection without a response"
-        case .connectTimeout, .tlsHandshakeTimeout: "the endpoint didn't accept the connection in time"
         default: "the connection failed"
         }
     }
