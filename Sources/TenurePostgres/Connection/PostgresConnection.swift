@@ -266,9 +266,8 @@ final class PostgresConnection {
             let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
             var descriptor = pollfd(fd: socket, events: Int16(truncatingIfNeeded: events), revents: 0)
             let ready = poll(&descriptor, 1, Int32(clamping: milliseconds + 1))
-            if ready > 0 { return true }
             // `poll` fails for a broken socket; libpq has the reason.
-            if ready < 0, errno != EINTR { return true }
+            if ready > 0 || ready < 0 && errno != EINTR { return true }
         }
     }
 }
