@@ -15,9 +15,7 @@ extension PostgresConnection {
     }
 
     /// Runs a part of a transaction that uses a session. Throws the session's failure, even if `body` catches it.
-    func inSession<Value>(
-        _ body: (any DatabaseSession) throws(StoreError) -> Value
-    ) throws(PostgresFailure) -> Value {
+    func inSession<Value>(_ body: (any DatabaseSession) throws(StoreError) -> Value) throws(PostgresFailure) -> Value {
         let session = PostgresSession(self)
         do throws(StoreError) {
             let value = try body(session)

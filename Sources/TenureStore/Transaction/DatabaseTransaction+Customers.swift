@@ -151,9 +151,7 @@ extension DatabaseTransaction {
 
     /// The identities of all members of a customer.
     func identities(of id: Int64) throws(StoreError) -> [Identity] {
-        var identities: [Identity] = []
-        for member in try group(of: id) { identities += try self.identities(ofMember: member) }
-        return identities
+        try group(of: id).map { member throws(StoreError) in try identities(ofMember: member) }.flatMap { $0 }
     }
 
     /// The identities of one member.
