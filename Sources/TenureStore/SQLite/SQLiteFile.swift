@@ -103,9 +103,7 @@ enum SQLiteFile {
         var bytes = [UInt8](repeating: 0, count: magic.count)
         return read(descriptor, &bytes, bytes.count) == magic.count && bytes == magic
     }
-}
 
-extension SQLiteFile {
     /// Returns an error if the file has several names (hard links); otherwise nil. SQLite would keep a log beside each
     /// name (https://www.sqlite.org/howtocorrupt.html, section 2.5).
     static func objectionToNames(of path: String) -> StoreError? {

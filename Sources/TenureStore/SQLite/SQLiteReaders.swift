@@ -68,13 +68,12 @@ final class SQLiteReaders: Sendable {
         // The idle connections are closed here, after the lock was released.
         withExtendedLifetime(idle) {}
     }
-}
 
-// MARK: Customers
+    // MARK: Customers
 
-/// Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They
-/// run on the caller's thread without a transaction, because a single statement reads one snapshot.
-extension SQLiteReaders {
+    // Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They
+    // run on the caller's thread without a transaction, because a single statement reads one snapshot.
+
     /// Returns the customer with this row ID, or the one into which it was merged; nil if there is no such customer.
     func customer(_ id: Int64) throws(StoreError) -> Customer? {
         try use { connection throws(StoreError) in

@@ -110,10 +110,9 @@ extension DatabaseTransaction {
             AuditEntry(at: now, actor: request.actor, action: request.change.name, customer: publicID, detail: detail))
         return outcome
     }
-}
 
-/// Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated request changes nothing.
-extension DatabaseTransaction {
+    // Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated request changes nothing.
+
     /// How long requests are stored, in seconds: 30 days. Clients don't repeat older requests.
     private static let requestLifetime: TimeInterval = 30 * 86_400
 

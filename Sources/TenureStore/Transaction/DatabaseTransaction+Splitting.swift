@@ -95,15 +95,14 @@ extension DatabaseTransaction {
         // Of several events at the same time, the last one counts.
         return merges.reversed().max { $0.at < $1.at }?.detail ?? [:]
     }
-}
 
-/// Computes the facts of two customers again after they were split.
-///
-/// A merged customer has several rows in `customers`, its *members*. One of these rows has the facts of all members
-/// together, and doesn't say which fact came from whom. So the facts of each customer are computed again from what its
-/// members stored: signed artifacts and notifications, promises (`StoredPromise`), and grants and revocations by
-/// support.
-extension DatabaseTransaction {
+    // Computes the facts of two customers again after they were split.
+    //
+    // A merged customer has several rows in `customers`, its *members*. One of these rows has the facts of all members
+    // together, and doesn't say which fact came from whom. So the facts of each customer are computed again from what
+    // its members stored: signed artifacts and notifications, promises (`StoredPromise`), and grants and revocations by
+    // support.
+
     /// One of the customers after a split, with the facts from its own rows.
     private struct Part {
         let customer: Customer
