@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// Grants and revocations by support.
