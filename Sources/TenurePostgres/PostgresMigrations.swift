@@ -10,10 +10,7 @@ extension PostgresConnection {
     func open(_ opening: DatabaseOpening) throws(PostgresFailure) -> [UInt8] {
         let requirements = opening.requirements(for: address.fullName)
         var header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
-        if let header, let objection = requirements.objectionBeforeMigration(to: header, for: opening.use) {
-            throw PostgresFailure(objection)
-        }
-        if header != nil, opening.mustBeNew { throw PostgresFailure(.exists(address.fullName)) }
+        if let header { try check(header, for: opening) }
         let needsChange =
             header.map { $0.bundleID == nil && opening.bundleID != nil || $0.version < requirements.version } ?? true
         if needsChange, header == nil ? opening.creates : opening.migrates {
@@ -40,21 +37,24 @@ extension PostgresConnection {
     func migrate(
         _ migrations: [Migration] = Migration.all, for bundleID: String? = nil, mustBeNew: Bool = false
     ) throws(PostgresFailure) {
-        let opening = DatabaseOpening(bundleID: bundleID, migrations: migrations)
+        let opening = DatabaseOpening(bundleID: bundleID, mustBeNew: mustBeNew, migrations: migrations)
         try transact(.alone) { () throws(PostgresFailure) in
             // Another process may have created or migrated the database in the meantime.
-            if let header = try headerIfAny() {
-                if let objection = opening.requirements(for: address.fullName).objectionBeforeMigration(
-                    to: header, for: opening.use)
-                {
-                    throw PostgresFailure(objection)
-                }
-                if mustBeNew { throw PostgresFailure(.exists(address.fullName)) }
-            }
+            if let header = try headerIfAny() { try check(header, for: opening) }
             try makeSchema()
             try apply(migrations)
             if let bundleID { _ = try execute(DatabaseHeader.claimStatement, [.text(bundleID)]) }
         }
+    }
+
+    /// Throws if the database with this header can't be opened, even after a migration.
+    private func check(_ header: DatabaseHeader, for opening: DatabaseOpening) throws(PostgresFailure) {
+        let requirements = opening.requirements(for: address.fullName)
+        if let objection = requirements.objectionBeforeMigration(to: header, for: opening.use) {
+            throw PostgresFailure(objection)
+        }
+        guard opening.mustBeNew else { return }
+        throw .unusable(address.fullName, "it exists already; start without `--new-database`")
     }
 
     /// Returns the header of the database in the schema; nil if the schema has no database. Call it only inside a
@@ -63,13 +63,7 @@ extension PostgresConnection {
         let exists = try rows("SELECT to_regclass($1) IS NOT NULL", [.text("\"\(address.schema)\".database_state")])
         guard exists.first?.values == [.integer(1)] else { return nil }
         let steps = try rows("SELECT name FROM \"\(address.schema)\".migrations")
-        let session = PostgresSession(self)
-        let header: DatabaseHeader
-        do {
-            header = try DatabaseHeader.read(in: session)
-        } catch {
-            throw session.failure ?? PostgresFailure(error)
-        }
+        let header = try inSession { session throws(StoreError) in try DatabaseHeader.read(in: session) }
         // More steps ran than the header's version says, so a newer release added one.
         guard steps.count <= header.version else { throw PostgresFailure(.newerDatabase(path: address.fullName)) }
         return header
@@ -96,13 +90,6 @@ extension PostgresConnection {
                 "INSERT INTO migrations (name, applied_at) VALUES ($1, $2)",
                 [.text(migration.name), .integer(Date.now.millisecondsSince1970)])
         }
-    }
-}
-
-extension StoreError {
-    /// The error if the database must be new, but exists already.
-    fileprivate static func exists(_ database: String) -> StoreError {
-        .unusable(database: database, detail: "it exists already; start without `--new-database`")
     }
 }
 

@@ -174,16 +174,19 @@ final class PostgresCluster: Sendable {
         }
         let server = connection.server
         let known = server.system.map { KnownPrimary(system: $0, timeline: server.timeline) }
-        let (isNew, storages) = state.withLock { state in
+        let (isNew, beginsWatching, storages) = state.withLock { state in
+            // If the URL names several servers, an old primary may still answer although another server was promoted.
+            let beginsWatching = hosts.count > 1 && !state.isWatched
+            state.isWatched = state.isWatched || beginsWatching
             state.timeline = max(state.timeline, server.timeline)
             state.hasConnected = true
             if let known, known.timeline > 0 { state.knownPrimary = known }
             defer { state.primary = connection.host }
-            return (state.primary !== connection.host, state.storages)
+            return (state.primary !== connection.host, beginsWatching, state.storages)
         }
         if let known, known.timeline > 0 { for storage in storages { store(known, in: storage) } }
         if isNew { for host in hosts where host !== connection.host { host.dropConnections() } }
-        beginWatching()
+        if beginsWatching { checkOtherServers() }
         return connection
     }
 
@@ -198,22 +201,14 @@ final class PostgresCluster: Sendable {
         let others = retryable.filter { if case .readOnly = $0.error { false } else { true } }
         guard let first = others.first else { return retryable[0] }
         guard others.count > 1 else { return first }
-        return .lost(address.description, others.map(\.error.detail).joined(separator: "; "))
+        // The part of each message that doesn't repeat the database's name.
+        let details = others.map { failure in
+            if case .unreachable(_, let detail) = failure.error { detail } else { failure.error.description }
+        }
+        return .lost(address.description, details.joined(separator: "; "))
     }
 
     // MARK: Detecting failovers
-
-    /// Starts `checkOtherServers`, if the URL names several servers: an old primary may still answer although another
-    /// server was promoted.
-    private func beginWatching() {
-        guard hosts.count > 1,
-            state.withLock({ state in
-                defer { state.isWatched = true }
-                return !state.isWatched
-            })
-        else { return }
-        checkOtherServers()
-    }
 
     /// Every few seconds, connects to all servers except the primary. If one of them accepts writes and has a higher
     /// timeline, makes it the primary.
@@ -232,13 +227,6 @@ final class PostgresCluster: Sendable {
 
     /// The seconds between two checks.
     private static let watchInterval = 3.0
-}
-
-extension StoreError {
-    /// The part of the message that doesn't repeat the database's name.
-    fileprivate var detail: String {
-        if case .unreachable(_, let detail) = self { detail } else { description }
-    }
 }
 
 /// One server, and a counter that tells which connections to it are still valid.
@@ -298,7 +286,7 @@ final class PostgresProbe: @unchecked Sendable {
         defer { condition.unlock() }
         var mayEndEarly = false
         while receivedAnswers.count < hosts.count {
-            if !mayEndEarly, receivedAnswers.contains(where: { $0.answer.takesWrites }) {
+            if !mayEndEarly, receivedAnswers.contains(where: { (try? $0.answer.get())?.server.takesWrites == true }) {
                 mayEndEarly = true
                 deadline = min(deadline, Date().addingTimeInterval(Self.grace))
             }
@@ -320,11 +308,5 @@ final class PostgresProbe: @unchecked Sendable {
         guard !isOver else { return }
         receivedAnswers.append((index, answer))
         condition.signal()
-    }
-}
-
-extension PostgresProbe.Answer {
-    fileprivate var takesWrites: Bool {
-        if case .success(let connection) = self { connection.server.takesWrites } else { false }
     }
 }

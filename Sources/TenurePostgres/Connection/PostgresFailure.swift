@@ -80,9 +80,7 @@ struct PostgresFailure: Error {
     static func lost(_ database: String, _ detail: String) -> PostgresFailure {
         PostgresFailure(.unreachable(database: database, detail: detail.onOneLine), remedy: .reconnect)
     }
-}
 
-extension PostgresFailure {
     /// The reason why a connection failed. `message` is libpq's verbose message, the only source of the SQLSTATE.
     init(connecting message: String, database: String) {
         var lines = message.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") && !$0.isEmpty }.map(String.init)

@@ -11,16 +11,18 @@ extension PostgresConnection {
         _ transaction: Transaction, under requirements: DatabaseRequirements? = nil,
         _ body: (any DatabaseSession) throws(StoreError) -> Value
     ) throws(PostgresFailure) -> Value {
-        try transact(transaction, under: requirements) { () throws(PostgresFailure) in
-            let session = PostgresSession(self)
-            let value: Value
-            do throws(StoreError) {
-                value = try body(session)
-            } catch {
-                throw session.failure ?? PostgresFailure(error)
-            }
-            if let failure = session.failure { throw failure }
+        try transact(transaction, under: requirements) { () throws(PostgresFailure) in try inSession(body) }
+    }
+
+    /// Runs a part of a transaction that uses a session. Throws the session's failure, even if `body` catches it.
+    func inSession<Value>(_ body: (any DatabaseSession) throws(StoreError) -> Value) throws(PostgresFailure) -> Value {
+        let session = PostgresSession(self)
+        do throws(StoreError) {
+            let value = try body(session)
+            if let failure = session.failure { throw failure.error }
             return value
+        } catch {
+            throw session.failure ?? PostgresFailure(error)
         }
     }
 
@@ -55,9 +57,8 @@ extension PostgresConnection {
         } catch {
             rollBack()
             guard case .readOnly = error.error, case .reconnect = error.remedy else { throw error }
-            guard transaction.writes else {
-                throw PostgresFailure(.defect("a transaction that only reads tried to write"))
-            }
+            let defect = StoreError.defect("a transaction that only reads tried to write")
+            guard transaction.writes else { throw PostgresFailure(defect) }
             // The server was the primary, and is a standby now.
             host.dropConnections()
             throw error
@@ -94,11 +95,8 @@ extension PostgresConnection {
             guard isLost, transaction.writes else { throw error }
             // The server may or may not have committed. Clients repeat their requests, and a repeated request changes
             // nothing.
-            throw PostgresFailure(
-                .unreachable(
-                    database: address.description,
-                    detail:
-                        "the connection was lost during the commit, so the transaction may or may not be committed"))
+            let detail = "the connection was lost during the commit, so the transaction may or may not be committed"
+            throw PostgresFailure(.unreachable(database: address.description, detail: detail))
         }
         // The server committed, but stopped waiting for the standby: a failover could lose the transaction.
         guard transaction.writes, let warning = warnings.last else { return }

@@ -73,18 +73,10 @@ package struct PostgresBudgetReport: Sendable {
 extension PostgresBudget {
     /// Computes how many connections these apps may open to each server, and asks the server how many it allows.
     package static func reports(for addresses: [PostgresAddress]) async -> [PostgresBudgetReport] {
-        var servers: [(key: Set<PostgresHostName>, addresses: [PostgresAddress])] = []
-        for address in addresses {
-            let key = Set(address.hosts)
-            if let index = servers.firstIndex(where: { $0.key == key }) {
-                servers[index].addresses.append(address)
-            } else {
-                servers.append((key, [address]))
-            }
-        }
+        var servers: Set<Set<PostgresHostName>> = []
         var reports: [PostgresBudgetReport] = []
-        for (_, addresses) in servers {
-            guard let first = addresses.first else { continue }
+        for first in addresses where servers.insert(Set(first.hosts)).inserted {
+            let addresses = addresses.filter { Set($0.hosts) == Set(first.hosts) }
             let databases = Set(addresses.map(key)).count
             let needed = (addresses.map(\.connections).max() ?? 0) + lookupLimit(forDatabases: databases)
             reports.append(

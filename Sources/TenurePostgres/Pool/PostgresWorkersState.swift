@@ -74,11 +74,9 @@ struct PostgresWorkersState {
         self.limit = limit
         self.idleTimeout = idleTimeout
     }
-}
 
-// MARK: Apps
+    // MARK: Apps
 
-extension PostgresWorkersState {
     /// Adds a lane. Returns its number.
     mutating func addLane(_ lane: PostgresLane) -> Int {
         lanesCreated += 1
@@ -119,11 +117,9 @@ extension PostgresWorkersState {
     private func isNeeded(_ cluster: PostgresCluster) -> Bool {
         lanes.values.contains { $0.cluster === cluster && !($0.isClosing && $0.queue.isEmpty) }
     }
-}
 
-// MARK: Jobs
+    // MARK: Jobs
 
-extension PostgresWorkersState {
     /// Returns a number for a new job. In its lane, jobs with lower numbers come first.
     mutating func newNumber() -> UInt64 {
         defer { numbers += 1 }
@@ -176,11 +172,9 @@ extension PostgresWorkersState {
         if connections[id, default: 0] > 0 || cluster.hasConnected { return .busy }
         return .unreachable(database: cluster.address.description, detail: "no connection could be opened in time")
     }
-}
 
-// MARK: Workers
+    // MARK: Workers
 
-extension PostgresWorkersState {
     /// What a worker does next.
     enum Next {
         /// Run this job on the connection that the worker has.

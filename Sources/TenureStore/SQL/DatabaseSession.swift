@@ -51,9 +51,7 @@ extension DatabaseSession {
     }
 
     @discardableResult package func execute(_ sql: String) throws(StoreError) -> Int { try execute(sql, []) }
-}
 
-extension DatabaseSession {
     /// Permits long statements, and long pauses between statements, after which PostgreSQL would end the transaction.
     /// Call it before the transaction waits for another database or for the program that reads a dump.
     func allowPauses() throws(StoreError) {

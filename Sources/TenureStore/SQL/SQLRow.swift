@@ -111,9 +111,7 @@ package enum SQLValue: Sendable, Hashable {
     init(_ instant: Date?) { self.init(instant?.millisecondsSince1970) }
     init(_ text: String?) { self = text.map { .text($0) } ?? .null }
     init(_ bytes: ArraySlice<UInt8>) { self = .blob([UInt8](bytes)) }
-}
 
-extension SQLValue {
     // The value if it has this type; otherwise nil.
     fileprivate var integerValue: Int64? { if case .integer(let number) = self { number } else { nil } }
     fileprivate var realValue: Double? { if case .real(let number) = self { number } else { nil } }

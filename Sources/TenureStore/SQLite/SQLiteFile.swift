@@ -23,8 +23,7 @@ enum SQLiteFile {
         let hasLog = access(path + SQLiteOpenFiles.logSuffix, F_OK) == 0
         // If there is a log, this process may have the file open. To open and close it here would drop SQLite's locks
         // (https://www.sqlite.org/howtocorrupt.html, section 2.2), so SQLite alone reads it.
-        let isDatabase = hasLog ? true : try beginsAsDatabase(path)
-        guard isDatabase else {
+        if !hasLog, try !beginsAsDatabase(path) {
             throw .unusable(database: path, detail: "it isn't an SQLite database; use the path of your database")
         }
         if hasLog, leavingNoTrace, access(path + SQLiteOpenFiles.indexSuffix, F_OK) != 0 { return true }
@@ -49,9 +48,7 @@ enum SQLiteFile {
     }
 
     /// Returns the header of the database at the path; nil if it can't be read.
-    static func header(at path: String) -> DatabaseHeader? {
-        try? reader(at: path).headerIfAny()
-    }
+    static func header(at path: String) -> DatabaseHeader? { try? reader(at: path).headerIfAny() }
 
     /// Opens the database at the path for reading.
     static func reader(at path: String) throws(StoreError) -> SQLiteConnection {
@@ -69,8 +66,7 @@ enum SQLiteFile {
 
     /// Whether both paths lead to one file.
     static func areSame(_ one: String, _ other: String) -> Bool {
-        guard let identity = FileIdentity(path: one) else { return false }
-        return identity == FileIdentity(path: other)
+        FileIdentity(path: one).map { $0 == FileIdentity(path: other) } ?? false
     }
 
     /// Writes the write-ahead log (`-wal`) into the database, and removes the log. Throws `busy` if another process has
@@ -107,9 +103,7 @@ enum SQLiteFile {
         var bytes = [UInt8](repeating: 0, count: magic.count)
         return read(descriptor, &bytes, bytes.count) == magic.count && bytes == magic
     }
-}
 
-extension SQLiteFile {
     /// Returns an error if the file has several names (hard links); otherwise nil. SQLite would keep a log beside each
     /// name (https://www.sqlite.org/howtocorrupt.html, section 2.5).
     static func objectionToNames(of path: String) -> StoreError? {
@@ -140,9 +134,7 @@ extension SQLiteDatabase {
 
     /// Whether both paths lead to one file, however they are written.
     package static func areSame(_ one: String, _ other: String) -> Bool { SQLiteFile.areSame(one, other) }
-}
 
-extension SQLiteDatabase {
     /// Whether a database is at the path, even if it isn't Tenure's. A file without tables isn't a database yet.
     package static func exists(at path: String) -> Bool {
         (try? SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)) ?? true

@@ -68,13 +68,12 @@ final class SQLiteReaders: Sendable {
         // The idle connections are closed here, after the lock was released.
         withExtendedLifetime(idle) {}
     }
-}
 
-// MARK: Customers
+    // MARK: Customers
 
-/// Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They
-/// run on the caller's thread without a transaction, because a single statement reads one snapshot.
-extension SQLiteReaders {
+    // Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They
+    // run on the caller's thread without a transaction, because a single statement reads one snapshot.
+
     /// Returns the customer with this row ID, or the one into which it was merged; nil if there is no such customer.
     func customer(_ id: Int64) throws(StoreError) -> Customer? {
         try use { connection throws(StoreError) in
@@ -106,13 +105,9 @@ extension SQLiteReaders {
     private static func find(_ id: Int64, _ connection: SQLiteConnection) throws(StoreError) -> LookedUpCustomer {
         var result = LookedUpCustomer.notFound
         try connection.run(lookUpStatement, [.integer(id)]) { row throws(StoreError) in
-            guard sqlite3_column_type(row, 5) == SQLITE_NULL else {
-                result = .awaitsPublication
-                return
-            }
+            guard sqlite3_column_type(row, 5) == SQLITE_NULL else { return result = .awaitsPublication }
             guard sqlite3_column_type(row, 4) == SQLITE_NULL else {
-                result = .another(sqlite3_column_int64(row, 4))
-                return
+                return result = .another(sqlite3_column_int64(row, 4))
             }
             guard let code = UInt8(exactly: sqlite3_column_int64(row, 0)), let realm = Realm(code: code) else {
                 throw .damaged("customer \(id) has an unknown number in the column `realm`")

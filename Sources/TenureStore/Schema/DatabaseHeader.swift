@@ -88,9 +88,7 @@ package struct DatabaseRequirements: Sendable, Hashable {
         if use == .writing, let target = header.movedTo { return .moved(database: name, to: target) }
         return nil
     }
-}
 
-extension DatabaseRequirements {
     /// Throws if the session's database can't be used this way. Runs one short statement.
     func check(_ session: any DatabaseSession, for use: Use) throws(StoreError) {
         if let objection = objection(to: try DatabaseHeader.read(in: session), for: use) { throw objection }

@@ -31,7 +31,7 @@ final class LargeFacts: Sendable {
 
     private let state: Locked<State>
     /// Verifies signed entries; nil for changes that don't separate customers.
-    private let rederivation: Rederivation?
+    let rederivation: Rederivation?
 
     /// The maximum number of attempts. A change needs a few results for each account of a customer, and more only if
     /// the customer changes meanwhile.

@@ -1,6 +1,3 @@
-import Foundation
-import TenureCore
-
 /// An update that is too large for one transaction: it names thousands of identities, adds thousands of artifacts, or
 /// concerns a customer with thousands of purchases.
 ///

@@ -8,11 +8,11 @@ extension Store {
         _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
         switch request.change {
-        case .grant, .revoke: return try await grantOrRevoke(request, on: customer, using: rederivation)
-        case .erase: return try await erase(request, on: customer, using: rederivation)
+        case .grant, .revoke: return try await grantOrRevoke(request, on: customer)
+        case .erase: return try await erase(request, on: customer)
         case .link, .unlink, .merge, .unmerge:
             return try await write(with: LargeFacts(rederivation), at: request.at, locking: request.keys) {
-                try $0.perform(request, on: customer, using: rederivation)
+                try $0.perform(request, on: customer)
             }
         }
     }

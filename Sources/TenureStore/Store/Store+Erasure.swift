@@ -5,14 +5,12 @@ extension Store {
     /// Hides the customer in one transaction, so that no operation finds them anymore. Then removes their rows in
     /// pieces, and returns when no row is left. If the process ends before that, another request or the next start of
     /// the service continues.
-    func erase(
-        _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
-    ) async throws(StoreError) -> ChangeOutcome {
+    func erase(_ request: RequestedChange, on customer: CustomerName) async throws(StoreError) -> ChangeOutcome {
         let hidden = try await hideUnbound(of: customer, at: request.at)
         let outcome = try await writePiece(at: request.at, locking: request.keys) { transaction in
             var transaction = transaction
             transaction.hiddenBefore = hidden
-            return try transaction.perform(request, on: customer, using: rederivation)
+            return try transaction.perform(request, on: customer)
         }
         // This also runs if the customer doesn't exist: an earlier erasure may have left rows.
         try await removeLeftovers(at: request.at)

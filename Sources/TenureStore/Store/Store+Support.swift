@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// Grants and revocations by support.
@@ -6,14 +5,14 @@ extension Store {
     /// Makes a grant or revocation that support requested. For a customer with large facts, computes the new facts
     /// before the transaction, so that other transactions can write meanwhile.
     func grantOrRevoke(
-        _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
+        _ request: RequestedChange, on customer: CustomerName
     ) async throws(StoreError) -> ChangeOutcome {
         try await retrying { () throws(StoreError) -> Attempt<ChangeOutcome> in
             let prepared = try await read(at: request.at) { try $0.prepareSupport(request, on: customer) }
             return try await write(at: request.at, locking: request.keys) { transaction in
                 var transaction = transaction
                 guard try transaction.use(prepared, of: customer) else { return .unfinished }
-                return .done(try transaction.perform(request, on: customer, using: rederivation))
+                return .done(try transaction.perform(request, on: customer))
             }
         }
     }

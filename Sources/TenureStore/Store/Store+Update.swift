@@ -112,11 +112,10 @@ extension Store {
         guard let known else { throw .busy }
         return known
     }
-}
 
-/// Stores artifacts that came without proof that they belong to the sender. Such artifacts are stored as an *unbound
-/// customer*.
-extension Store {
+    // Stores artifacts that came without proof that they belong to the sender. Such artifacts are stored as an *unbound
+    // customer*.
+
     /// Stores the artifacts in `update` as an unbound customer, and links it to the customers that `identities` name.
     /// Returns it with these customers. Stores nothing and returns nil if there are no such customers, or if they were
     /// erased in the meantime.

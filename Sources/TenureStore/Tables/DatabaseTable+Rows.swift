@@ -74,9 +74,7 @@ extension DatabaseTable {
             return false
         }
     }
-}
 
-extension DatabaseTable {
     /// The number of customers in one query: a constant, so that one prepared statement serves all queries.
     static let batchSize = 32
 

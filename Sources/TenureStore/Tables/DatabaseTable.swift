@@ -79,9 +79,7 @@ package struct DatabaseTable: Sendable, Hashable {
         }
         return ordered
     }
-}
 
-extension DatabaseTable {
     /// All columns, for a `SELECT` or an `INSERT`. The names are quoted, because some are SQL keywords.
     var columnList: String { Self.list(columns.map(\.name)) }
 

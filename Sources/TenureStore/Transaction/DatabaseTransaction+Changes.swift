@@ -4,9 +4,7 @@ import Foundation
 /// customer has several.
 extension DatabaseTransaction {
     /// Carries out the change, and appends an entry to the audit trail, whether it succeeds or is refused.
-    func perform(
-        _ request: RequestedChange, on name: CustomerName, using rederivation: Rederivation
-    ) throws(StoreError) -> ChangeOutcome {
+    func perform(_ request: RequestedChange, on name: CustomerName) throws(StoreError) -> ChangeOutcome {
         if let counts = try countsOfEarlierErasure(by: request, of: name) { return .erased(counts) }
         guard let member = try member(name) else {
             // The caller repeated the request before the erasure was complete.
@@ -23,7 +21,7 @@ extension DatabaseTransaction {
             }
             return .done(try customer(of: member), isNew: false)
         }
-        let outcome = try attempt(request, on: member, using: rederivation)
+        let outcome = try attempt(request, on: member)
         switch outcome {
         case .done: try remember(request, on: member)
         case .erased(let counts): try rememberErasure(by: request, of: member, counts)
@@ -33,16 +31,13 @@ extension DatabaseTransaction {
     }
 
     /// Carries out the change, and returns the outcome, which is `refused` if the change isn't possible.
-    private func attempt(
-        _ request: RequestedChange, on member: CustomerMember, using rederivation: Rederivation
-    ) throws(StoreError) -> ChangeOutcome {
+    private func attempt(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> ChangeOutcome {
         switch request.change {
         case .grant, .revoke: try grantOrRevoke(request, on: member)
-        case .link(let user, let transfer):
-            try link(user, to: member, transfer, actor: request.actor, using: rederivation)
-        case .unlink(let user): try unlink(user, from: member, actor: request.actor, using: rederivation)
+        case .link(let user, let transfer): try link(user, to: member, transfer, actor: request.actor)
+        case .unlink(let user): try unlink(user, from: member, actor: request.actor)
         case .merge(let other): try merge(other, with: member, request)
-        case .unmerge(let other): try unmerge(other, from: member, request, using: rederivation)
+        case .unmerge(let other): try unmerge(other, from: member, request)
         case .erase: try erase(member)
         }
     }
@@ -88,7 +83,7 @@ extension DatabaseTransaction {
 
     /// Undoes the merge of the member with this public ID, which becomes a separate customer again.
     private func unmerge(
-        _ publicID: String, from member: CustomerMember, _ request: RequestedChange, using rederivation: Rederivation
+        _ publicID: String, from member: CustomerMember, _ request: RequestedChange
     ) throws(StoreError) -> ChangeOutcome {
         guard let other = try self.member(.publicID(publicID)) else { return .refused(.noSuchOther) }
         guard other.mergedInto != nil, try customer(of: other).id == (try customer(of: member).id) else {
@@ -96,7 +91,7 @@ extension DatabaseTransaction {
         }
         var detail = ["because": MergeReason.support.rawValue]
         detail["reason"] = request.reason
-        try splitOff(other, isPermanent: true, actor: request.actor, detail: detail, using: rederivation)
+        try splitOff(other, isPermanent: true, actor: request.actor, detail: detail)
         return .done(try customer(of: member), isNew: true)
     }
 
@@ -115,10 +110,9 @@ extension DatabaseTransaction {
             AuditEntry(at: now, actor: request.actor, action: request.change.name, customer: publicID, detail: detail))
         return outcome
     }
-}
 
-/// Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated request changes nothing.
-extension DatabaseTransaction {
+    // Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated request changes nothing.
+
     /// How long requests are stored, in seconds: 30 days. Clients don't repeat older requests.
     private static let requestLifetime: TimeInterval = 30 * 86_400
 

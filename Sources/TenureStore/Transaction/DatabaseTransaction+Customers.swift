@@ -70,10 +70,9 @@ extension DatabaseTransaction {
     func mergeMember(_ id: Int64, into parent: Int64?) throws(StoreError) {
         try session.execute("UPDATE customers SET merged_into = $1 WHERE id = $2", [SQLValue(parent), .integer(id)])
     }
-}
 
-/// Reads and writes the rows of `customers`. Each row is a *member*: a merged customer has several.
-extension DatabaseTransaction {
+    // Reads and writes the rows of `customers`. Each row is a *member*: a merged customer has several.
+
     /// Returns the customer with this row ID, or the one into which it was merged; nil if the customer doesn't exist.
     ///
     /// - Parameters:
@@ -151,9 +150,7 @@ extension DatabaseTransaction {
 
     /// The identities of all members of a customer.
     func identities(of id: Int64) throws(StoreError) -> [Identity] {
-        var identities: [Identity] = []
-        for member in try group(of: id) { identities += try self.identities(ofMember: member) }
-        return identities
+        try group(of: id).map { member throws(StoreError) in try identities(ofMember: member) }.flatMap { $0 }
     }
 
     /// The identities of one member.

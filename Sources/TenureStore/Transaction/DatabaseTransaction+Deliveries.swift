@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// A webhook message of the outbox, as it was when the event happened that it reports.
 package struct StoredMessage: Sendable, Hashable {

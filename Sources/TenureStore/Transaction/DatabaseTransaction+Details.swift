@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// Everything that the database stores about a customer, and about the customers who were merged into them.
 package struct CustomerDetails: Sendable {

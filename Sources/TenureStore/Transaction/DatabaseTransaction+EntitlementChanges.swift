@@ -88,25 +88,22 @@ extension DatabaseTransaction {
         of id: Int64, isBulk: Bool, _ evaluate: (Customer) -> EntitlementChange?
     ) throws(StoreError) {
         guard let customer = try customer(id, forUpdate: true) else { return }
-        guard customer.id == id else {
+        let next: SQLValue
+        if customer.id != id {
             // This customer was merged into another customer, and the comparison of that customer includes this one.
-            try session.execute("UPDATE customers SET next_comparison = NULL WHERE id = $1", [.integer(id)])
-            return
-        }
-        guard let change = evaluate(customer) else {
-            let later = now.addingTimeInterval(Self.postponement).millisecondsSince1970
-            try session.execute(
-                "UPDATE customers SET next_comparison = $1 WHERE id = $2", [.integer(later), .integer(id)])
-            return
-        }
-        if change.sentEntitlements == customer.sentEntitlements {
+            next = .null
+        } else if let change = evaluate(customer) {
+            guard change.sentEntitlements == customer.sentEntitlements else {
+                let updated = try update(customer, to: customer.facts, change)
+                for message in change.messages { try queue(message, about: updated, isBulk: isBulk) }
+                return
+            }
             // Nothing changed, except when to compare again.
-            let next = change.nextComparison(at: now)
-            try session.execute("UPDATE customers SET next_comparison = $1 WHERE id = $2", [next, .integer(id)])
-            return
+            next = change.nextComparison(at: now)
+        } else {
+            next = SQLValue(now.addingTimeInterval(Self.postponement))
         }
-        let updated = try update(customer, to: customer.facts, change)
-        for message in change.messages { try queue(message, about: updated, isBulk: isBulk) }
+        try session.execute("UPDATE customers SET next_comparison = $1 WHERE id = $2", [next, .integer(id)])
     }
 
     /// The seconds until a customer that couldn't be evaluated is compared again.

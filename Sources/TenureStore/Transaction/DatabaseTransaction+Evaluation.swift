@@ -72,7 +72,7 @@ extension DatabaseTransaction {
         try session.allowLongStatements()
         try blockWriters()
         var last: [String: Int64] = [:]
-        for table in Self.factTables + [Self.customersTable, Self.tombstonesTable] {
+        for table in Self.changedTables {
             last[table] = try session.row("SELECT max(id) FROM \(table)")?.integerIfPresent(0)
         }
         // Their artifacts don't count: those of updates that aren't finished, and of customers that are being erased.
@@ -80,10 +80,10 @@ extension DatabaseTransaction {
         return DatabasePosition(last: last, unfinishedMembers: unfinishedMembers)
     }
 
-    /// The tables in which every change of a customer's facts leaves a row.
-    private static let factTables = ["artifacts", "notifications", "promises", "support_grants", "events"]
-    private static let customersTable = "customers"
-    private static let tombstonesTable = "tombstones"
+    /// The tables in one of which every change of a customer leaves a row.
+    private static let changedTables = [
+        "artifacts", "notifications", "promises", "support_grants", "events", DatabaseTable.customers, "tombstones",
+    ]
 
     /// Stores a *tombstone* for each of these members: a row that shows that their customer was erased or split. No
     /// other row shows that. A publication that is being prepared then evaluates the customer again.
@@ -100,15 +100,12 @@ extension DatabaseTransaction {
         let newPosition = try self.position()
         // The last transaction of a large update may have made rows count that were stored before the position.
         var changed = Set(position.unfinishedMembers)
-        for table in Self.factTables {
-            let customers = try session.integers(
-                "SELECT DISTINCT customer FROM \(table) WHERE id > $1 AND customer IS NOT NULL",
+        for table in Self.changedTables {
+            let column = table == DatabaseTable.customers ? "id" : "customer"
+            let ids = try session.integers(
+                "SELECT DISTINCT \(column) FROM \(table) WHERE id > $1 AND \(column) IS NOT NULL",
                 [.integer(position.last[table] ?? 0)])
-            changed.formUnion(customers)
-        }
-        for (table, column) in [(Self.customersTable, "id"), (Self.tombstonesTable, "customer")] {
-            let last = SQLValue.integer(position.last[table] ?? 0)
-            changed.formUnion(try session.integers("SELECT \(column) FROM \(table) WHERE id > $1", [last]))
+            changed.formUnion(ids)
         }
         let customers = Set(try survivors(of: changed).values)
         // The evaluations of all their members are no longer valid: some may have been merged in the meantime.

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// An event in a customer's timeline: a change that no artifact shows.
 package struct StoredEvent: Sendable, Hashable {

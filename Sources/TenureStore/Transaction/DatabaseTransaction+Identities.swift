@@ -1,6 +1,3 @@
-import TenureCore
-import TenureJSON
-
 /// Operations on many identities at a time. A receipt may name thousands. An identity names a *member*: a row of
 /// `customers`, of which a merged customer has several.
 extension DatabaseTransaction {

@@ -41,10 +41,8 @@ extension DatabaseTransaction {
             INSERT INTO admin_keys (name, scope, secret, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
             """, [.text(key.name), .text(key.scope.rawValue), .blob(hash), SQLValue(key.createdAt)])
         guard count > 0 else { return false }
-        try audit(
-            AuditEntry(
-                at: key.createdAt, actor: actor, action: "createKey",
-                detail: ["key": key.name, "scope": key.scope.rawValue]))
+        let detail = ["key": key.name, "scope": key.scope.rawValue]
+        try audit(AuditEntry(at: key.createdAt, actor: actor, action: "createKey", detail: detail))
         return true
     }
 

@@ -24,7 +24,7 @@ extension DatabaseTransaction {
     ///   - transfer: what happens if the customer is linked to another user already: `never` refuses the link, `newest`
     ///     takes the member's account away from the other user, and `share` makes both users one customer.
     func link(
-        _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String, using rederivation: Rederivation
+        _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String
     ) throws(StoreError) -> ChangeOutcome {
         var customer = try customer(of: member)
         guard try !isUnbound(member.id) else { return .refused(.unboundProof) }
@@ -47,7 +47,7 @@ extension DatabaseTransaction {
         // Write: take the account away from the former user, then merge it with the user's other accounts.
         if isTransfer {
             customer = try takeAway(
-                taken, including: member, from: customer, allMembers: all, actor: actor, using: rederivation)
+                taken, including: member, from: customer, allMembers: all, actor: actor)
         }
         if let linkedCustomer {
             customer = try merge(customer, into: linkedCustomer, because: .sameUser, of: user, actor: actor)
@@ -91,8 +91,7 @@ extension DatabaseTransaction {
     ///   - member: one of these members, which becomes the `Customer.member` of the result.
     ///   - allMembers: the members of the customer.
     private func takeAway(
-        _ taken: [Int64], including member: CustomerMember, from customer: Customer, allMembers: [Int64], actor: String,
-        using rederivation: Rederivation
+        _ taken: [Int64], including member: CustomerMember, from customer: Customer, allMembers: [Int64], actor: String
     ) throws(StoreError) -> Customer {
         guard let (remaining, separated) = try split(taken, from: allMembers) else {
             for user in try users(of: customer.id) {
@@ -108,7 +107,7 @@ extension DatabaseTransaction {
                 [.integer(remaining), .integer(id), SQLValue(Identity.Kind.userID.rawValue)])
         }
         let promises = try promisedEntitlements(by: taken)
-        let parts = try restore([remaining, separated], of: customer, using: rederivation)
+        let parts = try restore([remaining, separated], of: customer)
         try append(
             .transferred, to: parts[0], actor: actor,
             detail: ["customer": member.publicID].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
@@ -116,15 +115,11 @@ extension DatabaseTransaction {
     }
 
     /// Removes a link, and undoes the merges that it caused.
-    func unlink(
-        _ user: String, from member: CustomerMember, actor: String, using rederivation: Rederivation
-    ) throws(StoreError) -> ChangeOutcome {
+    func unlink(_ user: String, from member: CustomerMember, actor: String) throws(StoreError) -> ChangeOutcome {
         let customer = try customer(of: member)
         let identity = Identity(.userID, user)
         guard let linkedCustomer = try self.customer(by: identity, in: member.realm), linkedCustomer.id == customer.id
-        else {
-            return .refused(.notLinked)
-        }
+        else { return .refused(.notLinked) }
         try remove(identity, in: member.realm)
         try append(.unlinked, to: customer, actor: actor, detail: [Self.userKey: user])
         // Splits off the members that were merged only because of this user.
@@ -133,7 +128,7 @@ extension DatabaseTransaction {
             guard let other = try self.member(.rowID(id)), other.mergedInto != nil else { continue }
             let detail = try mergeDetail(of: other, among: group)
             guard detail["because"] == MergeReason.sameUser.rawValue, detail[Self.userKey] == user else { continue }
-            try splitOff(other, isPermanent: false, actor: actor, detail: ["because": "unlinked"], using: rederivation)
+            try splitOff(other, isPermanent: false, actor: actor, detail: ["because": "unlinked"])
         }
         return .done(try self.customer(of: member), isNew: true)
     }

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// An App Store Server Notification, byte for byte as received.
 package struct StoredNotification: Sendable, Hashable {

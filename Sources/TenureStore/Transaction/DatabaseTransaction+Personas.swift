@@ -53,10 +53,8 @@ extension DatabaseTransaction {
                     .text(persona.publicID), .text(persona.name), .blob(persona.facts.encoded),
                     SQLValue(persona.createdAt), SQLValue(persona.expiresAt),
                 ])
-            try audit(
-                AuditEntry(
-                    at: now, actor: actor, action: "createPersona",
-                    detail: ["persona": persona.name, "expires": persona.expiresAt.rfc3339]))
+            let detail = ["persona": persona.name, "expires": persona.expiresAt.rfc3339]
+            try audit(AuditEntry(at: now, actor: actor, action: "createPersona", detail: detail))
         }
         return []
     }

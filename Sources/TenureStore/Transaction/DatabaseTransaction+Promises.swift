@@ -93,11 +93,10 @@ extension DatabaseTransaction {
                 policyVersion: try row.integer(4), until: try row.instantIfPresent(5), recordedAt: try row.instant(6))
         }
     }
-}
 
-/// Promises (rights that are stored so that later policies keep them) that a publication ended, and the check that no
-/// update stores them again.
-extension DatabaseTransaction {
+    // Promises (rights that are stored so that later policies keep them) that a publication ended, and the check that
+    // no update stores them again.
+
     /// Returns the promises that a rollback to the publication with this ID restores, by the customer's row ID: the
     /// promises that were ended by later publications. Empty if `publication` is nil.
     package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {

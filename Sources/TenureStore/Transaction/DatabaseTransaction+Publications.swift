@@ -1,4 +1,3 @@
-import Foundation
 import TenureJSON
 
 /// Puts versions of the policy into effect. Each time is a *publication*. It may end *promises*: rights that were

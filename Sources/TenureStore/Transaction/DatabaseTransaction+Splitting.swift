@@ -16,14 +16,13 @@ extension DatabaseTransaction {
     ///   - isPermanent: whether the customers stay separate if later signed data names both.
     ///   - detail: the reason for the split, for the events of both customers.
     func splitOff(
-        _ member: CustomerMember, isPermanent: Bool, actor: String?, detail: [String: String],
-        using rederivation: Rederivation
+        _ member: CustomerMember, isPermanent: Bool, actor: String?, detail: [String: String]
     ) throws(StoreError) {
         let former = try customer(of: member)
         guard former.id != member.id else { return }
         try mergeMember(member.id, into: nil)
         if isPermanent { try separate(member.id, from: try group(of: former.id)) }
-        let parts = try restore([former.id, member.id], of: former, using: rederivation)
+        let parts = try restore([former.id, member.id], of: former)
         // The event of each customer names the other customer.
         for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
             try append(.unmerged, to: customer, actor: actor, detail: detail.merging(["customer": publicID]) { $1 })
@@ -91,26 +90,19 @@ extension DatabaseTransaction {
     /// The detail of the last event about a merge of this member into another. It contains the reason, and the user's
     /// ID if the app's server linked both customers to one user. Empty if there is no such event.
     func mergeDetail(of member: CustomerMember, among group: [Int64]) throws(StoreError) -> [String: String] {
-        var latest: StoredEvent?
-        for other in group {
-            for event in try events(of: other)
-            where event.kind == .merged && event.detail["customer"] == member.publicID
-                && event.at >= latest?.at ?? .distantPast
-            {
-                latest = event
-            }
-        }
-        return latest?.detail ?? [:]
+        let all = try group.map { id throws(StoreError) in try events(of: id) }.flatMap { $0 }
+        let merges = all.filter { $0.kind == .merged && $0.detail["customer"] == member.publicID }
+        // Of several events at the same time, the last one counts.
+        return merges.reversed().max { $0.at < $1.at }?.detail ?? [:]
     }
-}
 
-/// Computes the facts of two customers again after they were split.
-///
-/// A merged customer has several rows in `customers`, its *members*. One of these rows has the facts of all members
-/// together, and doesn't say which fact came from whom. So the facts of each customer are computed again from what its
-/// members stored: signed artifacts and notifications, promises (`StoredPromise`), and grants and revocations by
-/// support.
-extension DatabaseTransaction {
+    // Computes the facts of two customers again after they were split.
+    //
+    // A merged customer has several rows in `customers`, its *members*. One of these rows has the facts of all members
+    // together, and doesn't say which fact came from whom. So the facts of each customer are computed again from what
+    // its members stored: signed artifacts and notifications, promises (`StoredPromise`), and grants and revocations by
+    // support.
+
     /// One of the customers after a split, with the facts from its own rows.
     private struct Part {
         let customer: Customer
@@ -122,19 +114,14 @@ extension DatabaseTransaction {
     /// Computes and writes the facts of the customers with these row IDs. Returns these customers in the same order.
     /// The service soon compares their entitlements with what webhooks last reported about each of them.
     ///
-    /// - Parameters:
-    ///   - former: the customer before the split.
-    ///   - rederivation: verifies signed artifacts and notifications again.
-    func restore(
-        _ ids: [Int64], of former: Customer, using rederivation: Rederivation
-    ) throws(StoreError) -> [Customer] {
+    /// - Parameter former: the customer before the split.
+    func restore(_ ids: [Int64], of former: Customer) throws(StoreError) -> [Customer] {
         // First, the facts that each side's own rows prove.
         var parts: [Part] = []
         for id in ids {
             guard let customer = try customer(id, forUpdate: true) else { throw .damaged("customer \(id) is missing") }
             var part = Part(customer: customer, members: try group(of: customer.id))
-            var own: [CustomerFacts] = []
-            for member in part.members { own += try facts(of: member, using: rederivation) }
+            let own = try part.members.map { member throws(StoreError) in try facts(of: member) }.flatMap { $0 }
             part.facts = try result(
                 of: .sum(CustomerFacts(), own, isComplete: try purchasesAreComplete(of: part.members)))
             parts.append(part)
@@ -154,16 +141,16 @@ extension DatabaseTransaction {
 
     /// The facts of one member: first what its signed artifacts and notifications prove, then its promises and its
     /// grants and revocations by support.
-    private func facts(of member: Int64, using rederivation: Rederivation) throws(StoreError) -> [CustomerFacts] {
+    private func facts(of member: Int64) throws(StoreError) -> [CustomerFacts] {
         // Most signatures were verified before the transaction. Entries that were stored since then are verified here.
-        var proven =
-            largeFacts?.provenFacts(of: member) ?? rederivation.provenFacts[member] ?? Rederivation.ProvenFacts()
+        guard let largeFacts, let rederivation = largeFacts.rederivation else {
+            throw .defect("a customer is split without a verifier")
+        }
+        var proven = largeFacts.provenFacts(of: member)
         var (pages, end) = ([CustomerFacts](), proven.end)
         while let entries = try signedEntries(of: member, after: end, limit: Rederivation.pageSize), !entries.isEmpty {
             let count = proven.facts.entryCount + entries.artifacts.count + entries.notifications.count
-            if let largeFacts, count > LargeFacts.maximumEntriesProvenInTransaction {
-                throw largeFacts.miss(.provenFacts(member))
-            }
+            if count > LargeFacts.maximumEntriesProvenInTransaction { throw largeFacts.miss(.provenFacts(member)) }
             pages.append(try rederivation.prove(entries))
             end = entries.end
         }

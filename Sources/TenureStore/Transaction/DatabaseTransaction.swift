@@ -35,9 +35,7 @@ package struct DatabaseTransaction {
 
     /// `now` as columns store it: milliseconds since 1970.
     var milliseconds: SQLValue { SQLValue(now) }
-}
 
-extension DatabaseTransaction {
     /// The placeholders of one batch of row IDs: `($1, $2 …)`.
     static let batch = DatabaseTable.batchPlaceholders
 

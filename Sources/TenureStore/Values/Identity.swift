@@ -69,9 +69,7 @@ package struct Identity: Sendable, Hashable {
         guard let token, let id = UUID(digits: token) else { return nil }
         self.init(.appAccountToken, "\(String(decoding: id.lowercaseUTF8, as: UTF8.self)) \(originalTransactionID)")
     }
-}
 
-extension Identity {
     /// The kind of an unbound customer's leading artifact: its app transaction, or else its receipt, or else its
     /// transactions. None of the artifacts was signed for the sender's device; otherwise the customer wouldn't be
     /// unbound.
