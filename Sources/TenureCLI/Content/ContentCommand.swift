@@ -56,7 +56,7 @@ struct ContentFileOptions: ParsableArguments {
 
 /// Prints a pack's name, the number of its files, and their size.
 private func writeSummary(of pack: String, _ files: Int, _ size: Int64) {
-    Terminal.standardOutput.write("\(pack): \(counted(files, "file")), \(ByteCount(size))")
+    Terminal.standardOutput.write("\(pack): \(counted(files, "file")), \(byteCount(size))")
 }
 
 extension ContentFile {
@@ -171,7 +171,7 @@ struct ContentPruneCommand: AsyncParsableCommand {
         let pruning = try ContentFolder(path: folder).prune(removing: !dryRun)
         let terminal = Terminal.standardOutput
         let verb = dryRun ? "would remove" : "removed"
-        for object in pruning.removed { terminal.write("\(verb) \(object.name)  \(ByteCount(object.size))") }
+        for object in pruning.removed { terminal.write("\(verb) \(object.name)  \(byteCount(object.size))") }
         let (removed, kept) = (counted(pruning.removed.count, "file"), counted(pruning.kept, "file"))
         terminal.write("\(verb) \(removed), \(pruning.removedSize) bytes; kept \(kept)")
     }

@@ -105,6 +105,6 @@ struct DatabaseVacuumCommand: AsyncParsableCommand {
                 `psql`, as the owner of the tables
                 """)
         let sizes = try SQLiteVacuum(of: path, for: selection.bundleID).run()
-        Terminal.standardOutput.write("\(path) has \(ByteCount(sizes.after)) now, and had \(ByteCount(sizes.before))")
+        Terminal.standardOutput.write("\(path) has \(byteCount(sizes.after)) now, and had \(byteCount(sizes.before))")
     }
 }
