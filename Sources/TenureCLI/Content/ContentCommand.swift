@@ -103,10 +103,9 @@ struct ContentCheckCommand: AsyncParsableCommand {
         } catch let error as PolicyFileError {
             var excerpts = SourceExcerpts()
             for mistake in error.mistakes {
-                let position = Terminal.escaped(mistake.position.description)
-                terminal.write(
-                    "\(terminal.styled(position, .bold)): \(terminal.styled("error", .red)): \(Terminal.escaped(mistake.message))"
-                )
+                let position = terminal.styled(Terminal.escaped(mistake.position.description), .bold)
+                let severity = terminal.styled("error", .red)
+                terminal.write("\(position): \(severity): \(Terminal.escaped(mistake.message))")
                 if mistake.showsExcerpt { excerpts.show(mistake.position.file, at: mistake.position, on: terminal) }
             }
             // If the policy has mistakes, the packs aren't checked, and all mistakes are in the policy.

@@ -157,22 +157,19 @@ struct ContentListCommand: AsyncParsableCommand {
     private static func show(_ contents: SignedCatalog, isVerified: Bool) {
         let terminal = Terminal.standardOutput
         let signature = isVerified ? "signature verified" : "signature not checked; pass --key to check it"
-        terminal.write(
-            "\(Terminal.escaped(contents.catalog.bundleID)), counter \(contents.counter), issued \(contents.issuedAt.rfc3339), \(signature)"
-        )
+        let (app, date) = (Terminal.escaped(contents.catalog.bundleID), contents.issuedAt.rfc3339)
+        terminal.write("\(app), counter \(contents.counter), issued \(date), \(signature)")
         for pack in contents.catalog.packs {
             let unlock =
                 switch pack.unlock {
                 case .entitlement(let name): "entitlement \(name)"
                 case .product(let id): "product \(id)"
                 }
-            terminal.write(
-                "\(terminal.styled(pack.name, .bold)): \(Terminal.escaped(unlock))\(pack.isPurgeable ? ", purgeable" : "")"
-            )
+            let name = terminal.styled(pack.name, .bold)
+            terminal.write("\(name): \(Terminal.escaped(unlock))\(pack.isPurgeable ? ", purgeable" : "")")
             for version in pack.versions {
-                terminal.write(
-                    "  \(version.minimumAppVersion.map { "apps from \($0)" } ?? "all apps"): \(byteCount(version.installedSize))"
-                )
+                let apps = version.minimumAppVersion.map { "apps from \($0)" } ?? "all apps"
+                terminal.write("  \(apps): \(byteCount(version.installedSize))")
                 terminal.write("    manifest \(version.manifest)  \(byteCount(Int64(version.manifestSize)))")
                 terminal.write("    archive  \(version.archive)  \(byteCount(version.archiveSize))")
             }
