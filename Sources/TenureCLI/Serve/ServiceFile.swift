@@ -7,7 +7,7 @@ import Yams
 struct ServiceFile {
     let path: String
     /// Whether other users can read the file. Set by `read`.
-    private(set) var isOpenToOthers = false
+    var isOpenToOthers = false
 
     /// The folder of the file, to which paths in the file are relative.
     private var folder: String { (path as NSString).deletingLastPathComponent }

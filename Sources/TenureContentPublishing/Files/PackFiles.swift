@@ -63,10 +63,10 @@ extension PackFiles {
 /// Reads a folder, and collects its files and all mistakes.
 private struct PackScan {
     let folder: String
-    private(set) var files: [PackFiles.File] = []
-    private(set) var mistakes: [String] = []
+    var files: [PackFiles.File] = []
+    var mistakes: [String] = []
     /// Whether the scan ended early, because there are too many files.
-    private(set) var isStopped = false
+    var isStopped = false
 
     /// The maximum number of pairs of conflicting paths that are reported.
     private static let maximumConflicts = 20
