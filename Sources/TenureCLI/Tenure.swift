@@ -16,8 +16,7 @@ import TenureCore
             ServeCommand.self, DemoCommand.self, DatabaseCommand.self, AdminKeyCommand.self, SigningKeyCommand.self,
             WebhookCommand.self, AppStoreServerCommand.self, LocalStoreCommand.self, ScenarioCommand.self,
             PersonaCommand.self, ContentCommand.self, AppsCommand.self,
-        ]
-    )
+        ])
 
     /// Ends the process like ArgumentParser, but hides passwords: ArgumentParser's messages repeat arguments.
     private static func finish(_ error: any Error) -> Never {

@@ -23,8 +23,7 @@ struct AdminKeyCommand: AsyncParsableCommand {
         subcommands: [
             AdminKeyGenerateCommand.self, AdminKeyCreateCommand.self, AdminKeyListCommand.self,
             AdminKeyRevokeCommand.self,
-        ]
-    )
+        ])
 }
 
 extension StoredAdminKey.Scope: ExpressibleByArgument {}

@@ -17,8 +17,7 @@ struct ContentCommand: AsyncParsableCommand {
         subcommands: [
             ContentCheckCommand.self, ContentPublishCommand.self, ContentListCommand.self, ContentPruneCommand.self,
             ContentEmbedCommand.self,
-        ]
-    )
+        ])
 }
 
 /// The file that describes asset packs, and the policy with the entitlements and products that unlock them.
