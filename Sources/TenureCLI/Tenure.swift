@@ -16,8 +16,7 @@ import TenureCore
             ServeCommand.self, DemoCommand.self, DatabaseCommand.self, AdminKeyCommand.self, SigningKeyCommand.self,
             WebhookCommand.self, AppStoreServerCommand.self, LocalStoreCommand.self, ScenarioCommand.self,
             PersonaCommand.self, ContentCommand.self, AppsCommand.self,
-        ]
-    )
+        ])
 
     /// Ends the process like ArgumentParser, but hides passwords: ArgumentParser's messages repeat arguments.
     private static func finish(_ error: any Error) -> Never {
@@ -50,7 +49,7 @@ import TenureCore
     }
 
     static func main() async {
-        ProxySettings.exceptThisMachine()
+        excludeThisMachineFromProxies()
         var command: any AsyncParsableCommand
         do {
             try checkForEmptyValues(Array(ProcessInfo.processInfo.arguments.dropFirst()))
@@ -74,18 +73,15 @@ import TenureCore
     }
 }
 
-/// The proxy variables of the environment. On Linux, Foundation also applies them to addresses of this machine.
-enum ProxySettings {
-    /// Excludes this machine's addresses from proxies. Otherwise keys for a local service would be sent to the proxy,
-    /// which couldn't reach that service.
-    ///
-    /// Call this before anything else, because it changes the environment of the process.
-    static func exceptThisMachine() {
-        let environment = ProcessInfo.processInfo.environment
-        let present = ["no_proxy", "NO_PROXY"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
-        // `*` alone disables all proxies. In a list it has no effect.
-        guard present != "*" else { return }
-        let names = (present.isEmpty ? [] : [present]) + ["localhost", "127.0.0.1", "::1", "[::1]"]
-        setenv("no_proxy", names.joined(separator: ","), 1)
-    }
+/// Excludes this machine's addresses from the proxies in the environment, which Foundation on Linux also applies to
+/// them. Otherwise keys for a local service would be sent to the proxy, which couldn't reach that service.
+///
+/// Call this before anything else, because it changes the environment of the process.
+private func excludeThisMachineFromProxies() {
+    let environment = ProcessInfo.processInfo.environment
+    let present = ["no_proxy", "NO_PROXY"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+    // `*` alone disables all proxies. In a list it has no effect.
+    guard present != "*" else { return }
+    let names = (present.isEmpty ? [] : [present]) + ["localhost", "127.0.0.1", "::1", "[::1]"]
+    setenv("no_proxy", names.joined(separator: ","), 1)
 }

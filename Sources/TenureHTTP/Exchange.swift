@@ -102,11 +102,9 @@ final class Exchange: Sendable {
             return false
         }
         state.withLock { $0.lastByte = .now }
-        guard accept(head) else {
-            end(.success(head))
-            return false
-        }
-        return true
+        if accept(head) { return true }
+        end(.success(head))
+        return false
     }
 
     /// Receives a part of the body. Returns false if the body is longer than the request allows.

@@ -57,7 +57,7 @@ import Testing
         let result = try await testBed.databaseCommand("vacuum")
         let after = try size(testBed.database)
         #expect(before > 9_000_000 && after < 1_000_000, "\(before), then \(after) bytes")
-        let sizes = "has \(ByteCount(Int64(after))) now, and had \(ByteCount(Int64(before)))"
+        let sizes = "has \(byteCount(Int64(after))) now, and had \(byteCount(Int64(before)))"
         #expect(result.output == "\(testBed.database) \(sizes)\n" && result.errors.isEmpty, "\(result.errors)")
     }
 

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import TenureAPI
 import TenureCore
 import TenureJSON
 import TenureServer
@@ -24,8 +23,7 @@ struct AdminKeyCommand: AsyncParsableCommand {
         subcommands: [
             AdminKeyGenerateCommand.self, AdminKeyCreateCommand.self, AdminKeyListCommand.self,
             AdminKeyRevokeCommand.self,
-        ]
-    )
+        ])
 }
 
 extension StoredAdminKey.Scope: ExpressibleByArgument {}

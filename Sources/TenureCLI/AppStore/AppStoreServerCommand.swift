@@ -9,8 +9,7 @@ import TenureServer
 struct AppStoreServerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-store", abstract: "Ask Apple's App Store Server API with the service's key.",
-        subcommands: [AppStoreOrderCommand.self, AppStoreTestNotificationCommand.self]
-    )
+        subcommands: [AppStoreOrderCommand.self, AppStoreTestNotificationCommand.self])
 }
 
 struct AppStoreOrderCommand: AsyncParsableCommand {

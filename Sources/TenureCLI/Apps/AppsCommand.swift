@@ -10,8 +10,7 @@ struct AppsCommand: AsyncParsableCommand {
             For a service with several apps. The commands need the admin key at the top level of the configuration, \
             not the key of an app. Docs/service.md explains several apps.
             """,
-        subcommands: [AppsListCommand.self, AppsReloadCommand.self]
-    )
+        subcommands: [AppsListCommand.self, AppsReloadCommand.self])
 }
 
 extension AppsAnswer {

@@ -17,8 +17,7 @@ struct ContentCommand: AsyncParsableCommand {
         subcommands: [
             ContentCheckCommand.self, ContentPublishCommand.self, ContentListCommand.self, ContentPruneCommand.self,
             ContentEmbedCommand.self,
-        ]
-    )
+        ])
 }
 
 /// The file that describes asset packs, and the policy with the entitlements and products that unlock them.
@@ -56,7 +55,7 @@ struct ContentFileOptions: ParsableArguments {
 
 /// Prints a pack's name, the number of its files, and their size.
 private func writeSummary(of pack: String, _ files: Int, _ size: Int64) {
-    Terminal.standardOutput.write("\(pack): \(counted(files, "file")), \(ByteCount(size))")
+    Terminal.standardOutput.write("\(pack): \(counted(files, "file")), \(byteCount(size))")
 }
 
 extension ContentFile {
@@ -103,10 +102,9 @@ struct ContentCheckCommand: AsyncParsableCommand {
         } catch let error as PolicyFileError {
             var excerpts = SourceExcerpts()
             for mistake in error.mistakes {
-                let position = Terminal.escaped(mistake.position.description)
-                terminal.write(
-                    "\(terminal.styled(position, .bold)): \(terminal.styled("error", .red)): \(Terminal.escaped(mistake.message))"
-                )
+                let position = terminal.styled(Terminal.escaped(mistake.position.description), .bold)
+                let severity = terminal.styled("error", .red)
+                terminal.write("\(position): \(severity): \(Terminal.escaped(mistake.message))")
                 if mistake.showsExcerpt { excerpts.show(mistake.position.file, at: mistake.position, on: terminal) }
             }
             // If the policy has mistakes, the packs aren't checked, and all mistakes are in the policy.
@@ -171,7 +169,7 @@ struct ContentPruneCommand: AsyncParsableCommand {
         let pruning = try ContentFolder(path: folder).prune(removing: !dryRun)
         let terminal = Terminal.standardOutput
         let verb = dryRun ? "would remove" : "removed"
-        for object in pruning.removed { terminal.write("\(verb) \(object.name)  \(ByteCount(object.size))") }
+        for object in pruning.removed { terminal.write("\(verb) \(object.name)  \(byteCount(object.size))") }
         let (removed, kept) = (counted(pruning.removed.count, "file"), counted(pruning.kept, "file"))
         terminal.write("\(verb) \(removed), \(pruning.removedSize) bytes; kept \(kept)")
     }

@@ -47,7 +47,7 @@ struct ContentPublishCommand: AsyncParsableCommand {
             "key",
             "While you change keys: another key that may have signed the existing catalog, as its file or public key. Repeatable."
         ))
-    var previousKey: [PublicKeyArgument] = []
+    var previousKey: [String] = []
 
     @Flag(
         help:
@@ -58,9 +58,8 @@ struct ContentPublishCommand: AsyncParsableCommand {
     func validate() throws { try checkCounter(counter) }
 
     func run() async throws {
-        let signingKey = try PolicySigningKey.read(key, makingIfMissing: false)
-        let publisher = ContentPublisher(
-            folder: to, key: signingKey, previousKeys: try previousKey.map { try $0.key() })
+        let signingKey = try policySigningKey(at: key)
+        let publisher = ContentPublisher(folder: to, key: signingKey, previousKeys: try previousKey.map(PinnedKey.read))
         let content = try content.readOrRefuse()
         if let pack = content.packs.first(where: { $0.files.encloses(key) }) {
             throw CommandError(
@@ -77,10 +76,9 @@ struct ContentPublishCommand: AsyncParsableCommand {
     private func show(_ publication: ContentPublisher.Publication) {
         let terminal = Terminal.standardOutput
         for pack in publication.packs {
-            let size = ByteCount(pack.manifest.installedSize)
-            terminal.write(
-                "\(pack.name): \(counted(pack.manifest.files.count, "file")), \(size), \(pack.isNew ? "new" : "unchanged")"
-            )
+            let files = counted(pack.manifest.files.count, "file")
+            let size = byteCount(pack.manifest.installedSize)
+            terminal.write("\(pack.name): \(files), \(size), \(pack.isNew ? "new" : "unchanged")")
             // Newer apps use a version that was published before for a higher `minimumAppVersion`.
             for other in publication.catalog.catalog[pack.name]?.versions ?? [] {
                 guard let minimum = other.minimumAppVersion,
@@ -96,14 +94,10 @@ struct ContentPublishCommand: AsyncParsableCommand {
     }
 }
 
-/// A public key on the command line: the key itself as text, a file with this text, or the file of the private key.
-struct PublicKeyArgument: ExpressibleByArgument {
-    private let text: String
-
-    init?(argument: String) { text = argument }
-
-    /// Returns the public key. Throws if the text is neither a key nor a file with a key.
-    func key() throws -> PinnedKey {
+extension PinnedKey {
+    /// Reads a public key on the command line: the key itself as text, a file with this text, or the file of the private
+    /// key. Throws if the text is neither a key nor a file with a key.
+    fileprivate static func read(_ text: String) throws -> PinnedKey {
         if let key = PinnedKey(text) { return key }
         guard FileManager.default.fileExists(atPath: text) else {
             throw CommandError(
@@ -112,7 +106,7 @@ struct PublicKeyArgument: ExpressibleByArgument {
         }
         let contents = try InputFile(path: text).bytes(limit: 64 << 10, acceptsPipe: false)
         if let key = PinnedKey(String(decoding: contents, as: UTF8.self)) { return key }
-        return PinnedKey(try PolicySigningKey.read(text, makingIfMissing: false).publicKey)
+        return PinnedKey(try policySigningKey(at: text).publicKey)
     }
 }
 
@@ -134,7 +128,7 @@ struct ContentListCommand: AsyncParsableCommand {
         // URL-safe Base64 may begin with `-`.
         parsing: .unconditionalSingleValue,
         help: .value("key", "The key that must have signed the catalog: its file, or its public key. Repeatable."))
-    var key: [PublicKeyArgument] = []
+    var key: [String] = []
 
     @Flag(help: "Write JSON: `bundleID`, `counter`, `issuedAt`, `verified` and `packs`.")
     var json = false
@@ -143,7 +137,7 @@ struct ContentListCommand: AsyncParsableCommand {
         guard let text = try ContentFolder(path: folder).catalogText() else {
             throw PublishingError.notPublished(folder: folder)
         }
-        let keys = try key.map { try $0.key() }
+        let keys = try key.map(PinnedKey.read)
         do throws(ContentError) {
             if !keys.isEmpty { _ = try SignedCatalog.verify(text, keys: keys, bundleID: nil) }
         } catch .wrongSignature {
@@ -163,24 +157,21 @@ struct ContentListCommand: AsyncParsableCommand {
     private static func show(_ contents: SignedCatalog, isVerified: Bool) {
         let terminal = Terminal.standardOutput
         let signature = isVerified ? "signature verified" : "signature not checked; pass --key to check it"
-        terminal.write(
-            "\(Terminal.escaped(contents.catalog.bundleID)), counter \(contents.counter), issued \(contents.issuedAt.rfc3339), \(signature)"
-        )
+        let (app, date) = (Terminal.escaped(contents.catalog.bundleID), contents.issuedAt.rfc3339)
+        terminal.write("\(app), counter \(contents.counter), issued \(date), \(signature)")
         for pack in contents.catalog.packs {
             let unlock =
                 switch pack.unlock {
                 case .entitlement(let name): "entitlement \(name)"
                 case .product(let id): "product \(id)"
                 }
-            terminal.write(
-                "\(terminal.styled(pack.name, .bold)): \(Terminal.escaped(unlock))\(pack.isPurgeable ? ", purgeable" : "")"
-            )
+            let name = terminal.styled(pack.name, .bold)
+            terminal.write("\(name): \(Terminal.escaped(unlock))\(pack.isPurgeable ? ", purgeable" : "")")
             for version in pack.versions {
-                terminal.write(
-                    "  \(version.minimumAppVersion.map { "apps from \($0)" } ?? "all apps"): \(ByteCount(version.installedSize))"
-                )
-                terminal.write("    manifest \(version.manifest)  \(ByteCount(Int64(version.manifestSize)))")
-                terminal.write("    archive  \(version.archive)  \(ByteCount(version.archiveSize))")
+                let apps = version.minimumAppVersion.map { "apps from \($0)" } ?? "all apps"
+                terminal.write("  \(apps): \(byteCount(version.installedSize))")
+                terminal.write("    manifest \(version.manifest)  \(byteCount(Int64(version.manifestSize)))")
+                terminal.write("    archive  \(version.archive)  \(byteCount(version.archiveSize))")
             }
         }
     }

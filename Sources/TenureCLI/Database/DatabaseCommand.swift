@@ -14,8 +14,7 @@ struct DatabaseCommand: AsyncParsableCommand {
             DatabaseDumpCommand.self, DatabaseCheckCommand.self, DatabaseRebuildCommand.self,
             DatabaseBackupCommand.self, DatabaseRestoreCommand.self, DatabaseMigrateCommand.self,
             DatabaseReopenCommand.self, DatabaseAcceptKeysCommand.self, DatabaseVacuumCommand.self,
-        ]
-    )
+        ])
 }
 
 /// Opens the database for one command, and closes the database after `body`, even after an error. If `body` or closing

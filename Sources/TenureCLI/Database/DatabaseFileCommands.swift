@@ -32,9 +32,8 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
         try FilePlan(reading: selection.database.files.dropFirst() + selection.files, writing: [file])
             .check(replacing: true)
         let backup = try SQLiteBackup(of: path, to: file).run(replacing: force)
-        Terminal.standardOutput.write(
-            "copied \(counted(backup.customers, "customer")) and \(counted(backup.artifacts, "artifact")) to \(file) (\(backup.size) bytes)"
-        )
+        let (customers, artifacts) = (counted(backup.customers, "customer"), counted(backup.artifacts, "artifact"))
+        Terminal.standardOutput.write("copied \(customers) and \(artifacts) to \(file) (\(backup.size) bytes)")
     }
 }
 
@@ -69,12 +68,10 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
                 """)
         try FilePlan(reading: selection.files, writing: [path]).check(replacing: true)
         let restored = try SQLiteRestore(of: file, to: path, for: selection.bundleID).run()
-        let contents = restored.contents
+        let customers = counted(restored.contents.customers, "customer")
+        let artifacts = counted(restored.contents.artifacts, "artifact")
         let replaced = restored.replacedPath.map { "; the previous database is now `\($0)`" } ?? ""
-        Terminal.standardOutput.write(
-            """
-            restored \(counted(contents.customers, "customer")) and \(counted(contents.artifacts, "artifact")) to \(path)\(replaced)
-            """)
+        Terminal.standardOutput.write("restored \(customers) and \(artifacts) to \(path)\(replaced)")
     }
 }
 
@@ -105,6 +102,6 @@ struct DatabaseVacuumCommand: AsyncParsableCommand {
                 `psql`, as the owner of the tables
                 """)
         let sizes = try SQLiteVacuum(of: path, for: selection.bundleID).run()
-        Terminal.standardOutput.write("\(path) has \(ByteCount(sizes.after)) now, and had \(ByteCount(sizes.before))")
+        Terminal.standardOutput.write("\(path) has \(byteCount(sizes.after)) now, and had \(byteCount(sizes.before))")
     }
 }

@@ -103,9 +103,8 @@ struct DecideCommand: AsyncParsableCommand {
 
     private func writeText(_ decisions: [Decision], of customer: CustomerFiles) {
         for file in customer.rejected {
-            Terminal.standardError.write(
-                "warning: `\(file.name)` is ignored: \(Terminal.escaped(file.detail))\(file.advice ?? "") [\(file.code)]"
-            )
+            let reason = "\(Terminal.escaped(file.detail))\(file.advice ?? "") [\(file.code)]"
+            Terminal.standardError.write("warning: `\(file.name)` is ignored: \(reason)")
         }
         let terminal = Terminal.standardOutput
         if !customer.environment.isProduction { terminal.write("in \(customer.environment.rawValue)") }
@@ -198,10 +197,9 @@ struct CustomerFiles {
                     _ = try Evidence(in: verified.environment, from: [verified], purchasesAreComplete: false)
                     artifacts.append(verified)
                 } catch let rejection as Rejection {
-                    rejected.append(
-                        RejectedFile(
-                            name: name, code: rejection.code.rawValue, detail: rejection.detail,
-                            advice: rejection.advice))
+                    var file = refusal(rejection.code.rawValue, rejection.detail)
+                    file.advice = rejection.advice
+                    rejected.append(file)
                 } catch let file as RejectedFile {
                     rejected.append(file)
                 }

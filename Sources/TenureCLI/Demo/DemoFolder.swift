@@ -107,7 +107,7 @@ enum DemoContent {
 
     /// Publishes the packs that `content.yaml` in the folder describes.
     static func publish(_ folder: DemoFolder, for policy: Policy) throws -> ContentSettings {
-        let key = try PolicySigningKey.read(folder.policySigningKeyPath, makingIfMissing: true)
+        let key = try policySigningKey(at: folder.policySigningKeyPath, makingIfMissing: true)
         let bytes = try InputFile(path: folder.contentPath).bytes(limit: PolicyFile.maximumSize)
         let content = try ContentFile.read(bytes, named: folder.contentPath, policy: policy)
         _ = try ContentPublisher(folder: folder.publishedPacksPath, key: key).publish(

@@ -11,8 +11,7 @@ struct LocalStoreCommand: AsyncParsableCommand {
         subcommands: [
             LocalStoreRunCommand.self, LocalStoreDoCommand.self, LocalStoreDeviceCommand.self,
             LocalStoreFaultCommand.self,
-        ]
-    )
+        ])
 }
 
 /// The running local App Store that a command uses.

@@ -20,8 +20,7 @@ struct MintCommand: AsyncParsableCommand {
         subcommands: [
             MintAuthorityCommand.self, MintAppTransactionCommand.self, MintTransactionCommand.self,
             MintRenewalInfoCommand.self, MintNotificationCommand.self, MintReceiptCommand.self, MintCorpusCommand.self,
-        ]
-    )
+        ])
 }
 
 struct MintAuthorityCommand: AsyncParsableCommand {

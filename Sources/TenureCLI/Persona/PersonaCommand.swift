@@ -13,8 +13,7 @@ struct PersonaCommand: AsyncParsableCommand {
             """,
         subcommands: [
             PersonaCreateCommand.self, PersonaReadyMadeCommand.self, PersonaListCommand.self, PersonaRevokeCommand.self,
-        ]
-    )
+        ])
 }
 
 /// The options that `create` and `ready-made` share.

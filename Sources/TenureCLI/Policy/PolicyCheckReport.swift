@@ -40,9 +40,9 @@ struct PolicyCheckReport {
             let severity = terminal.styled(
                 finding.severityInWords, finding.isAcknowledged ? .faint : finding.severity.style)
             let location = "\(Terminal.escaped(path(of: position.file))):\(position.line):\(position.column)"
-            terminal.write(
-                "\(terminal.styled(location, .bold)): \(severity): \(Terminal.escaped(finding.message)) \(terminal.styled("[\(finding.code)]", .faint))"
-            )
+            let code = terminal.styled("[\(finding.code)]", .faint)
+            let message = Terminal.escaped(finding.message)
+            terminal.write("\(terminal.styled(location, .bold)): \(severity): \(message) \(code)")
             if finding.showsExcerpt { excerpts.show(path(of: position.file), at: position, on: terminal) }
             if let reason = finding.acknowledgment {
                 terminal.write("  acknowledged: \(Terminal.escaped(reason))")

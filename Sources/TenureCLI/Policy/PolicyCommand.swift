@@ -12,8 +12,7 @@ struct PolicyCommand: AsyncParsableCommand {
             PolicyCheckCommand.self, PolicyTestCommand.self, PolicyCompileCommand.self, PolicySigningKeyCommand.self,
             PolicySignCommand.self, PolicyPublishCommand.self, PolicyRollbackCommand.self, PolicyVersionsCommand.self,
             PolicyShowCommand.self,
-        ]
-    )
+        ])
 }
 
 struct PolicyTestCommand: AsyncParsableCommand {

@@ -38,7 +38,7 @@ struct PolicySignCommand: AsyncParsableCommand {
     func run() async throws {
         let source = PolicyOnDisk(path: file)
         try FilePlan(reading: source.files + [self.key], writing: [out]).check(replacing: replacing.force)
-        let key = try PolicySigningKey.read(self.key, makingIfMissing: false)
+        let key = try policySigningKey(at: self.key)
         let policy = try printingMistakes { try source.read() }
         let now = Date()
         let counter = self.counter ?? Int64(now.timeIntervalSince1970)
@@ -86,24 +86,23 @@ struct PolicySigningKeyCommand: AsyncParsableCommand {
     @Argument(help: "The key's PEM file.") var file: String
 
     func run() async throws {
-        let key = try PolicySigningKey.read(file, makingIfMissing: true)
+        let key = try policySigningKey(at: file, makingIfMissing: true)
         Terminal.standardOutput.write(PinnedKey(key.publicKey).text)
     }
 }
 
 /// Reads the private key that signs policies and catalogs of asset packs.
-enum PolicySigningKey {
-    /// - Parameter makingIfMissing: whether to create the file with a new key if it doesn't exist.
-    static func read(_ path: String, makingIfMissing: Bool) throws -> P256.Signing.PrivateKey {
-        let file = SecretFile(path: path)
-        let contents =
-            makingIfMissing
-            ? try file.contents { Array(P256.Signing.PrivateKey().pemRepresentation.utf8) }
-            : try file.existingContents()
-        do {
-            return try P256.Signing.PrivateKey(pemRepresentation: String(decoding: contents, as: UTF8.self))
-        } catch {
-            throw CommandError("`\(path)` contains no P-256 key in PEM; make one with `tenure policy signing-key`")
-        }
+///
+/// - Parameter makingIfMissing: whether to create the file with a new key if it doesn't exist.
+func policySigningKey(at path: String, makingIfMissing: Bool = false) throws -> P256.Signing.PrivateKey {
+    let file = SecretFile(path: path)
+    let contents =
+        makingIfMissing
+        ? try file.contents { Array(P256.Signing.PrivateKey().pemRepresentation.utf8) }
+        : try file.existingContents()
+    do {
+        return try P256.Signing.PrivateKey(pemRepresentation: String(decoding: contents, as: UTF8.self))
+    } catch {
+        throw CommandError("`\(path)` contains no P-256 key in PEM; make one with `tenure policy signing-key`")
     }
 }

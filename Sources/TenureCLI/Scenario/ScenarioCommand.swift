@@ -11,8 +11,7 @@ struct ScenarioCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scenario",
         abstract: "Test a scenario: customers who got the app at different times, and what each must be able to use.",
-        subcommands: [ScenarioRunCommand.self, ScenarioSettingsCommand.self]
-    )
+        subcommands: [ScenarioRunCommand.self, ScenarioSettingsCommand.self])
 }
 
 struct ScenarioRunCommand: AsyncParsableCommand {

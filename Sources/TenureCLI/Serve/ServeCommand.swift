@@ -68,9 +68,8 @@ struct ServeCommand: AsyncParsableCommand {
     /// Logs the errors and warnings of `tenure policy check` about a policy.
     private static func logFindings(about policy: Policy, prefix: String = "", to logger: Logger) {
         for finding in unacknowledgedFindings(in: policy) {
-            logger.warning(
-                "\(prefix)the policy: \(finding.message); \(finding.fix ?? "see `tenure policy check`") [\(finding.code)]"
-            )
+            let fix = finding.fix ?? "see `tenure policy check`"
+            logger.warning("\(prefix)the policy: \(finding.message); \(fix) [\(finding.code)]")
         }
     }
 

@@ -7,7 +7,7 @@ import Yams
 struct ServiceFile {
     let path: String
     /// Whether other users can read the file. Set by `read`.
-    private(set) var isOpenToOthers = false
+    var isOpenToOthers = false
 
     /// The folder of the file, to which paths in the file are relative.
     private var folder: String { (path as NSString).deletingLastPathComponent }
@@ -58,10 +58,8 @@ struct ServiceFile {
                 if let inner = node.mapping {
                     read(inner, under: name + ".", as: settings, into: &values)
                 } else {
-                    let names = settings.map(\.name).filter { $0.hasPrefix(name + ".") }
-                    values.addMistake(
-                        "\(position(node)): `\(name)` must be a mapping with these settings: \(names.joined(separator: ", "))"
-                    )
+                    let names = settings.map(\.name).filter { $0.hasPrefix(name + ".") }.joined(separator: ", ")
+                    values.addMistake("\(position(node)): `\(name)` must be a mapping with these settings: \(names)")
                 }
             } else {
                 let names = settings.map(\.name).joined(separator: ", ")

@@ -176,13 +176,13 @@ struct ServiceSettings {
             }
         }
         for text in options.proxies {
-            guard let block = AddressBlock(text) else {
+            if let block = AddressBlock(text) {
+                configuration.proxies.append(block)
+            } else {
                 mistakes.append(
                     "`\(text)` in `behindProxy` isn't an address or a network; write one such as 127.0.0.1 or 10.0.0.0/8"
                 )
-                continue
             }
-            configuration.proxies.append(block)
         }
         switch (options.certificate, options.tlsKey) {
         case (let certificate?, let key?):

@@ -18,8 +18,7 @@ struct SigningKeyCommand: AsyncParsableCommand {
         subcommands: [
             SigningKeyListCommand.self, SigningKeyRotateCommand.self, SigningKeyRevokeCommand.self,
             SigningKeyInstallCommand.self, SigningKeyRootCommand.self,
-        ]
-    )
+        ])
 }
 
 /// The option that all subcommands of `signing-key` share, except `root`.

@@ -12,8 +12,7 @@ struct SigningKeyRootCommand: AsyncParsableCommand {
             """,
         subcommands: [
             SigningKeyRootCreateCommand.self, SigningKeyRootSignCommand.self, SigningKeyRootRevokeCommand.self,
-        ]
-    )
+        ])
 }
 
 struct SigningKeyRootCreateCommand: AsyncParsableCommand {

@@ -10,14 +10,12 @@ struct WebhookCommand: AsyncParsableCommand {
         commandName: "webhook",
         abstract: "Test a webhook, list messages and their deliveries, and send messages again.",
         discussion: "Docs/webhooks.md explains what the service sends and how a receiver verifies it.",
-        subcommands: [Test.self, Log.self, Replay.self]
-    )
+        subcommands: [Test.self, Log.self, Replay.self])
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send one signed message of the type `test` to a URL, as the service would.",
-            discussion: "Exit codes: 0 delivered, 2 not delivered, 1 a file can't be read, 64 wrong usage."
-        )
+            discussion: "Exit codes: 0 delivered, 2 not delivered, 1 a file can't be read, 64 wrong usage.")
 
         @Argument(help: "The URL of the endpoint: https://…") var url: String
 

@@ -145,7 +145,7 @@ package struct ContentEmbedder: Sendable {
     ) throws(PublishingError) -> PackManifest {
         try Folder.make(pack)
         var writer = FileWriter()
-        let manifest = try PackReader(pack: files).manifest(progress: progress) { piece throws(PublishingError) in
+        let manifest = try files.manifest(progress: progress) { piece throws(PublishingError) in
             switch piece {
             case .header(let path, _):
                 try writer.end()

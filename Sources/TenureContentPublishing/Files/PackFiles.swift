@@ -25,7 +25,9 @@ package struct PackFiles: Sendable {
 
     /// The size of all files in bytes.
     package var size: Int64 { files.reduce(0) { $0 + $1.size } }
+}
 
+extension PackFiles {
     /// Finds the files in a folder and its subfolders, and all reasons why they can't be published.
     ///
     /// `.DS_Store` and names that begin with `._` are skipped. Folders without files aren't part of a pack.
@@ -42,11 +44,6 @@ package struct PackFiles: Sendable {
         let (files, mistakes) = Self.scan(folder)
         guard mistakes.isEmpty else { throw .rejectedFiles(mistakes) }
         self = files
-    }
-
-    fileprivate init(_ files: [File], in folder: String) {
-        self.files = files
-        self.folder = folder
     }
 
     /// Whether a path is in the pack's folder.
@@ -66,10 +63,10 @@ package struct PackFiles: Sendable {
 /// Reads a folder, and collects its files and all mistakes.
 private struct PackScan {
     let folder: String
-    private(set) var files: [PackFiles.File] = []
-    private(set) var mistakes: [String] = []
+    var files: [PackFiles.File] = []
+    var mistakes: [String] = []
     /// Whether the scan ended early, because there are too many files.
-    private(set) var isStopped = false
+    var isStopped = false
 
     /// The maximum number of pairs of conflicting paths that are reported.
     private static let maximumConflicts = 20
@@ -86,7 +83,7 @@ private struct PackScan {
             }
             all += Self.conflicts(among: sorted.map(\.path))
         }
-        return (PackFiles(sorted, in: folder), all)
+        return (PackFiles(folder: folder, files: sorted), all)
     }
 
     /// Reads the whole folder of the pack.

@@ -173,7 +173,7 @@ package struct ContentPublisher: Sendable {
     private func publish(
         _ files: PackFiles, _ progress: (Int) -> Void
     ) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
-        let (manifest, isNew) = try writeArchive(PackReader(pack: files), progress)
+        let (manifest, isNew) = try writeArchive(files, progress)
         let json = manifest.json
         let digest = ContentDigest(of: json)
         if !folder.has(digest, size: Int64(json.count)) {
@@ -184,17 +184,17 @@ package struct ContentPublisher: Sendable {
 
     /// Writes the archive, unless the folder has it already.
     private func writeArchive(
-        _ reader: PackReader, _ progress: (Int) -> Void
+        _ files: PackFiles, _ progress: (Int) -> Void
     ) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
         // A file of the same size in the folder is probably the same archive. So first compute only the archive's
         // digest, without writing a file.
-        let size = reader.archiveSize
+        let size = files.archiveSize
         if try folder.objects().contains(where: { $0.size == size }) {
-            let manifest = try reader.manifest(progress: progress)
+            let manifest = try files.manifest(progress: progress)
             if folder.has(manifest.archive, size: size) { return (manifest, false) }
         }
         let file = try NewFile(in: folder.path)
-        let manifest = try reader.manifest(progress: progress) { piece throws(PublishingError) in
+        let manifest = try files.manifest(progress: progress) { piece throws(PublishingError) in
             try file.write(piece.bytes)
         }
         try file.complete(as: manifest.archive.description)

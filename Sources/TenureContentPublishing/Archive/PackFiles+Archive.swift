@@ -1,11 +1,9 @@
 import Foundation
 import TenureContent
 
-/// Creates a pack's archive (a ustar file with all files of the pack) and its manifest. Each file is read once, in
-/// pieces, so that memory doesn't limit the size of a pack.
-struct PackReader {
-    let pack: PackFiles
-
+/// Reads a pack's files to make its archive (a ustar file with all files of the pack) and its manifest. Each file is read
+/// once, in pieces, so that memory doesn't limit the size of a pack.
+extension PackFiles {
     /// A piece of the archive, with its bytes.
     enum Piece {
         /// The header of the file with this path in the pack. The file's contents follow in the next pieces.
@@ -29,7 +27,7 @@ struct PackReader {
 
     /// The size that the archive will have, in bytes: for each file a header and its contents, padded to a multiple of
     /// 512 bytes, and then two blocks of zeros.
-    var archiveSize: Int64 { pack.files.reduce(1024) { $0 + 512 + ($1.size + 511) / 512 * 512 } }
+    var archiveSize: Int64 { files.reduce(1024) { $0 + 512 + ($1.size + 511) / 512 * 512 } }
 
     /// Reads all files and returns the manifest.
     ///
@@ -53,16 +51,16 @@ struct PackReader {
             zeros.initializeMemory(as: UInt8.self, repeating: 0)
             try emit(.padding(UnsafeRawBufferPointer(zeros)))
         }
-        var files: [PackManifest.File] = []
-        for source in pack.files {
-            guard let header = UstarHeader(path: source.path, size: source.size) else {
+        var entries: [PackManifest.File] = []
+        for source in files {
+            guard let header = UstarHeader.bytes(path: source.path, size: source.size) else {
                 throw .rejectedFiles([
                     "`\(source.path)` is too large or has a path that is too long for a ustar archive"
                 ])
             }
             let file = try OpenFile(path: source.location)
             guard file.state == source.state else { throw .changed(path: source.location) }
-            buffer.copyBytes(from: header.bytes)
+            buffer.copyBytes(from: header)
             try emit(.header(path: source.path, UnsafeRawBufferPointer(rebasing: buffer[..<UstarHeader.size])))
             var hashes = FileHashes()
             var read: Int64 = 0
@@ -79,10 +77,10 @@ struct PackReader {
             try file.checkUnchanged()
             guard read == source.size else { throw .changed(path: source.location) }
             let (digest, chunks) = hashes.digests
-            let entry = PackManifest.File(
-                path: source.path, offset: PackManifest.offset(after: files.last), size: read, digest: digest,
-                chunks: chunks)
-            files.append(entry)
+            entries.append(
+                PackManifest.File(
+                    path: source.path, offset: PackManifest.offset(after: entries.last), size: read, digest: digest,
+                    chunks: chunks))
             // The next header begins at a multiple of 512 bytes.
             try pad(Int((512 - read % 512) % 512))
         }
@@ -90,7 +88,8 @@ struct PackReader {
         try pad(1024)
         do {
             return try PackManifest(
-                files: files, archive: archive.digest, archiveSize: PackManifest.archiveSize(endingWith: files.last))
+                files: entries, archive: archive.digest,
+                archiveSize: PackManifest.archiveSize(endingWith: entries.last))
         } catch {
             throw .invalidContent(error)
         }
@@ -124,14 +123,12 @@ private struct FileHashes {
 ///
 /// Only the path and the size depend on the file. The mode is always 644, and there is no owner and no time. So the
 /// same files give the same bytes.
-struct UstarHeader {
-    let bytes: [UInt8]
-
+enum UstarHeader {
     /// The size of the header in bytes.
     static let size = 512
 
-    /// Creates the header of a file. Nil if the path or the size doesn't fit.
-    init?(path: String, size: Int64) {
+    /// Returns the header of a file. Nil if the path or the size doesn't fit.
+    static func bytes(path: String, size: Int64) -> [UInt8]? {
         guard let fields = AssetPath.ustarFields(of: path), (0...PackManifest.maximumFileSize).contains(size) else {
             return nil
         }
@@ -161,7 +158,7 @@ struct UstarHeader {
         add("", width: 12)
         let sum = bytes.reduce(Int64(0)) { $0 + Int64($1) }
         bytes.replaceSubrange(Self.checksum, with: Array(Self.octal(sum, digits: 6).utf8) + [0, UInt8(ascii: " ")])
-        self.bytes = bytes
+        return bytes
     }
 
     /// The position of the checksum in the header.
