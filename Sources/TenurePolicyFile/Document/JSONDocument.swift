@@ -68,8 +68,7 @@ struct JSONDocument {
 
     /// Whether the text is a JSON number.
     static func isNumber(_ text: String) -> Bool {
-        guard case .number? = try? JSONValue(parsing: Array(text.utf8)) else { return false }
-        return true
+        if case .number? = try? JSONValue(parsing: Array(text.utf8)) { true } else { false }
     }
 }
 
