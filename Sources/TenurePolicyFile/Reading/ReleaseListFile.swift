@@ -242,8 +242,7 @@ package enum ReleaseListFile {
                 text.append(next)
                 _ = advance()
             }
-            let trimmed = String(text).trimmingCharacters(in: .whitespaces)
-            row.append(Cell(text: trimmed, position: start))
+            row.append(Cell(text: String(text).trimmingCharacters(in: .whitespaces), position: start))
             let end = advance()
             // Ignore the empty cell after a comma at the end of the text.
             if end != "," || rest.isEmpty {
