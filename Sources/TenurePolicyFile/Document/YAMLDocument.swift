@@ -145,7 +145,8 @@
             case .reader(let problem, _, _, _):
                 return PolicyFileError("this isn't YAML (\(problem))", at: position(nil))
             default:
-                return PolicyFileError("this isn't YAML, or is nested too deeply; check its brackets", at: position(nil))
+                return PolicyFileError(
+                    "this isn't YAML, or is nested too deeply; check its brackets", at: position(nil))
             }
         }
 
