@@ -73,8 +73,7 @@ struct LintSubject: Sendable {
     /// Returns the names of the entitlements that still honor the era. An honor (an entry under `honors`) gives the
     /// customers of an era an entitlement, possibly until it ends.
     func entitlementsHonoring(era: Int) -> [String] {
-        guard eras.indices.contains(era) else { return [] }
-        return entitlements.filter { !lastingHonors(of: $0, in: era).isEmpty }.map(\.name)
+        entitlements.filter { !lastingHonors(of: $0, in: era).isEmpty }.map(\.name)
     }
 
     /// All honors that haven't ended, each with its entitlement, the index of the honored era, and the honor's path in
@@ -175,8 +174,7 @@ struct LintSubject: Sendable {
     /// the version alone. If they depend on the date, returns those of the first date with any.
     func extraEntitlements(_ release: Release, on platform: LintPlatform) -> [String] {
         guard let number = release.originalAppVersion else { return [] }
-        let sale = platform.sale(of: release)
-        return platform.representativeDates(from: release.lateInstant, until: sale.until).lazy
+        return platform.representativeDates(from: release.lateInstant, until: platform.sale(of: release).until).lazy
             .map { extraEntitlements(number, on: platform.platform, bought: $0) }
             .first { !$0.isEmpty } ?? []
     }

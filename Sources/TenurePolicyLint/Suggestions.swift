@@ -54,24 +54,15 @@ struct Suggestions {
         _ edits: [PolicyEdit], _ findings: Set<FindingKey>,
         countedBy budget: WritableKeyPath<(single: Int, combined: Int), Int>
     ) -> Bool {
-        guard let after = result(of: edits, countedBy: budget), findings.allSatisfy({ after[$0] == nil }) else {
-            return false
+        if results[edits] == nil {
+            guard testsLeft[keyPath: budget] > 0 else { return false }
+            testsLeft[keyPath: budget] -= 1
+            var edited = input
+            edited.draft = input.draft.edited(by: edits)
+            results[edits] = Self.keys(of: Linter.findingsWithFixes(edited).map(\.finding))
         }
+        guard let after = results[edits], findings.allSatisfy({ after[$0] == nil }) else { return false }
         return after.allSatisfy { key, severity in before[key].map { severity <= $0 } ?? false }
-    }
-
-    /// Returns the findings after the edits, each with its severity. Nil if no more tests are allowed.
-    private mutating func result(
-        of edits: [PolicyEdit], countedBy budget: WritableKeyPath<(single: Int, combined: Int), Int>
-    ) -> [FindingKey: LintFinding.Severity]? {
-        if let result = results[edits] { return result }
-        guard testsLeft[keyPath: budget] > 0 else { return nil }
-        testsLeft[keyPath: budget] -= 1
-        var edited = input
-        edited.draft = input.draft.edited(by: edits)
-        let result = Self.keys(of: Linter.findingsWithFixes(edited).map(\.finding))
-        results[edits] = result
-        return result
     }
 
     /// Returns the highest severity of each finding.

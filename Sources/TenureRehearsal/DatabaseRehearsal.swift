@@ -68,7 +68,14 @@ package struct DatabaseRehearsal: Sendable {
         } catch {
             throw RehearsalError.database(error)
         }
-        let policies = try policies(of: versions)
+        // The stored versions of the policy, by number. A promise refers to the version that gave the right.
+        var policies: [Int64: Policy] = [:]
+        for version in versions {
+            guard let policy = try? PolicyFile.read(version.compiled, named: "policy \(version.version)") else {
+                throw RehearsalError.brokenPolicy(version.version)
+            }
+            policies[version.version] = policy
+        }
         let evaluator = PageEvaluator(
             comparison: comparison, realms: realms, policies: policies,
             instants: CriticalInstants(of: [comparison.new] + [comparison.old].compactMap(\.self) + policies.values),
@@ -112,18 +119,5 @@ package struct DatabaseRehearsal: Sendable {
         }
         kinds.add(to: &tally)
         return Outcome(tally: tally, skippedCustomers: skipped, isPartial: isStopped() && decidedThrough < lastRow)
-    }
-
-    /// Reads the stored versions of the policy, and returns them by number. A promise refers to the version that gave
-    /// the right.
-    private func policies(of versions: [StoredPolicy]) throws(RehearsalError) -> [Int64: Policy] {
-        var policies: [Int64: Policy] = [:]
-        for version in versions {
-            guard let policy = try? PolicyFile.read(version.compiled, named: "policy \(version.version)") else {
-                throw .brokenPolicy(version.version)
-            }
-            policies[version.version] = policy
-        }
-        return policies
     }
 }

@@ -19,8 +19,7 @@ struct JSONDocument {
             var document = JSONDocument(
                 tape: try JSONTape(bytes, options: [.duplicateNames, .nul]),
                 positions: SourcePositions(bytes: bytes, fileName: source.fileName))
-            let root = document.node(at: document.tape.root)
-            return (root, document.mistakes)
+            return (document.node(at: document.tape.root), document.mistakes)
         } catch {
             var positions = SourcePositions(bytes: bytes, fileName: source.fileName)
             throw PolicyFileError(error.reason, at: positions.position(of: error.offset))
@@ -68,8 +67,7 @@ struct JSONDocument {
 
     /// Whether the text is a JSON number.
     static func isNumber(_ text: String) -> Bool {
-        guard case .number? = try? JSONValue(parsing: Array(text.utf8)) else { return false }
-        return true
+        if case .number? = try? JSONValue(parsing: Array(text.utf8)) { true } else { false }
     }
 }
 

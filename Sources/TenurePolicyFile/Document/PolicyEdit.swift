@@ -76,8 +76,7 @@ extension PolicyEdit.Value {
             case .text(let text): .quoted(text)
             case .list(let elements): .sequence(elements.map { $0.node(at: position) })
             case .mapping(let entries):
-                .mapping(
-                    entries.map { .init(key: $0.key, keyPosition: position, value: $0.value.node(at: position)) })
+                .mapping(entries.map { .init(key: $0.key, keyPosition: position, value: $0.value.node(at: position)) })
             }
         return DocumentNode(content: content, position: position)
     }

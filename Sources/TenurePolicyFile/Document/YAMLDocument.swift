@@ -128,6 +128,7 @@
         private func failure(for error: YamlError) -> PolicyFileError {
             switch error {
             case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _):
+                // The position is always within the text.
                 let place = position(mark)
                 if lines[place.line - 1].dropFirst(place.column - 1).first == "\t" {
                     return PolicyFileError("a tab can't indent YAML; use spaces", at: place)

@@ -88,18 +88,16 @@ package struct PolicyDraft: Sendable {
 
     /// Whether the file has a value at the path.
     package func hasValue(at path: [PolicyMistake.Step]) -> Bool {
-        var node = root.node
+        var node: DocumentNode? = root.node
         for step in path {
-            switch (step, node.content) {
-            case (.key(let key), .mapping):
-                guard let next = node[key] else { return false }
-                node = next
-            case (.index(let index), .sequence(let elements)) where elements.indices.contains(index):
+            switch (step, node?.content) {
+            case (.key(let key), _): node = node?[key]
+            case (.index(let index), .sequence(let elements)?) where elements.indices.contains(index):
                 node = elements[index]
             default: return false
             }
         }
-        return true
+        return node != nil
     }
 }
 

@@ -60,8 +60,7 @@ extension PolicyReader {
             )
         }
         let translations = entries.compactMap { entry -> Title.Translation? in
-            let text = Part(entry, under: part.path)
-            return text.name(&reading, example: "\(entry.key.shortened): \(example)")
+            Part(entry, under: part.path).name(&reading, example: "\(entry.key.shortened): \(example)")
                 .map { Title.Translation(language: entry.key, text: $0) }
         }
         // If no text could be read, treat the title as missing.

@@ -167,11 +167,10 @@ struct PolicyReader {
             "on \(platform.rawValue) the App Store reports \(key.inApplesWords), never \(other.inApplesWords): "
             + "`\(other.rawValue)` would prove nothing; write `\(key.rawValue)`"
         let shape = key == .bundleVersion ? PolicyShape.buildBeginning : .versionBeginning
-        guard
-            let fields = Fields(
-                part, keys: shape.keys.map(\.rawValue), required: [], explained: [other.rawValue: explanation],
-                code: key == .bundleVersion ? "version-for-build" : "build-for-version", &reading)
-        else { return nil }
+        let fields = Fields(
+            part, keys: shape.keys.map(\.rawValue), explained: [other.rawValue: explanation],
+            code: key == .bundleVersion ? "version-for-build" : "build-for-version", &reading)
+        guard let fields else { return nil }
         return .at(
             version: fields[key.rawValue].flatMap { $0.version(&reading, key) },
             date: fields[.at].flatMap { $0.instant(&reading) })

@@ -103,9 +103,8 @@ package enum ReleaseListFile {
         for (index, cell) in header.enumerated() {
             // A mapped column is used only for its field. A column with a standard name is used only if no other column
             // was mapped to its field.
-            let recognizedColumn =
-                mapping[cell.text] ?? Column(header: cell.text).flatMap { mapped.contains($0) ? nil : $0 }
-            guard let column = recognizedColumn else {
+            let standardColumn = Column(header: cell.text).flatMap { mapped.contains($0) ? nil : $0 }
+            guard let column = mapping[cell.text] ?? standardColumn else {
                 if !mapping.isEmpty { continue }
                 let advice = Spelling.advice(for: cell.text, among: Column.allCases.map(\.rawValue))
                 mistakes.add("the column `\(cell.text.shortened)` is unknown; \(advice)", at: cell.position)
@@ -242,8 +241,7 @@ package enum ReleaseListFile {
                 text.append(next)
                 _ = advance()
             }
-            let trimmed = String(text).trimmingCharacters(in: .whitespaces)
-            row.append(Cell(text: trimmed, position: start))
+            row.append(Cell(text: String(text).trimmingCharacters(in: .whitespaces), position: start))
             let end = advance()
             // Ignore the empty cell after a comma at the end of the text.
             if end != "," || rest.isEmpty {

@@ -180,7 +180,7 @@ struct DateClasses {
         let sorted = edges.filter { $0 <= now }.sorted()
         // If no date is compared, any date will do, such as one of January 2008.
         let start = (sorted.first ?? Date(timeIntervalSince1970: 1.2e9)).addingTimeInterval(-86_400)
-        let ends = sorted.dropFirst().map(Optional.some) + [now == .distantFuture ? nil : now]
+        let ends: [Date?] = sorted.dropFirst().map(Optional.some) + [now == .distantFuture ? nil : now]
         classes =
             [Class(representative: start, from: nil, until: sorted.first)]
             + zip(sorted, ends).map { Class(representative: $0, from: $0, until: $1) }

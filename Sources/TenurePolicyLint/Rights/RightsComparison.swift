@@ -91,29 +91,25 @@ struct RightsComparison: Sendable {
         var cells: [Key: [Int: Set<Int>]] = [:]
         var keysInOrder: [Key] = []
         for version in versions.classes.indices {
-            for date in dates.classes.indices {
-                let evidence = evidence(
-                    platform, version: versions.classes[version].representative,
-                    date: dates.classes[date].representative)
+            for dateIndex in dates.classes.indices {
+                let date = dates.classes[dateIndex].representative
+                let proof = AppProof(
+                    kind: platform == nil ? .receipt : .appTransaction, signedDate: date, originalPlatform: platform,
+                    originalAppVersion: versions.classes[version].representative?.description,
+                    originalPurchaseDate: date)
+                let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
                 for (entitlement, fate) in fates(of: evidence) {
                     let key = Key(entitlement: entitlement, fate: fate)
                     if cells[key] == nil { keysInOrder.append(key) }
-                    cells[key, default: [:]][version, default: []].insert(date)
+                    cells[key, default: [:]][version, default: []].insert(dateIndex)
                 }
             }
         }
         return keysInOrder.flatMap { key -> [Loss] in
             // Classes of versions that lose the same on the same dates are reported together.
-            var versionsOfDates: [(dates: Set<Int>, versions: [Int])] = []
-            for (version, lostDates) in (cells[key] ?? [:]).sorted(by: { $0.key < $1.key }) {
-                if let index = versionsOfDates.firstIndex(where: { $0.dates == lostDates }) {
-                    versionsOfDates[index].versions.append(version)
-                } else {
-                    versionsOfDates.append((lostDates, [version]))
-                }
-            }
-            return versionsOfDates.map { group in
-                let limits = (versions: versions.inWords(group.versions), dates: dates.inWords(group.dates))
+            let groups = Dictionary(grouping: cells[key] ?? [:], by: \.value).mapValues { $0.map(\.key).sorted() }
+            return groups.sorted { $0.value.lexicographicallyPrecedes($1.value) }.map { group in
+                let limits = (versions: versions.inWords(group.value), dates: dates.inWords(group.key))
                 return Loss(
                     entitlement: key.entitlement, platform: platform, fate: key.fate,
                     customers: customers(on: platform, versions: limits.versions, dates: limits.dates),
@@ -148,14 +144,6 @@ struct RightsComparison: Sendable {
         let limits = [versions.map { "with \($0)" }, dates].compactMap { $0 }
         return "customers who got the app\(onPlatform)"
             + (limits.isEmpty ? "" : ", " + limits.joined(separator: ", ") + ",")
-    }
-
-    /// Returns the evidence of a customer of a class. A nil platform, version or date is unknown.
-    private func evidence(_ platform: Platform?, version: AppVersion?, date: Date?) -> Evidence {
-        let proof = AppProof(
-            kind: platform == nil ? .receipt : .appTransaction, signedDate: date, originalPlatform: platform,
-            originalAppVersion: version?.description, originalPurchaseDate: date)
-        return Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
     }
 
     // MARK: By what was bought in the app

@@ -164,8 +164,7 @@ extension LintSubject {
     /// Returns a fix that writes the date that the list has for the boundary's release as the boundary's `at`. Nil if
     /// the list doesn't have a date with time for it.
     func redating(_ change: EraChange) -> LintFix? {
-        let releases = change.platform.releases.map(\.release)
-        let release = releases.first { $0.originalAppVersion == change.version }
+        let release = change.platform.releases.first { $0.release.originalAppVersion == change.version }?.release
         guard change.date != nil, eras[change.index].begins[change.platform.platform] != nil,
             case .instant(let date)? = release?.releasedAt
         else { return nil }

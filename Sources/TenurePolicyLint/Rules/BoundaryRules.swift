@@ -18,18 +18,17 @@ extension LintRule {
             if releases.contains(where: { $0.build == version }) { continue }
             if let intendedRelease = releases.first(where: { $0.version == version }) {
                 let isReused = releases.contains { $0.build == intendedRelease.build && $0.version != version }
+                let build = intendedRelease.numberInWords
                 report.add(
                     at: path,
-                    "`\(version)` is a marketing version: the release list has it with build \(intendedRelease.numberInWords). On \(change.platform.name) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
-                    fixes: .suggestion(
-                        "write `build: \"\(intendedRelease.numberInWords)\"`",
-                        .write(.text(intendedRelease.numberInWords), at: path)),
+                    "`\(version)` is a marketing version: the release list has it with build \(build). On \(change.platform.name) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
+                    fixes: .suggestion("write `build: \"\(build)\"`", .write(.text(build), at: path)),
                     isReused && change.date != nil
                         ? .suggestion(
                             "remove `build` and write `buildNumbers: restarted`, so that the date decides",
                             .remove(path), .write(.plain("restarted"), at: ["buildNumbers"])) : nil,
                     isReused
-                        ? "let the date decide, without a build: earlier releases have build \(intendedRelease.numberInWords) too"
+                        ? "let the date decide, without a build: earlier releases have build \(build) too"
                         : "give the build in which that version shipped")
             } else if releases.isEmpty, let (kind, condition) = change.suspicion(of: version) {
                 report.add(
@@ -59,13 +58,12 @@ extension LintRule {
                 change.lostEntitlements.isEmpty
                 ? "customers who come later still count as `\(change.before.name.shortened)`"
                 : "anyone who installs a version below `\(version)` gets \(inWords(change.lostEntitlements)) for nothing"
-            if let intendedRelease = releases.first(where: { $0.build == version }) {
+            if let intendedVersion = releases.first(where: { $0.build == version })?.numberInWords {
                 report.add(
                     at: path,
-                    "`\(version)` is a build: the release list has it with version \(intendedRelease.numberInWords). On macOS the App Store reports versions, so \(consequence)",
+                    "`\(version)` is a build: the release list has it with version \(intendedVersion). On macOS the App Store reports versions, so \(consequence)",
                     fixes: .suggestion(
-                        "write `version: \"\(intendedRelease.numberInWords)\"`",
-                        .write(.text(intendedRelease.numberInWords), at: path)),
+                        "write `version: \"\(intendedVersion)\"`", .write(.text(intendedVersion), at: path)),
                     "give the version in which that build shipped")
                 continue
             }
@@ -104,9 +102,7 @@ extension LintRule {
             report.add(
                 at: change.path + ["build"], severity: change.date == nil ? .error : .warning,
                 "build \(version) is never compared, because build numbers began again and no release list says when each build was on sale: \(consequence)",
-                fixes: subject.useOfList.map {
-                    .suggestion("write `releases: \($0.path)`", $0.edit)
-                },
+                fixes: subject.useOfList.map { .suggestion("write `releases: \($0.path)`", $0.edit) },
                 change.date == nil
                     ? nil
                     : .suggestion("remove `build`, or add a release list", .remove(change.path + ["build"])),

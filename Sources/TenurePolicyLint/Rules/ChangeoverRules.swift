@@ -19,10 +19,8 @@ extension LintRule {
             "Write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated().dropFirst() where era.changeover == nil {
-            let changes = subject.changes.filter {
-                $0.index == index && $0.date != nil && !$0.gainedEntitlements.isEmpty
-            }
-            guard let change = changes.first, let date = change.date,
+            let change = subject.changes.first { $0.index == index && $0.date != nil && !$0.gainedEntitlements.isEmpty }
+            guard let change, let date = change.date,
                 !subject.draft.hasValue(at: ["eras", .index(index), "changeover"]),
                 !subject.draft.isBroken(["eras", .index(index), "changeover"])
             else { continue }
@@ -47,9 +45,8 @@ extension LintRule {
         fix: "Add `at` to the era's beginning on each platform. In the first era, remove `changeover`."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() where era.changeover?.window != nil {
-            let undated = era.begins.filter { if case .at(_, nil) = $0.value { true } else { false } }.map(
-                \.key.rawValue
-            ).filter { !subject.draft.isBroken(["eras", .index(index), "begins", .key($0)]) }
+            let undated = era.begins.filter { if case .at(_, nil) = $0.value { true } else { false } }
+                .map(\.key.rawValue).filter { !subject.draft.isBroken(["eras", .index(index), "begins", .key($0)]) }
             if index == 0 {
                 report.add(
                     at: ["eras", 0, "changeover"],

@@ -123,9 +123,7 @@ extension LintRule {
     ) { subject, report in
         guard let old = subject.old else { return }
         for before in old.entitlements {
-            guard let trial = before.trial,
-                let now = subject.draft.entitlement(named: before.name)
-            else { continue }
+            guard let trial = before.trial, let now = subject.draft.entitlement(named: before.name) else { continue }
             let name = "`\(before.name.shortened)`"
             let path: [PolicyMistake.Step] = ["entitlements", .key(before.name)]
             let consequence: String

@@ -127,9 +127,7 @@ package struct HTMLReport {
             markup("<p>No rule of <code>tenure policy check</code> found anything.</p>")
             return
         }
-        let sorted = LintFinding.Severity.allCases.sorted(by: >).flatMap { severity in
-            report.findings.filter { $0.severity == severity }
-        }
+        let sorted = report.findings.sorted { $0.severity > $1.severity }
         let open = Array(sorted.unacknowledged(.warning).prefix(Self.maximumFindings))
         for finding in open { write(finding) }
         let rest = sorted.filter { !open.contains($0) }
@@ -164,12 +162,10 @@ package struct HTMLReport {
                     "\(skipped.grouped("customer")) of test environments \(skipped == 1 ? "doesn’t" : "don’t") count.")
             }
         case .evidence(let name, let counts, let badLines, let anonymousIDs):
-            element(
-                "p",
-                counts.lines == 0 && !report.isPartial
-                    ? "\(name.shortFileName) is empty."
-                    : "\(name.shortFileName) has \(counts.lines.grouped("line")): \(counts.usableLines.grouped) from \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, and \(counts.blankLines.grouped) blank."
-            )
+            let numbers =
+                "\(name.shortFileName) has \(counts.lines.grouped("line")): \(counts.usableLines.grouped) from \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, and \(counts.blankLines.grouped) blank."
+            let isEmpty = counts.lines == 0 && !report.isPartial
+            element("p", isEmpty ? "\(name.shortFileName) is empty." : numbers)
             if !anonymousIDs.isEmpty { markup("<p>\(report.remark(on: anonymousIDs).htmlWithCode).</p>") }
             writeRejections(counts.rejectedLines, "Rejected lines")
             writeRejections(counts.rejectedArtifacts, "Rejected artifacts in lines that were used without them")

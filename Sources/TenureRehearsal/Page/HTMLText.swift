@@ -76,8 +76,7 @@ extension Double {
         guard hundredths.isFinite, abs(hundredths) < 1e12 else { return "0" }
         let whole = Int(hundredths)
         let rest = abs(whole) % 100
-        let sign = whole < 0 ? "-" : ""
-        let start = "\(sign)\(abs(whole) / 100)"
+        let start = "\(whole < 0 ? "-" : "")\(abs(whole) / 100)"
         if rest == 0 { return start }
         return start + (rest < 10 ? ".0\(rest)" : rest % 10 == 0 ? ".\(rest / 10)" : ".\(rest)")
     }

@@ -211,11 +211,9 @@ extension RehearsalReport {
         var failures: [RehearsalFailure] = []
         if tally.customers == 0 { failures.append(.noCustomers) }
         if case .evidence(_, let counts, _, _) = input, counts.writtenLines > 0 {
-            let percent = Double(counts.linesWithRejections) / Double(counts.writtenLines) * 100
-            if percent > allowedRejected {
-                failures.append(
-                    .tooManyRejected(
-                        lines: counts.linesWithRejections, of: counts.writtenLines, allowedPercent: allowedRejected))
+            let (lines, total) = (counts.linesWithRejections, counts.writtenLines)
+            if Double(lines) / Double(total) * 100 > allowedRejected {
+                failures.append(.tooManyRejected(lines: lines, of: total, allowedPercent: allowedRejected))
             }
         }
         return failures + measurements.filter(\.fails).map(RehearsalFailure.condition)

@@ -64,12 +64,10 @@ package struct TextReport: Sendable {
         let customers = report.tally.customers
         switch report.input {
         case .evidence(let name, let counts, let badLines, let anonymousIDs):
-            lines.append(
-                .plain(
-                    counts.lines == 0 && !report.isPartial
-                        ? "\(name) is empty"
-                        : "\(name): \(counts.lines.grouped("line")), \(counts.usableLines.grouped) of them from \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, \(counts.blankLines.grouped) blank"
-                ))
+            let numbers =
+                "\(counts.lines.grouped("line")), \(counts.usableLines.grouped) of them from \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, \(counts.blankLines.grouped) blank"
+            let isEmpty = counts.lines == 0 && !report.isPartial
+            lines.append(.plain(isEmpty ? "\(name) is empty" : "\(name): \(numbers)"))
             add(counts.rejectedLines, as: "rejected lines")
             add(counts.rejectedArtifacts, as: "rejected artifacts in lines that were used without them")
             if let badLines { lines.append(.faint("  the rejected lines with their numbers: \(badLines)")) }
@@ -152,10 +150,9 @@ package struct TextReport: Sendable {
         let tally = report.tally
         if report.comparison.old != nil {
             lines.append(.heading("customers"))
-            lines.append(
-                .plain(
-                    "  \(tally.losing.grouped) would lose something, \(tally.gaining.grouped) would gain something, \(tally.changed.grouped) would have another outcome in all, \(tally.changingReason.grouped) only another reason, \(report.unchanged.grouped) no change"
-                ))
+            let numbers =
+                "  \(tally.losing.grouped) would lose something, \(tally.gaining.grouped) would gain something, \(tally.changed.grouped) would have another outcome in all, \(tally.changingReason.grouped) only another reason, \(report.unchanged.grouped) no change"
+            lines.append(.plain(numbers))
             if tally.losing > tally.losingWithPromises {
                 let promised = tally.losing - tally.losingWithPromises
                 lines.append(
@@ -178,10 +175,9 @@ package struct TextReport: Sendable {
         for cell in cells.prefix(Self.maximumPlaces) {
             let counts = cell.counts.first ?? Counts()
             let numbers = Decision.Outcome.allCases.map { counts[$0].grouped.padded(left: 12) }.joined(separator: " ")
-            lines.append(
-                .plain(
-                    "  \(cell.place.platformName.padded(9)) \(cell.place.version.description.padded(12)) \(cell.place.month.description.padded(11)) \(numbers)"
-                ))
+            let place =
+                "  \(cell.place.platformName.padded(9)) \(cell.place.version.description.padded(12)) \(cell.place.month.description.padded(11))"
+            lines.append(.plain("\(place) \(numbers)"))
         }
         if cells.count > Self.maximumPlaces {
             lines.append(.faint("  and \((cells.count - Self.maximumPlaces).grouped) more; --json has them all"))

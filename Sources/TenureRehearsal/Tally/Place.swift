@@ -120,8 +120,7 @@ extension Month: CustomStringConvertible {
             self = .unknown
             return
         }
-        let index = Int32(clamping: day.year * 12 + day.month - 1)
-        self = min(max(Month(index: index), .earlier), .later)
+        self = min(max(Month(index: Int32(clamping: day.year * 12 + day.month - 1)), .earlier), .later)
     }
 
     /// The month in JSON and on the terminal, such as `2014-05`.
