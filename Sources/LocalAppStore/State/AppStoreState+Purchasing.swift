@@ -109,9 +109,7 @@ extension AppStoreState {
         let product = try productIndex(id)
         let app = app(ofProduct: product)
         guard products[product].isOnSale else { throw .notForSale(product: id) }
-        guard acquisition(of: account, app: app) != nil else {
-            throw .hasNoApp(customer: customer, app: apps[app].bundleID)
-        }
+        _ = try acquisition(by: customer, app: apps[app].bundleID)
         guard accounts[account].billingWorks else { throw .billingFails(customer: customer) }
         guard products[product].type == .autoRenewable else {
             let transaction = addTransaction(
