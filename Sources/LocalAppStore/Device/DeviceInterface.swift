@@ -166,21 +166,6 @@ extension JSONObject {
     }
 }
 
-extension DeviceRequest {
-    /// Returns the response to a request `products`. Leaves out unknown products, and products that can't be bought
-    /// now.
-    func products() throws -> JSONObject {
-        guard case .array? = body["ids"] else {
-            throw DeviceRefusal(.badRequest, "`ids` must be a list of product IDs")
-        }
-        let storefront = state.accounts[account].storefront
-        let products = body.texts("ids").compactMap { try? state.productIndex($0) }
-            .filter { state.app(ofProduct: $0) == app && state.products[$0].isOnSale }
-            .map { JSONValue.object(state.products[$0].json(in: storefront, groupID: state.groupID(ofProduct: $0))) }
-        return ["products": .array(products)]
-    }
-}
-
 extension AppStoreProduct {
     fileprivate func json(in storefront: Storefront, groupID: String?) -> JSONObject {
         var json: JSONObject = [
@@ -266,6 +251,19 @@ struct DeviceRequest: Sendable {
             let receipt = try signer.receipt(of: try acquisition, in: state, device: try device)
             return ["receipt": DeviceInterface.base64(receipt), "environment": .string(state.environment.rawValue)]
         }
+    }
+
+    /// Returns the response to a request `products`. Leaves out unknown products, and products that can't be bought
+    /// now.
+    func products() throws -> JSONObject {
+        guard case .array? = body["ids"] else {
+            throw DeviceRefusal(.badRequest, "`ids` must be a list of product IDs")
+        }
+        let storefront = state.accounts[account].storefront
+        let products = body.texts("ids").compactMap { try? state.productIndex($0) }
+            .filter { state.app(ofProduct: $0) == app && state.products[$0].isOnSale }
+            .map { JSONValue.object(state.products[$0].json(in: storefront, groupID: state.groupID(ofProduct: $0))) }
+        return ["products": .array(products)]
     }
 
     /// Returns the response to a request `contents`: everything that the App Store knows about the customer in this
