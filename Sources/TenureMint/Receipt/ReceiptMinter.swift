@@ -138,8 +138,8 @@ package struct ReceiptMinter: Sendable {
         return purchase
     }
 
-    /// Returns a period of a yearly subscription, for receipts with many purchases. The periods with the numbers 0, 1,
-    /// … belong to one subscription.
+    /// Returns a period of a yearly subscription, for receipts with many purchases. The periods with numbers from 0 on
+    /// belong to one subscription.
     package func subscriptionPeriod(_ number: Int, from start: Date, length: TimeInterval) -> ReceiptDraft {
         let first = 410_000_000_000_100
         var purchase = self.purchase("\(app.bundleID).yearly", transactionID: String(first + number), at: start)
@@ -153,7 +153,6 @@ package struct ReceiptMinter: Sendable {
 
     /// The bytes of the test device's `identifierForVendor`.
     package var deviceIdentifier: [UInt8] { withUnsafeBytes(of: app.deviceVerificationID.uuid) { Array($0) } }
-
 }
 
 /// The attributes of a receipt, or of one in-app purchase in it, before they are signed.
