@@ -110,10 +110,8 @@ package struct JWSMinter: Sendable {
         payload.add([
             "transactionId": .string("410000000000022"), "originalTransactionId": .string("410000000000020"),
             "webOrderLineItemId": .string("410000000000120"), "productId": .string("\(app.bundleID).yearly"),
-            "subscriptionGroupIdentifier": .string("20828838"),
-            "purchaseDate": .instant(signingDate.addingTimeInterval(-86400)),
-            "originalPurchaseDate": .instant(signingDate.addingTimeInterval(-86400 * 366)),
-            "expiresDate": .instant(signingDate.addingTimeInterval(86400 * 364)),
+            "subscriptionGroupIdentifier": .string("20828838"), "purchaseDate": signingDay(-1),
+            "originalPurchaseDate": signingDay(-366), "expiresDate": signingDay(364),
             "type": .string(ProductType.autoRenewable.rawValue),
             "transactionReason": .string(TransactionReason.renewal.rawValue),
         ])
@@ -129,11 +127,13 @@ package struct JWSMinter: Sendable {
             "autoRenewStatus": .integer(AutoRenewStatus.on.rawValue), "renewalPrice": .integer(19990),
             "currency": .string("USD"), "signedDate": .instant(signingDate),
             "environment": .string(app.environment.rawValue),
-            "recentSubscriptionStartDate": .instant(signingDate.addingTimeInterval(-86400 * 366)),
-            "renewalDate": .instant(signingDate.addingTimeInterval(86400 * 364)),
+            "recentSubscriptionStartDate": signingDay(-366), "renewalDate": signingDay(364),
             "appTransactionId": .string("704000000000000001"),
         ]
     }
+
+    /// Returns the time of day of the signing date, `offset` days later.
+    private func signingDay(_ offset: Double) -> JSONValue { .instant(signingDate.addingTimeInterval(offset * 86_400)) }
 
     private func notification() throws -> JSONObject {
         let transactionInfo = String(decoding: try mint(payload: nestedTransaction), as: UTF8.self)

@@ -78,9 +78,9 @@ package struct ReceiptMinter: Sendable {
         draft.add([
             .receiptType: .text(ReceiptType.production.rawValue),
             .appAppleID: .number(UInt64(clamping: app.appAppleID)), .bundleID: .text(app.bundleID),
-            .appVersion: .text("310"), .opaqueValue: .octets(Array(0xA0...0xAF)),
-            .unknown6: .octets(Array(repeating: 0x66, count: 62)),
-            .unknown7: .octets(Array(repeating: 0x77, count: 58)), .downloadDate: .date(signingDate),
+            .appVersion: .text("310"), .opaqueValue: .octets([UInt8](0xA0...0xAF)),
+            .unknown6: .octets([UInt8](repeating: 0x66, count: 62)),
+            .unknown7: .octets([UInt8](repeating: 0x77, count: 58)), .downloadDate: .date(signingDate),
             .fulfillmentToolVersion: .number(1_345_531_957), .ageRating: .text("4+"),
             .developerID: .number(304_050_607), .creationDate: .date(signingDate), .osVersion: .number(180_602),
             .receiptServiceBuild: .number(378), .downloadID: .number(500_000_000_000_037),
@@ -110,7 +110,7 @@ package struct ReceiptMinter: Sendable {
         var draft = ReceiptDraft()
         draft.add([
             .receiptType: .text(ReceiptType.xcode.rawValue), .appAppleID: .number(0), .bundleID: .text(app.bundleID),
-            .appVersion: .text("1"), .opaqueValue: .octets(Array(0xA0...0xA7)), .downloadDate: .text(""),
+            .appVersion: .text("1"), .opaqueValue: .octets([UInt8](0xA0...0xA7)), .downloadDate: .text(""),
             .creationDate: .date(signingDate), .expirationDate: .text("4001-01-01T00:00:00+0000"),
         ])
         var purchase = ReceiptDraft()
