@@ -166,26 +166,6 @@ extension JSONObject {
     }
 }
 
-extension DeviceRequest {
-    /// Returns the response to a request `products`. Leaves out unknown products, and products that can't be bought
-    /// now.
-    func products() throws -> JSONObject {
-        guard case .array(let ids)? = body["ids"] else {
-            throw DeviceRefusal(.badRequest, "`ids` must be a list of product IDs")
-        }
-        let storefront = state.accounts[account].storefront
-        var products: [JSONValue] = []
-        for case .string(let id) in ids {
-            guard let index = try? state.productIndex(id), state.app(ofProduct: index) == app,
-                state.products[index].isOnSale
-            else { continue }
-            products.append(
-                .object(state.products[index].json(in: storefront, groupID: state.groupID(ofProduct: index))))
-        }
-        return ["products": .array(products)]
-    }
-}
-
 extension AppStoreProduct {
     fileprivate func json(in storefront: Storefront, groupID: String?) -> JSONObject {
         var json: JSONObject = [
@@ -254,12 +234,7 @@ struct DeviceRequest: Sendable {
 
     /// The customer's acquisition of the app. Throws if the customer doesn't have the app.
     private var acquisition: AppStoreAcquisition {
-        get throws {
-            guard let acquisition = state.acquisition(of: account, app: app) else {
-                throw AppStoreStateError.hasNoApp(customer: state.accounts[account].name, app: state.apps[app].bundleID)
-            }
-            return acquisition
-        }
+        get throws { try state.acquisition(by: state.accounts[account].name, app: state.apps[app].bundleID) }
     }
 
     /// The response to a request `appTransaction`.
@@ -276,6 +251,19 @@ struct DeviceRequest: Sendable {
             let receipt = try signer.receipt(of: try acquisition, in: state, device: try device)
             return ["receipt": DeviceInterface.base64(receipt), "environment": .string(state.environment.rawValue)]
         }
+    }
+
+    /// Returns the response to a request `products`. Leaves out unknown products, and products that can't be bought
+    /// now.
+    func products() throws -> JSONObject {
+        guard case .array? = body["ids"] else {
+            throw DeviceRefusal(.badRequest, "`ids` must be a list of product IDs")
+        }
+        let storefront = state.accounts[account].storefront
+        let products = body.texts("ids").compactMap { try? state.productIndex($0) }
+            .filter { state.app(ofProduct: $0) == app && state.products[$0].isOnSale }
+            .map { JSONValue.object(state.products[$0].json(in: storefront, groupID: state.groupID(ofProduct: $0))) }
+        return ["products": .array(products)]
     }
 
     /// Returns the response to a request `contents`: everything that the App Store knows about the customer in this

@@ -211,14 +211,9 @@ package struct ScenarioReader {
     }
 
     private mutating func flag(_ part: Part) -> Bool {
-        switch part.node.text {
-        case "true": return true
-        case "false": return false
-        default:
-            reading.report(
-                "\(part.node.kindInWords) is neither `true` nor `false`; write one of them", at: part.position)
-            return false
-        }
+        if let flag = part.node.text.flatMap({ Bool($0) }) { return flag }
+        reading.report("\(part.node.kindInWords) is neither `true` nor `false`; write one of them", at: part.position)
+        return false
     }
 
     /// Reads an offer.

@@ -12,16 +12,12 @@ import TenureMint
 extension ServerAPI {
     /// Adds the endpoints of these requests.
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
-        apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .perSecond50) { try await consume($0) } }
-        apps.put("v1/transactions/consumption/{id}") {
-            await respond($0, $1, .perSecond50) { try await consumeVersion1($0) }
-        }
-        apps.put("v1/transactions/{id}/appAccountToken") {
-            await respond($0, $1, .perSecond20) { try await setAppAccountToken($0) }
-        }
-        apps.post("v1/transactions/{id}/finish") { await respond($0, $1, .perSecond50) { try await finish($0) } }
-        apps.put("v1/subscriptions/extend/{id}") { await respond($0, $1, .perSecond20) { try await extend($0) } }
-        apps.post("v1/subscriptions/extend/mass") { await respond($0, $1, .perSecond1) { try await extendAll($0) } }
+        apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .perSecond50, consume) }
+        apps.put("v1/transactions/consumption/{id}") { await respond($0, $1, .perSecond50, consumeVersion1) }
+        apps.put("v1/transactions/{id}/appAccountToken") { await respond($0, $1, .perSecond20, setAppAccountToken) }
+        apps.post("v1/transactions/{id}/finish") { await respond($0, $1, .perSecond50, finish) }
+        apps.put("v1/subscriptions/extend/{id}") { await respond($0, $1, .perSecond20, extend) }
+        apps.post("v1/subscriptions/extend/mass") { await respond($0, $1, .perSecond1, extendAll) }
         apps.get("v1/subscriptions/extend/mass/{product}/{id}") { request, context in
             let product = context.parameters.get("product") ?? ""
             return await answer(request, context, .perSecond1) { try massExtension($0, of: product) }
@@ -174,12 +170,11 @@ extension ServerAPI {
         guard !request.state.massExtensions.contains(where: { $0.requestIdentifier == identifier }) else {
             throw .invalidRequestIdentifier
         }
-        var codes: [String] = []
+        let codes = body.texts("storefrontCountryCodes")
         if let list = body["storefrontCountryCodes"] {
             guard case .array(let elements) = list, !elements.isEmpty else { throw .emptyStorefrontList }
-            for element in elements {
-                guard case .string(let code) = element, Storefront(code: code) != nil else { throw .invalidStorefront }
-                codes.append(code)
+            guard codes.count == elements.count, codes.allSatisfy({ Storefront(code: $0) != nil }) else {
+                throw .invalidStorefront
             }
         }
         var parameters: [AppStoreOperation.Parameter: String] = [

@@ -117,7 +117,8 @@ package struct AppStoreSigner: Sendable {
         }
         if state.now < Self.firstDayWithVersions { draft[.originalAppVersion] = nil }
         draft.purchases = state.accounts[acquisition.account].transactions.map { state.transactions[$0] }
-            .filter { $0.app == acquisition.app && !$0.isFamilyShared && !($0.isFinished && state.isConsumable($0)) }
+            .filter { $0.app == acquisition.app && !$0.isFamilyShared }
+            .filter { !$0.isFinished || state.products[$0.product].type != .consumable }
             .map { state.receiptDraft(of: $0) }
         let style = ReceiptStyle(digest: state.now < Self.firstDayWithSHA256 ? .sha1 : .sha256)
         return try minter.mint(draft, style: style)
@@ -125,10 +126,6 @@ package struct AppStoreSigner: Sendable {
 }
 
 extension AppStoreState {
-    fileprivate func isConsumable(_ transaction: AppStoreTransaction) -> Bool {
-        products[transaction.product].type == .consumable
-    }
-
     /// Returns the fields of a purchase in the receipt.
     fileprivate func receiptDraft(of transaction: AppStoreTransaction) -> ReceiptDraft {
         let product = products[transaction.product]
@@ -155,7 +152,7 @@ extension AppStoreState {
         return draft
     }
 
-    // MARK: Writes the payloads of artifacts, with Apple's field names in Apple's order
+    // MARK: Payloads, with Apple's field names in Apple's order
 
     // Fields that don't apply are left out.
 

@@ -109,9 +109,7 @@ extension AppStoreState {
         let product = try productIndex(id)
         let app = app(ofProduct: product)
         guard products[product].isOnSale else { throw .notForSale(product: id) }
-        guard acquisition(of: account, app: app) != nil else {
-            throw .hasNoApp(customer: customer, app: apps[app].bundleID)
-        }
+        _ = try acquisition(by: customer, app: apps[app].bundleID)
         guard accounts[account].billingWorks else { throw .billingFails(customer: customer) }
         guard products[product].type == .autoRenewable else {
             let transaction = addTransaction(
@@ -154,7 +152,7 @@ extension AppStoreState {
         let transaction = addTransaction(
             product, account: account, original: former?.originalTransaction, offer: offer, periodStart: now,
             appAccountToken: appAccountToken ?? former.flatMap { transactions[$0.currentTransaction].appAccountToken })
-        let index = former?.index ?? addSubscription(transaction)
+        let index = if let former { former.index } else { addSubscription(transaction) }
         if let former {
             // Gaps of up to 60 days don't interrupt a subscription.
             let ended = transactions[former.currentTransaction].expiresDate ?? .distantPast
@@ -215,40 +213,6 @@ extension AppStoreState {
         transactions.append(transaction)
         accounts[account].transactions.append(index)
         return transaction
-    }
-
-    /// Begins a period of a subscription, which `transaction` pays for.
-    ///
-    /// - Parameter furtherPayments: the number of the next renewals at the price of `offer`.
-    mutating func beginPeriod(
-        of index: Int, _ transaction: AppStoreTransaction, furtherPayments: Int, of offer: SubscriptionOffer?
-    ) {
-        subscriptions[index].currentTransaction = transaction.index
-        subscriptions[index].product = transaction.product
-        subscriptions[index].renewsAs = transaction.product
-        subscriptions[index].state = .active
-        subscriptions[index].priceIncrease = nil
-        subscriptions[index].nextOffer = furtherPayments > 0 ? offer : nil
-        subscriptions[index].offerPaymentsLeft = furtherPayments
-        updateRenewalPrice(of: index)
-        schedulePeriodEnd(of: index)
-    }
-
-    /// Computes the price of the next renewal again, after the offer, the price or the product has changed.
-    mutating func updateRenewalPrice(of index: Int) {
-        let subscription = subscriptions[index]
-        subscriptions[index].renewalPrice =
-            subscription.nextOffer?.price ?? subscription.priceIncrease?.price
-            ?? products[subscription.renewsAs].price(in: accounts[subscription.account].storefront)
-    }
-
-    /// Schedules the renewal and the end of a subscription's current period.
-    mutating func schedulePeriodEnd(of index: Int) {
-        let current = subscriptions[index].currentTransaction
-        guard let end = transactions[current].expiresDate else { return }
-        scheduledEvents.schedule(
-            .renewal(subscription: index, transaction: current), at: end.addingTimeInterval(-Self.renewalLead))
-        scheduledEvents.schedule(.periodEnd(subscription: index, transaction: current), at: end)
     }
 
     /// Returns the account's own last subscription in the group of a product, not one that the family shares. Nil if

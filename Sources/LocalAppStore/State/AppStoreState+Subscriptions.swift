@@ -83,6 +83,40 @@ extension AppStoreState {
         updateShares(of: index, .expired, intent.subtype)
     }
 
+    /// Begins a period of a subscription, which `transaction` pays for.
+    ///
+    /// - Parameter furtherPayments: the number of the next renewals at the price of `offer`.
+    mutating func beginPeriod(
+        of index: Int, _ transaction: AppStoreTransaction, furtherPayments: Int, of offer: SubscriptionOffer?
+    ) {
+        subscriptions[index].currentTransaction = transaction.index
+        subscriptions[index].product = transaction.product
+        subscriptions[index].renewsAs = transaction.product
+        subscriptions[index].state = .active
+        subscriptions[index].priceIncrease = nil
+        subscriptions[index].nextOffer = furtherPayments > 0 ? offer : nil
+        subscriptions[index].offerPaymentsLeft = furtherPayments
+        updateRenewalPrice(of: index)
+        schedulePeriodEnd(of: index)
+    }
+
+    /// Computes the price of the next renewal again, after the offer, the price or the product has changed.
+    mutating func updateRenewalPrice(of index: Int) {
+        let subscription = subscriptions[index]
+        subscriptions[index].renewalPrice =
+            subscription.nextOffer?.price ?? subscription.priceIncrease?.price
+            ?? products[subscription.renewsAs].price(in: accounts[subscription.account].storefront)
+    }
+
+    /// Schedules the renewal and the end of a subscription's current period.
+    mutating func schedulePeriodEnd(of index: Int) {
+        let current = subscriptions[index].currentTransaction
+        guard let end = transactions[current].expiresDate else { return }
+        scheduledEvents.schedule(
+            .renewal(subscription: index, transaction: current), at: end.addingTimeInterval(-Self.renewalLead))
+        scheduledEvents.schedule(.periodEnd(subscription: index, transaction: current), at: end)
+    }
+
     // MARK: Operations
 
     /// The customer switches automatic renewal off, or on again.

@@ -29,7 +29,11 @@ package struct CertificateRecipe: Sendable {
     ///
     /// - Parameter issuer: the certificate that signs the new certificate; nil for a self-signed certificate.
     package func issue(for key: AuthorityKey, by issuer: IssuedCertificate?) throws -> IssuedCertificate {
-        let subject = try name
+        let subject = try DistinguishedName {
+            CountryName("US")
+            OrganizationName(organization)
+            CommonName(commonName)
+        }
         let signer = issuer?.key ?? key
         let x509 = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(bytes: serialNumber[...]), publicKey: key.publicKey,
@@ -41,16 +45,6 @@ package struct CertificateRecipe: Sendable {
         var serializer = DER.Serializer()
         try serializer.serialize(x509)
         return IssuedCertificate(certificate: try ParsedCertificate(der: serializer.serializedBytes), key: key)
-    }
-
-    private var name: DistinguishedName {
-        get throws {
-            try DistinguishedName {
-                CountryName("US")
-                OrganizationName(organization)
-                CommonName(commonName)
-            }
-        }
     }
 
     /// Returns the extensions that Apple's server libraries require. The Python library is the strictest.
@@ -128,14 +122,11 @@ package enum AuthorityKey: Sendable {
 
     /// Reads a private key in PEM. Throws if the text isn't a P-256, P-384 or RSA key.
     init(pem: String) throws(MintingError) {
-        if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
-            self = .p256(key)
-        } else if let key = try? P384.Signing.PrivateKey(pemRepresentation: pem) {
-            self = .p384(key)
-        } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem) {
-            self = .rsa(key)
-        } else {
-            throw MintingError("its key isn't a private key in PEM of a supported kind (P-256, P-384, RSA)")
-        }
+        guard
+            let key = (try? P256.Signing.PrivateKey(pemRepresentation: pem)).map(AuthorityKey.p256)
+                ?? (try? P384.Signing.PrivateKey(pemRepresentation: pem)).map(AuthorityKey.p384)
+                ?? (try? _RSA.Signing.PrivateKey(pemRepresentation: pem)).map(AuthorityKey.rsa)
+        else { throw MintingError("its key isn't a private key in PEM of a supported kind (P-256, P-384, RSA)") }
+        self = key
     }
 }

@@ -76,24 +76,14 @@ package struct CorpusTruth: Sendable, Hashable {
 
     /// Adds the expected result of other lines.
     package mutating func add(_ other: CorpusTruth) {
-        lines += other.lines
-        blankLines += other.blankLines
-        usableLines += other.usableLines
-        rejectedLines.merge(other.rejectedLines, uniquingKeysWith: +)
-        rejectedArtifacts.merge(other.rejectedArtifacts, uniquingKeysWith: +)
-        customers += other.customers
-        losing += other.losing
-        gaining += other.gaining
-        everything.add(other.everything)
-        cloud.add(other.cloud)
-        kinds.merge(other.kinds, uniquingKeysWith: +)
-    }
-}
-
-extension CorpusTruth.Entitlement {
-    fileprivate mutating func add(_ other: Self) {
-        outcomes.merge(other.outcomes, uniquingKeysWith: +)
-        reasons.merge(other.reasons, uniquingKeysWith: +)
-        changes.merge(other.changes, uniquingKeysWith: +)
+        let numbers: [WritableKeyPath<CorpusTruth, Int>] = [
+            \.lines, \.blankLines, \.usableLines, \.customers, \.losing, \.gaining,
+        ]
+        for number in numbers { self[keyPath: number] += other[keyPath: number] }
+        let counts: [WritableKeyPath<CorpusTruth, [String: Int]>] = [
+            \.rejectedLines, \.rejectedArtifacts, \.kinds, \.everything.outcomes, \.everything.reasons,
+            \.everything.changes, \.cloud.outcomes, \.cloud.reasons, \.cloud.changes,
+        ]
+        for count in counts { self[keyPath: count].merge(other[keyPath: count], uniquingKeysWith: +) }
     }
 }

@@ -26,10 +26,7 @@ package struct JWSMinter: Sendable {
 
     /// Creates an artifact with any payload and a valid signature. In the environment Xcode, it has Xcode's single
     /// certificate.
-    package func mint(payload: JSONObject) throws -> [UInt8] {
-        var draft = try JWSDraft(minter: self, payload: payload)
-        return try draft.sign()
-    }
+    package func mint(payload: JSONObject) throws -> [UInt8] { try JWSDraft(minter: self, payload: payload).sign() }
 
     /// Creates an artifact with a defect.
     package func mint(_ kind: JWSKind, with defect: JWSDefect) throws -> [UInt8] {
@@ -67,7 +64,7 @@ package struct JWSMinter: Sendable {
         let isProduction = app.environment == .production
         let original: (date: JSONValue, version: String) =
             switch app.environment {
-            case .production: (.instant(Self.day(2014, 9, 6)), "37")
+            case .production: (.instant(MintedApp.purchaseDate), "37")
             // 2013-08-01T07:00:00Z, in milliseconds.
             case .sandbox: (.integer(1_375_340_400_000), "1.0")
             // `Date.distantPast`, in milliseconds.
@@ -93,7 +90,8 @@ package struct JWSMinter: Sendable {
         var payload: JSONObject = [
             "transactionId": .string("410000000000001"), "originalTransactionId": .string("410000000000001"),
             "bundleId": .string(app.bundleID), "productId": .string("\(app.bundleID).everything"),
-            "purchaseDate": .instant(Self.day(2015, 7, 1)), "originalPurchaseDate": .instant(Self.day(2015, 7, 1)),
+            "purchaseDate": .instant(MintedApp.everythingDate),
+            "originalPurchaseDate": .instant(MintedApp.everythingDate),
             "quantity": .integer(1), "type": .string(ProductType.nonConsumable.rawValue),
             "inAppOwnershipType": .string(OwnershipType.purchased.rawValue), "signedDate": .instant(signingDate),
             "environment": .string(app.environment.rawValue),
@@ -112,10 +110,8 @@ package struct JWSMinter: Sendable {
         payload.add([
             "transactionId": .string("410000000000022"), "originalTransactionId": .string("410000000000020"),
             "webOrderLineItemId": .string("410000000000120"), "productId": .string("\(app.bundleID).yearly"),
-            "subscriptionGroupIdentifier": .string("20828838"),
-            "purchaseDate": .instant(signingDate.addingTimeInterval(-86400)),
-            "originalPurchaseDate": .instant(signingDate.addingTimeInterval(-86400 * 366)),
-            "expiresDate": .instant(signingDate.addingTimeInterval(86400 * 364)),
+            "subscriptionGroupIdentifier": .string("20828838"), "purchaseDate": signingDay(-1),
+            "originalPurchaseDate": signingDay(-366), "expiresDate": signingDay(364),
             "type": .string(ProductType.autoRenewable.rawValue),
             "transactionReason": .string(TransactionReason.renewal.rawValue),
         ])
@@ -131,11 +127,13 @@ package struct JWSMinter: Sendable {
             "autoRenewStatus": .integer(AutoRenewStatus.on.rawValue), "renewalPrice": .integer(19990),
             "currency": .string("USD"), "signedDate": .instant(signingDate),
             "environment": .string(app.environment.rawValue),
-            "recentSubscriptionStartDate": .instant(signingDate.addingTimeInterval(-86400 * 366)),
-            "renewalDate": .instant(signingDate.addingTimeInterval(86400 * 364)),
+            "recentSubscriptionStartDate": signingDay(-366), "renewalDate": signingDay(364),
             "appTransactionId": .string("704000000000000001"),
         ]
     }
+
+    /// Returns the time of day of the signing date, `offset` days later.
+    private func signingDay(_ offset: Double) -> JSONValue { .instant(signingDate.addingTimeInterval(offset * 86_400)) }
 
     private func notification() throws -> JSONObject {
         let transactionInfo = String(decoding: try mint(payload: nestedTransaction), as: UTF8.self)
@@ -162,13 +160,6 @@ package struct JWSMinter: Sendable {
 
     /// The nonce of every default artifact.
     private static let nonce = UUID(uuid: (0x4E, 0x0A, 0xCE, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
-
-    /// Returns 10:00 UTC on a day.
-    private static func day(_ year: Int, _ month: Int, _ day: Int) -> Date {
-        let calendar = Calendar(identifier: .gregorian)
-        let parts = DateComponents(timeZone: .gmt, year: year, month: month, day: day, hour: 10)
-        return calendar.date(from: parts) ?? .distantPast
-    }
 }
 
 /// An unfinished JWS. Each part can be corrupted before or after it is signed.
@@ -207,7 +198,7 @@ struct JWSDraft {
     }
 
     /// Encodes and signs the draft.
-    mutating func sign() throws -> [UInt8] {
+    func sign() throws -> [UInt8] {
         var header = JSONObject()
         header["alg"] = algorithm.map(JSONValue.string)
         if showsCertificates {
@@ -252,6 +243,10 @@ package struct MintedApp: Sendable, Hashable {
         self.deviceVerificationID = deviceVerificationID
     }
 
+    /// When the test customer bought the app: 2014-09-06T10:00:00Z.
+    static let purchaseDate = Date(timeIntervalSince1970: 1_409_997_600)
+    /// When the test customer bought the product `everything`: 2015-07-01T10:00:00Z.
+    static let everythingDate = Date(timeIntervalSince1970: 1_435_744_800)
     /// The default device of a test customer.
     package static let device = UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
 }

@@ -200,10 +200,8 @@ extension ReceiptDraft {
 
     /// Changes the first purchase, which is created if missing.
     fileprivate mutating func changePurchase(_ change: (inout ReceiptDraft) -> Void) {
-        var all = purchases
-        if all.isEmpty { all.append(ReceiptDraft()) }
-        change(&all[0])
-        purchases = all
+        if purchases.isEmpty { purchases = [ReceiptDraft()] }
+        change(&purchases[0])
     }
 
     /// Changes the bundle ID.
