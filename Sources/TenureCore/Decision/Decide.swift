@@ -52,7 +52,7 @@ private struct Evaluator {
         } else {
             // Rules I1 and H5: eras are never read in test environments, which neither make nor use promises.
             self.promises = []
-            if let acquisition = evidence.personaAcquisition, !evidence.isEmpty {
+            if let acquisition = evidence.persona.map({ Acquisition(of: [$0.proof]) }), !evidence.isEmpty {
                 evaluated = [acquisition]
                 eraSources = [EraSource(acquisition, under: policy, at: now)]
                 notes.append(.persona)
@@ -220,8 +220,7 @@ private struct Evaluator {
     private func promiseAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         var best: SourceAnswer?
         for promise in promises where promise.entitlement == entitlement.name {
-            guard let answer = promise.answer(for: evidence.acquisitions, at: now) else { continue }
-            best = SourceAnswer.best(best, answer)
+            best = SourceAnswer.best(best, promise.answer(for: evidence.acquisitions, at: now))
         }
         return best
     }

@@ -66,21 +66,13 @@ struct FieldReader {
     var path = ""
     /// The list of fields to fill; nil while values are read. With a recorder, each call adds its field to the list and
     /// returns nil.
-    private var recorder: FieldRecorder?
-
-    init(tape: JSONTape, index: Int, path: String = "") {
-        self.tape = tape
-        self.index = index
-        self.path = path
-    }
+    var recorder: FieldRecorder?
 
     /// Returns all fields that `init(reading:)` of a type reads, in the same order.
     static func fields<Object>(of read: (FieldReader) throws(Rejection) -> Object) -> [FieldDescription] {
         let recorder = FieldRecorder()
-        var reader = FieldReader(tape: .emptyObject, index: 0)
-        reader.recorder = recorder
         // No value is read here, so nothing can be rejected.
-        _ = try? read(reader)
+        _ = try? read(FieldReader(tape: .emptyObject, index: 0, recorder: recorder))
         return recorder.fields
     }
 
@@ -138,7 +130,7 @@ struct FieldReader {
 }
 
 /// A list of fields that copies of a reader share.
-private final class FieldRecorder { var fields: [FieldDescription] = [] }
+final class FieldRecorder { var fields: [FieldDescription] = [] }
 
 // The types that a field of a payload can have, and how each is read from JSON.
 
