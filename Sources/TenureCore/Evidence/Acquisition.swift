@@ -79,14 +79,6 @@ public struct Acquisition: Sendable, Hashable {
     }
 }
 
-extension Platform {
-    /// Rule A9: an app can't be acquired on a platform before its store opened.
-    fileprivate func isPossible(on date: Date?) -> Bool {
-        guard let date, let storeOpening else { return true }
-        return date >= storeOpening.addingTimeInterval(-Tolerance.seconds)
-    }
-}
-
 /// Identifies an acquisition by Apple's IDs, or by the purchase date if there is no ID. A property is nil if no
 /// artifact contains it.
 public struct AcquisitionKey: Sendable, Hashable {

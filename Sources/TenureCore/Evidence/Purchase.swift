@@ -103,6 +103,15 @@ public struct Purchase: Sendable, Hashable {
         let texts = [originalTransactionID, productID, type.map { "\($0)" } ?? "", isFamilyShared ? "f" : ""]
         return (texts + dates).joined(separator: "\u{0}")
     }
+
+    /// Whether the purchase is a subscription, or may be a subscription: old receipts don't contain the type.
+    var isSubscription: Bool {
+        switch type {
+        case .autoRenewable: true
+        case .nonConsumable, .consumable, .nonRenewing: false
+        case .unknown, nil: expiresDate != nil
+        }
+    }
 }
 
 /// The content of one verified renewal info. Renewal info is used only together with a verified transaction with the

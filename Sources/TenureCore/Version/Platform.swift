@@ -39,6 +39,12 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
         case .visionOS: Date(timeIntervalSince1970: 1_706_832_000)  // 2024-02-02
         }
     }
+
+    /// Rule A9: an app can't be acquired on a platform before its store opened.
+    func isPossible(on date: Date?) -> Bool {
+        guard let date, let storeOpening else { return true }
+        return date >= storeOpening.addingTimeInterval(-Tolerance.seconds)
+    }
 }
 
 /// Which of an app's two version numbers `originalAppVersion` holds.

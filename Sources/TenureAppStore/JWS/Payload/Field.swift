@@ -149,26 +149,7 @@ extension Int64: FieldValue {
     /// Reads all digits exactly, because IDs may be larger than 2^53.
     init?(_ tape: JSONTape, at index: Int) {
         guard tape.nodes[index].kind == .number else { return nil }
-        guard let value = tape.withText(at: index, { Int64(digits: $0) }) else { return nil }
-        self = value
-    }
-
-    /// Reads an optional minus sign and 1 to 19 digits; nil for any other text, and if the number is too large.
-    fileprivate init?(digits text: UnsafeBufferPointer<UInt8>) {
-        let isNegative = text.first == UInt8(ascii: "-")
-        let digits = isNegative ? text.dropFirst() : text[...]
-        guard !digits.isEmpty, digits.count <= 19 else { return nil }
-        var value: Int64 = 0
-        for digit in digits {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-            let (shifted, isTooLarge) = value.multipliedReportingOverflow(by: 10)
-            let (sum, overflows) = shifted.subtractingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
-            guard !isTooLarge, !overflows else { return nil }
-            value = sum
-        }
-        // The digits were added as a negative number, because `Int64.min` has no positive counterpart.
-        guard isNegative || value > .min else { return nil }
-        self = isNegative ? value : -value
+        self.init(tape.withText(at: index) { String(decoding: $0, as: UTF8.self) })
     }
 }
 
