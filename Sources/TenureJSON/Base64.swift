@@ -31,8 +31,7 @@ package enum Base64 {
 
     /// Calls `body` with the alphabet's table. A pointer to the table doesn't retain it: all threads share its reference
     /// count.
-    @inline(__always)
-    private func withValues(_ body: (UnsafeBufferPointer<UInt32>) -> Bool) -> Bool {
+    @inline(__always) private func withValues(_ body: (UnsafeBufferPointer<UInt32>) -> Bool) -> Bool {
         switch self {
         case .standard: Self.standardValues.withUnsafeBufferPointer(body)
         case .urlSafe: Self.urlSafeValues.withUnsafeBufferPointer(body)

@@ -152,19 +152,16 @@ private struct Evaluator {
         }
         for source in eraSources {
             let (answer, proofs) = source.answer(for: entitlement)
-            if case .granted(let until, _) = answer { addRight(of: source, until: until, to: &answers.rights) }
+            // The service stores these rights as promises. Leave out rights in test environments, and of acquisitions that
+            // can't be identified later.
+            if case .granted(let until, _) = answer, evidence.environment.isProduction, source.acquisition.key.isKnown {
+                answers.rights.append(EraRight(acquisition: source.acquisition.key, until: until))
+            }
             if case .undetermined(let finding) = answer { answers.nextSteps += source.nextSteps(resolving: finding) }
             if let best = answers.best, !answer.isBetter(than: best), !answer.isMoreInformative(than: best) { continue }
             answers.best = answer
             answers.proofs = proofs
         }
-    }
-
-    /// Adds a right, which the service stores as a promise. Leaves out rights in test environments, and of acquisitions
-    /// that can't be identified later.
-    private func addRight(of source: EraSource, until: Date?, to rights: inout [EraRight]) {
-        guard evidence.environment.isProduction, source.acquisition.key.isKnown else { return }
-        rights.append(EraRight(acquisition: source.acquisition.key, until: until))
     }
 
     /// Rule I2: what eras give in Sandbox and Xcode.

@@ -53,8 +53,7 @@ public struct Evidence: Sendable, Hashable {
 /// Returns the latest grant or revocation for each entitlement (rule G3).
 private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
     guard !grants.isEmpty else { return [] }
-    let latest = Dictionary(
-        grants.lazy.map { ($0.entitlement, $0) }, uniquingKeysWith: { $1.supersedes($0) ? $1 : $0 })
+    let latest = Dictionary(grants.lazy.map { ($0.entitlement, $0) }, uniquingKeysWith: { $1.supersedes($0) ? $1 : $0 })
     return latest.values.sorted { $0.entitlement < $1.entitlement }
 }
 

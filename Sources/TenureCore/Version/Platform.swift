@@ -7,9 +7,7 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
     case iOS, macOS, tvOS, watchOS, visionOS
 
     /// The platform with this name in signed artifacts. Nil if the name is unknown.
-    package init?(appStoreName name: String) {
-        self.init(rawValue: name == "iPadOS" ? "iOS" : name)
-    }
+    package init?(appStoreName name: String) { self.init(rawValue: name == "iPadOS" ? "iOS" : name) }
 
     /// Which version number the App Store reports as the original version of an app acquired on this platform.
     public var versionKey: VersionKey { self == .macOS ? .shortVersionString : .bundleVersion }
