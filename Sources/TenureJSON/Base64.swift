@@ -22,21 +22,20 @@ package enum Base64 {
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { output, count in
             // Safe: the buffers are read and written only within the sizes computed above.
             digits.withUnsafeBufferPointer { digits in
-                // Read the table through a pointer, which doesn't retain it. All threads share its reference count.
-                switch self {
-                case .standard:
-                    isValid = Self.standardValues.withUnsafeBufferPointer {
-                        Self.decode(digits, using: $0, into: output)
-                    }
-                case .urlSafe:
-                    isValid = Self.urlSafeValues.withUnsafeBufferPointer {
-                        Self.decode(digits, using: $0, into: output)
-                    }
-                }
+                isValid = withValues { Self.decode(digits, using: $0, into: output) }
             }
             count = isValid ? size : 0
         }
         return isValid ? bytes : nil
+    }
+
+    /// Calls `body` with the alphabet's table. A pointer to the table doesn't retain it: all threads share its reference
+    /// count.
+    @inline(__always) private func withValues(_ body: (UnsafeBufferPointer<UInt32>) -> Bool) -> Bool {
+        switch self {
+        case .standard: Self.standardValues.withUnsafeBufferPointer(body)
+        case .urlSafe: Self.urlSafeValues.withUnsafeBufferPointer(body)
+        }
     }
 
     /// Decodes four digits at a time, each with a table that has its bits already shifted. Returns false if a character

@@ -124,8 +124,7 @@ struct JSONParser {
     }
 
     /// Reads the comma before the next value of an object or an array and returns true, or ends it and returns false.
-    @inline(__always)
-    private mutating func continues(_ index: Int, closing bracket: UInt8) throws(JSONError) -> Bool {
+    @inline(__always) private mutating func continues(_ index: Int, closing bracket: UInt8) throws(JSONError) -> Bool {
         skipBlanks()
         let isComma = current == UInt8(ascii: ",")
         guard isComma || current == bracket

@@ -225,10 +225,11 @@ package struct JSONWriter: ~Copyable, TextPieces {
         default: output.append(byte)
         }
     }
-}
 
-/// Functions that write a key and its value in one call, or leave both out.
-extension JSONWriter {
+    // MARK: Fields
+
+    // These functions write a key and its value in one call, or leave both out.
+
     package mutating func field(_ name: String, _ text: String) {
         key(name)
         value(text)
@@ -304,11 +305,10 @@ extension JSONWriter {
         key(name)
         object(body)
     }
-}
 
-/// The same functions with a `CodingKey` instead of a name. They are inlinable because a generic function of another
-/// module is slow.
-extension JSONWriter {
+    // The same functions with a `CodingKey` instead of a name. They are inlinable because a generic function of another
+    // module is slow.
+
     @inlinable package mutating func field(_ key: some CodingKey, _ text: String) { field(key.stringValue, text) }
 
     @inlinable package mutating func field(_ key: some CodingKey, _ number: some BinaryInteger) {

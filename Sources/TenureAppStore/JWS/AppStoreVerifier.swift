@@ -214,8 +214,7 @@ public struct AppStoreVerifier: Sendable {
         let isOfProduction = payload.environmentName == AppStoreEnvironment.production.rawValue
         if let wanted = app.appAppleID, hasAppAppleID, isOfProduction, appAppleID != wanted {
             let actual = appAppleID.map(String.init) ?? "(none)"
-            throw Rejection(
-                .wrongApp, "the artifact belongs to the app with the Apple ID \(actual), not to \(wanted)")
+            throw Rejection(.wrongApp, "the artifact belongs to the app with the Apple ID \(actual), not to \(wanted)")
         }
     }
 }

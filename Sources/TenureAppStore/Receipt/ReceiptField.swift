@@ -30,6 +30,30 @@ public struct ReceiptField: Sendable, Hashable {
     public let name: String
     /// The value, decoded as the attribute's type says.
     public let value: Value
+
+    /// The JSON members of this attribute. A date has three members, and the app's Apple ID has two names.
+    fileprivate func members(inApp: Bool) -> [JSONObject.Member] {
+        func member(_ name: String, _ value: JSONValue) -> JSONObject.Member {
+            JSONObject.Member(name: name, value: value)
+        }
+        switch value {
+        case .text(let text): return [member(name, .string(text))]
+        case .number(0) where type == ReceiptAttribute.webOrderLineItemID.rawValue: return []
+        case .number(let number):
+            // In purchases, Apple writes numbers as strings.
+            let json: JSONValue = inApp ? .string(String(number)) : .number(String(number))
+            let isAppID = type == ReceiptAttribute.appAppleID.rawValue
+            return (isAppID ? [member("adam_id", json)] : []) + [member(name, json)]
+        case .flag(let flag): return [member(name, .string(flag ? "true" : "false"))]
+        case .date(let date): return ReceiptDate.members(name, date)
+        case .bytes(let bytes), .malformed(let bytes): return [member(name, .string(Base64.standard.text(bytes)))]
+        case .empty:
+            // `verifyReceipt` leaves out empty dates.
+            let isDate = ReceiptAttribute(rawValue: type)?.encoding == .date
+            return isDate ? [] : [member(name, .string(""))]
+        case .fields: return []
+        }
+    }
 }
 
 extension ReceiptPayload {
@@ -90,32 +114,6 @@ extension ReceiptPayload {
         }
         members.append(JSONObject.Member(name: ReceiptAttribute.inAppPurchase.name, value: .array(purchases)))
         return JSONObject(members: members)
-    }
-}
-
-extension ReceiptField {
-    /// The JSON members of this attribute. A date has three members, and the app's Apple ID has two names.
-    fileprivate func members(inApp: Bool) -> [JSONObject.Member] {
-        func member(_ name: String, _ value: JSONValue) -> JSONObject.Member {
-            JSONObject.Member(name: name, value: value)
-        }
-        switch value {
-        case .text(let text): return [member(name, .string(text))]
-        case .number(0) where type == ReceiptAttribute.webOrderLineItemID.rawValue: return []
-        case .number(let number):
-            // In purchases, Apple writes numbers as strings.
-            let json: JSONValue = inApp ? .string(String(number)) : .number(String(number))
-            let isAppID = type == ReceiptAttribute.appAppleID.rawValue
-            return (isAppID ? [member("adam_id", json)] : []) + [member(name, json)]
-        case .flag(let flag): return [member(name, .string(flag ? "true" : "false"))]
-        case .date(let date): return ReceiptDate.members(name, date)
-        case .bytes(let bytes), .malformed(let bytes): return [member(name, .string(Base64.standard.text(bytes)))]
-        case .empty:
-            // `verifyReceipt` leaves out empty dates.
-            let isDate = ReceiptAttribute(rawValue: type)?.encoding == .date
-            return isDate ? [] : [member(name, .string(""))]
-        case .fields: return []
-        }
     }
 }
 

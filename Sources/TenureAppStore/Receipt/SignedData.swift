@@ -28,16 +28,13 @@ struct SignedData {
     let signer: Int
     let digest: Digest
     /// The signed attributes: `SET OF Attribute` with an implicit tag; nil if the signature covers the content itself.
+    /// `encoding` is the range of all attributes, with tag and length. `messageDigest` is the range of the content's
+    /// digest, which is one of the attributes.
     let signedAttributes: SignedAttributes?
     /// The range of the RSA signature.
     let signature: Range<Int>
 
-    struct SignedAttributes {
-        /// The range of all attributes, with tag and length.
-        let encoding: Range<Int>
-        /// The range of the content's digest, which is one of the attributes.
-        let messageDigest: Range<Int>
-    }
+    typealias SignedAttributes = (encoding: Range<Int>, messageDigest: Range<Int>)
 
     /// The content that the signature covers.
     var contentOctets: ArraySlice<UInt8> { reader.bytes[content] }
@@ -223,7 +220,7 @@ struct SignedData {
         }
         guard let messageDigest else { throw .unreadable("the signed attributes lack a digest") }
         guard hasContentType else { throw .unreadable("the signed attributes lack a content type") }
-        return SignedAttributes(encoding: element.encoding, messageDigest: messageDigest)
+        return (element.encoding, messageDigest)
     }
 }
 

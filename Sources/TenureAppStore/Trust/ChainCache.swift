@@ -140,9 +140,7 @@ package final class ChainCache: Sendable {
 
 /// What a budget for failed signature checks is for. Intermediates and signers have separate budgets, so that many
 /// invented intermediates don't prevent the check of a new signer under a genuine intermediate.
-private enum BudgetKind: Hashable {
-    case intermediates, signers
-}
+private enum BudgetKind: Hashable { case intermediates, signers }
 
 /// The number of failed signature checks that one budget still allows.
 private struct Allowance {

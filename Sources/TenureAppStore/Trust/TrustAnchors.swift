@@ -28,13 +28,11 @@ public struct TrustAnchors: Sendable {
             throw Rejection(
                 .misconfigured, "the list of trusted certificates is empty; pass at least one root certificate")
         }
-        var parsed: [ParsedCertificate] = []
-        for der in certificates {
-            do {
-                parsed.append(try ParsedCertificate(der: der))
-            } catch {
-                throw Rejection(.misconfigured, "a trusted certificate is invalid: \(error.detail)")
-            }
+        let parsed: [ParsedCertificate]
+        do throws(Rejection) {
+            parsed = try certificates.map { (der) throws(Rejection) in try ParsedCertificate(der: der) }
+        } catch {
+            throw Rejection(.misconfigured, "a trusted certificate is invalid: \(error.detail)")
         }
         self.init(unique: parsed)
     }

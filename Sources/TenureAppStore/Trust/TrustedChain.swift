@@ -104,25 +104,6 @@ package enum ChainPurpose: Sendable, Hashable {
     }
 }
 
-extension ParsedCertificate {
-    /// Returns the signer's key: P-256 for JWS (`ES256`), RSA for receipts.
-    func signingKey(for purpose: ChainPurpose) throws(Rejection) -> TrustedChain.Key {
-        switch purpose {
-        case .jws:
-            guard let key = P256.Signing.PublicKey(x509.publicKey) else {
-                throw Rejection(.unsupportedAlgorithm, "a JWS is signed with a P-256 key, not with another kind of key")
-            }
-            return .p256(key)
-        case .receipt:
-            guard let key = _RSA.Signing.PublicKey(x509.publicKey) else {
-                throw Rejection(
-                    .unsupportedAlgorithm, "a receipt is signed with an RSA key, not with another kind of key")
-            }
-            return .rsa(key)
-        }
-    }
-}
-
 /// The non-critical extensions with which Apple marks the purpose of a certificate. The value of such an extension is
 /// ignored: it is NULL in genuine certificates, and an empty string in Apple's fixtures.
 package enum AppleMarker {
@@ -261,6 +242,23 @@ extension ParsedCertificate {
             return try value()
         } catch {
             throw Rejection(.malformed, "the \(name) of `\(x509.subject)` can't be read")
+        }
+    }
+
+    /// Returns the signer's key: P-256 for JWS (`ES256`), RSA for receipts.
+    func signingKey(for purpose: ChainPurpose) throws(Rejection) -> TrustedChain.Key {
+        switch purpose {
+        case .jws:
+            guard let key = P256.Signing.PublicKey(x509.publicKey) else {
+                throw Rejection(.unsupportedAlgorithm, "a JWS is signed with a P-256 key, not with another kind of key")
+            }
+            return .p256(key)
+        case .receipt:
+            guard let key = _RSA.Signing.PublicKey(x509.publicKey) else {
+                throw Rejection(
+                    .unsupportedAlgorithm, "a receipt is signed with an RSA key, not with another kind of key")
+            }
+            return .rsa(key)
         }
     }
 }

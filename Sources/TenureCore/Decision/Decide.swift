@@ -52,7 +52,7 @@ private struct Evaluator {
         } else {
             // Rules I1 and H5: eras are never read in test environments, which neither make nor use promises.
             self.promises = []
-            if let acquisition = evidence.personaAcquisition, !evidence.isEmpty {
+            if let acquisition = evidence.persona.map({ Acquisition(of: [$0.proof]) }), !evidence.isEmpty {
                 evaluated = [acquisition]
                 eraSources = [EraSource(acquisition, under: policy, at: now)]
                 notes.append(.persona)
@@ -152,19 +152,16 @@ private struct Evaluator {
         }
         for source in eraSources {
             let (answer, proofs) = source.answer(for: entitlement)
-            if case .granted(let until, _) = answer { addRight(of: source, until: until, to: &answers.rights) }
+            // The service stores these rights as promises. Leave out rights in test environments, and of acquisitions that
+            // can't be identified later.
+            if case .granted(let until, _) = answer, evidence.environment.isProduction, source.acquisition.key.isKnown {
+                answers.rights.append(EraRight(acquisition: source.acquisition.key, until: until))
+            }
             if case .undetermined(let finding) = answer { answers.nextSteps += source.nextSteps(resolving: finding) }
             if let best = answers.best, !answer.isBetter(than: best), !answer.isMoreInformative(than: best) { continue }
             answers.best = answer
             answers.proofs = proofs
         }
-    }
-
-    /// Adds a right, which the service stores as a promise. Leaves out rights in test environments, and of acquisitions
-    /// that can't be identified later.
-    private func addRight(of source: EraSource, until: Date?, to rights: inout [EraRight]) {
-        guard evidence.environment.isProduction, source.acquisition.key.isKnown else { return }
-        rights.append(EraRight(acquisition: source.acquisition.key, until: until))
     }
 
     /// Rule I2: what eras give in Sandbox and Xcode.
@@ -220,8 +217,7 @@ private struct Evaluator {
     private func promiseAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         var best: SourceAnswer?
         for promise in promises where promise.entitlement == entitlement.name {
-            guard let answer = promise.answer(for: evidence.acquisitions, at: now) else { continue }
-            best = SourceAnswer.best(best, answer)
+            best = SourceAnswer.best(best, promise.answer(for: evidence.acquisitions, at: now))
         }
         return best
     }

@@ -80,11 +80,3 @@ struct Endings {
         }
     }
 }
-
-extension SourceAnswer {
-    /// Returns a grant with another reason. Other answers don't change.
-    fileprivate func explained(by finding: Finding) -> SourceAnswer {
-        guard case .granted(let until, _) = self else { return self }
-        return .granted(until: until, finding)
-    }
-}

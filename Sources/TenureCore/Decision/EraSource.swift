@@ -153,6 +153,18 @@ final class EraSource {
         if let preorderDate = acquisition.preorderDate { findings.append(.preorder(preorderDate)) }
         return findings
     }
+
+    /// Rule G2 of Docs/decision-rules.md: the steps that can resolve an undetermined answer about this acquisition of
+    /// the app.
+    ///
+    /// - Parameter finding: the reason for the undetermined answer.
+    func nextSteps(resolving finding: Finding) -> [NextStep] {
+        if case .boughtAgainInDoubt = finding { return [.support] }
+        if acquisition.version == nil || acquisition.originalPurchaseDate == nil {
+            return [.appTransaction, .refreshedReceipt]
+        }
+        return timelines.count > 1 ? [.appTransaction, .support] : [.support]
+    }
 }
 
 /// Collects what each possible era gives on each platform, for rule D1.
@@ -182,19 +194,5 @@ private struct HonorSummary {
             if case .eraNotHonored = finding { return }
             firstRefusal = firstRefusal ?? finding
         }
-    }
-}
-
-extension Evidence {
-    /// Whether the version and the date of at least one acquisition of the app prove different eras. False if the date
-    /// is in a changeover window, in which price and version may not match. A rehearsal (a dry run of a policy over real
-    /// customers) counts the customers for whom this is true.
-    ///
-    /// The reasons of a decision omit the contradiction if a purchase, support or a promise alone decides the outcome,
-    /// or if the entitlement has no `honors`. This function finds the contradiction in these cases, too.
-    package func hasContradictingProofs(under policy: Policy) -> Bool {
-        guard environment.isProduction else { return false }
-        // The proofs don't depend on the current time, so any date can be passed.
-        return acquisitions.contains { EraSource($0, under: policy, at: .distantPast).possible.contradiction != nil }
     }
 }

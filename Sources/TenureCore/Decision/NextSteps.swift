@@ -17,17 +17,3 @@ struct NextSteps {
 
     mutating func add(_ steps: [NextStep]) { for step in steps where !list.contains(step) { list.append(step) } }
 }
-
-extension EraSource {
-    /// Rule G2 of Docs/decision-rules.md: the steps that can resolve an undetermined answer about this acquisition of
-    /// the app.
-    ///
-    /// - Parameter finding: the reason for the undetermined answer.
-    func nextSteps(resolving finding: Finding) -> [NextStep] {
-        if case .boughtAgainInDoubt = finding { return [.support] }
-        if acquisition.version == nil || acquisition.originalPurchaseDate == nil {
-            return [.appTransaction, .refreshedReceipt]
-        }
-        return timelines.count > 1 ? [.appTransaction, .support] : [.support]
-    }
-}

@@ -204,10 +204,6 @@ extension Finding {
     }
 }
 
-extension Policy {
-    fileprivate func name(ofEra index: Int) -> String { eras.indices.contains(index) ? eras[index].name : "" }
-}
-
 /// A reason for a decision as the rules use it. A finding has only numbers, indexes and dates, so that comparing
 /// findings is fast. `Reason` adds the names.
 ///

@@ -48,6 +48,12 @@ enum SourceAnswer {
         default: false
         }
     }
+
+    /// Returns a grant with another reason. Other answers don't change.
+    func explained(by finding: Finding) -> SourceAnswer {
+        guard case .granted(let until, _) = self else { return self }
+        return .granted(until: until, finding)
+    }
 }
 
 extension Date? {

@@ -50,23 +50,20 @@ public struct Acquisition: Sendable, Hashable {
         preorderDate = bySigning.lazy.compactMap(\.preorderDate).first
         refund = Self.refund(in: bySigning)
         // Rule E4. Of two receipts signed at the same time, the receipt with the later end, or with no end, is used.
-        expirationDate =
-            bySigning.filter(\.kind.canCarryExpiration).max {
-                ($0.effectiveSignedDate, $0.expirationDate ?? .distantFuture) < (
-                    $1.effectiveSignedDate, $1.expirationDate ?? .distantFuture
-                )
-            }?.expirationDate
+        let receipts = bySigning.filter(\.kind.canCarryExpiration)
+        expirationDate = Self.latest(of: receipts) { $0.expirationDate ?? .distantFuture }?.expirationDate
+    }
+
+    /// Returns the latest-signed proof. Of proofs signed at the same time, returns the proof with the latest `date`.
+    private static func latest(of proofs: [AppProof], by date: (AppProof) -> Date) -> AppProof? {
+        proofs.max { ($0.effectiveSignedDate, date($0)) < ($1.effectiveSignedDate, date($1)) }
     }
 
     /// Rules E1 and E2: the latest refund, and the artifacts that may restore the right after it. A receipt can't
     /// contain a revocation, so a receipt doesn't restore the right.
     private static func refund(in proofs: [AppProof]) -> Refund? {
         let revoked = proofs.filter { $0.revocationDate != nil }
-        let last = revoked.max {
-            ($0.effectiveSignedDate, $0.revocationDate ?? .distantPast) < (
-                $1.effectiveSignedDate, $1.revocationDate ?? .distantPast
-            )
-        }
+        let last = latest(of: revoked) { $0.revocationDate ?? .distantPast }
         guard let last, let revocationDate = last.revocationDate else { return nil }
         // If an artifact contains a revocation, its kind can contain revocations. So later artifacts of this kind may
         // restore the right.
@@ -79,14 +76,6 @@ public struct Acquisition: Sendable, Hashable {
         return Refund(
             revocationDate: revocationDate, signedDate: last.effectiveSignedDate,
             restorations: restorations.map(\.effectiveSignedDate).sorted())
-    }
-}
-
-extension Platform {
-    /// Rule A9: an app can't be acquired on a platform before its store opened.
-    fileprivate func isPossible(on date: Date?) -> Bool {
-        guard let date, let storeOpening else { return true }
-        return date >= storeOpening.addingTimeInterval(-Tolerance.seconds)
     }
 }
 

@@ -53,6 +53,23 @@ public struct AppProof: Sendable, Hashable {
         self.revocationDate = revocationDate
         self.expirationDate = expirationDate
     }
+
+    /// Sorts by signing date. Proofs without a signing date come first, because they are treated as the oldest. Proofs
+    /// that were signed at the same time are sorted by content.
+    fileprivate static func areInSigningOrderUndatedFirst(_ left: AppProof, _ right: AppProof) -> Bool {
+        let signings = (left.signedDate ?? .distantPast, right.signedDate ?? .distantPast)
+        return signings.0 == signings.1 ? areInSigningOrder(left, right) : signings.0 < signings.1
+    }
+
+    /// The same proof without its signing date, to compare facts.
+    package var withoutSigning: AppProof {
+        var proof = self
+        proof.signedDate = nil
+        return proof
+    }
+
+    /// The month of the signing date in UTC, counted from year 0. Nil if there is no signing date.
+    fileprivate var month: Int? { signedDate.map { CivilDay(of: $0) }.map { $0.year * 12 + $0.month } }
 }
 
 /// Apple's ID for one account's acquisition of the app.
@@ -94,23 +111,4 @@ private func proofsToKeep(of proofs: [AppProof]) -> [AppProof] {
         index == 0 || index == proofs.count - 1 || index >= firstOfLatest || months[index] != months[index - 1]
             || months[index] != months[index + 1]
     }.map { proofs[$0] }
-}
-
-extension AppProof {
-    /// Sorts by signing date. Proofs without a signing date come first, because they are treated as the oldest. Proofs
-    /// that were signed at the same time are sorted by content.
-    fileprivate static func areInSigningOrderUndatedFirst(_ left: AppProof, _ right: AppProof) -> Bool {
-        let signings = (left.signedDate ?? .distantPast, right.signedDate ?? .distantPast)
-        return signings.0 == signings.1 ? areInSigningOrder(left, right) : signings.0 < signings.1
-    }
-
-    /// The same proof without its signing date, to compare facts.
-    package var withoutSigning: AppProof {
-        var proof = self
-        proof.signedDate = nil
-        return proof
-    }
-
-    /// The month of the signing date in UTC, counted from year 0. Nil if there is no signing date.
-    fileprivate var month: Int? { signedDate.map { CivilDay(of: $0) }.map { $0.year * 12 + $0.month } }
 }

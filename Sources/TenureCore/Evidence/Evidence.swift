@@ -37,26 +37,24 @@ public struct Evidence: Sendable, Hashable {
         isEmpty = proofs.isEmpty && transactions.isEmpty
     }
 
-    /// The acquisition of the app that the persona describes. Nil without a persona.
-    var personaAcquisition: Acquisition? { persona.map { Acquisition(of: [$0.proof]) } }
+    /// Whether the version and the date of at least one acquisition of the app prove different eras. False if the date
+    /// is in a changeover window, in which price and version may not match. A rehearsal (a dry run of a policy over real
+    /// customers) counts the customers for whom this is true.
+    ///
+    /// The reasons of a decision omit the contradiction if a purchase, support or a promise alone decides the outcome,
+    /// or if the entitlement has no `honors`. This function finds the contradiction in these cases, too.
+    package func hasContradictingProofs(under policy: Policy) -> Bool {
+        guard environment.isProduction else { return false }
+        // The proofs don't depend on the current time, so any date can be passed.
+        return acquisitions.contains { EraSource($0, under: policy, at: .distantPast).possible.contradiction != nil }
+    }
 }
 
 /// Returns the latest grant or revocation for each entitlement (rule G3).
 private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
     guard !grants.isEmpty else { return [] }
-    let latest = Dictionary(
-        grants.lazy.map { ($0.entitlement, $0) }, uniquingKeysWith: { $1.supersedes($0) ? $1 : $0 })
+    let latest = Dictionary(grants.lazy.map { ($0.entitlement, $0) }, uniquingKeysWith: { $1.supersedes($0) ? $1 : $0 })
     return latest.values.sorted { $0.entitlement < $1.entitlement }
-}
-
-extension SupportGrant {
-    /// Whether this decision of support replaces the other decision. The later decision replaces the earlier one. Of
-    /// two decisions at the same time, a revocation replaces a grant, and a longer grant replaces a shorter grant.
-    fileprivate func supersedes(_ other: SupportGrant) -> Bool {
-        if date != other.date { return date > other.date }
-        if kind != other.kind { return kind == .revocation }
-        return (until ?? .distantFuture) > (other.until ?? .distantFuture)
-    }
 }
 
 /// A test customer. If the verified evidence is of a test environment (Sandbox or Xcode), the persona replaces the real
@@ -120,5 +118,13 @@ public struct SupportGrant: Sendable, Hashable {
         self.entitlement = entitlement
         self.date = date
         self.until = until
+    }
+
+    /// Whether this decision of support replaces the other decision. The later decision replaces the earlier one. Of
+    /// two decisions at the same time, a revocation replaces a grant, and a longer grant replaces a shorter grant.
+    fileprivate func supersedes(_ other: SupportGrant) -> Bool {
+        if date != other.date { return date > other.date }
+        if kind != other.kind { return kind == .revocation }
+        return (until ?? .distantFuture) > (other.until ?? .distantFuture)
     }
 }

@@ -65,6 +65,53 @@ public struct Purchase: Sendable, Hashable {
         self.isFamilyShared = isFamilyShared
         self.signedDate = signedDate
     }
+
+    /// Whether a refund at this date may be about this purchase: the purchase must not have been made or restored after
+    /// the refund. False for a subscription without an end, because its period is unknown.
+    fileprivate func isRefunded(with refund: Date) -> Bool {
+        revocationDate == nil && (purchaseDate ?? .distantPast) <= refund
+            && (type != .autoRenewable || expiresDate != nil)
+    }
+
+    /// Whether this state of the transaction replaces the other state. The later-signed state replaces the other. Of
+    /// two states signed at the same time, the state that grants less is used. If neither grants less, the content
+    /// decides, so that the order in which states are received doesn't matter.
+    ///
+    /// `isUpgraded` isn't compared, because `joined` may have copied it from another state. If it were compared, the
+    /// result would depend on the order in which states are joined.
+    fileprivate func supersedes(_ other: Purchase) -> Bool {
+        let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1)
+        let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1)
+        if mine != others { return mine > others }
+        let ends = (expiresDate ?? .distantFuture, other.expiresDate ?? .distantFuture)
+        return ends.0 != ends.1 ? ends.0 < ends.1 : canonicalText < other.canonicalText
+    }
+
+    /// Joins two states of one transaction. The later-signed state is used. But `isUpgraded` is kept from either state,
+    /// because receipts don't have this field.
+    package func joined(with other: Purchase) -> Purchase {
+        var result = supersedes(other) ? self : other
+        result.isUpgraded = isUpgraded || other.isUpgraded
+        return result
+    }
+
+    /// The facts in the artifact itself, except the transaction ID and `isUpgraded`, as one string.
+    private var canonicalText: String {
+        let dates = [purchaseDate, expiresDate, revocationDate, signedDate].map {
+            $0.map { "\($0.timeIntervalSince1970)" } ?? ""
+        }
+        let texts = [originalTransactionID, productID, type.map { "\($0)" } ?? "", isFamilyShared ? "f" : ""]
+        return (texts + dates).joined(separator: "\u{0}")
+    }
+
+    /// Whether the purchase is a subscription, or may be a subscription: old receipts don't contain the type.
+    var isSubscription: Bool {
+        switch type {
+        case .autoRenewable: true
+        case .nonConsumable, .consumable, .nonRenewing: false
+        case .unknown, nil: expiresDate != nil
+        }
+    }
 }
 
 /// The content of one verified renewal info. Renewal info is used only together with a verified transaction with the
@@ -91,6 +138,17 @@ public struct Renewal: Sendable, Hashable {
         self.gracePeriodExpiresDate = gracePeriodExpiresDate
         self.isInBillingRetryPeriod = isInBillingRetryPeriod
         self.signedDate = signedDate
+    }
+
+    /// Whether this renewal info replaces the other. The later-signed renewal info is used. If both were signed at the
+    /// same time, the renewal info that grants less is used.
+    package func supersedes(_ other: Renewal) -> Bool {
+        let signings = (signedDate ?? .distantPast, other.signedDate ?? .distantPast)
+        if signings.0 != signings.1 { return signings.0 > signings.1 }
+        let graces = (gracePeriodExpiresDate ?? .distantPast, other.gracePeriodExpiresDate ?? .distantPast)
+        if graces.0 != graces.1 { return graces.0 < graces.1 }
+        if isInBillingRetryPeriod != other.isInBillingRetryPeriod { return isInBillingRetryPeriod }
+        return (productID ?? "") < (other.productID ?? "")
     }
 }
 
@@ -204,58 +262,5 @@ private struct CopyKey: Hashable {
         originalTransactionID = purchase.originalTransactionID
         productID = purchase.productID
         secondOfEnd = purchase.expiresDate?.timeIntervalSince1970.rounded(.down)
-    }
-}
-
-extension Purchase {
-    /// Whether a refund at this date may be about this purchase: the purchase must not have been made or restored after
-    /// the refund. False for a subscription without an end, because its period is unknown.
-    fileprivate func isRefunded(with refund: Date) -> Bool {
-        revocationDate == nil && (purchaseDate ?? .distantPast) <= refund
-            && (type != .autoRenewable || expiresDate != nil)
-    }
-
-    /// Whether this state of the transaction replaces the other state. The later-signed state replaces the other. Of
-    /// two states signed at the same time, the state that grants less is used. If neither grants less, the content
-    /// decides, so that the order in which states are received doesn't matter.
-    ///
-    /// `isUpgraded` isn't compared, because `joined` may have copied it from another state. If it were compared, the
-    /// result would depend on the order in which states are joined.
-    fileprivate func supersedes(_ other: Purchase) -> Bool {
-        let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1)
-        let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1)
-        if mine != others { return mine > others }
-        let ends = (expiresDate ?? .distantFuture, other.expiresDate ?? .distantFuture)
-        return ends.0 != ends.1 ? ends.0 < ends.1 : canonicalText < other.canonicalText
-    }
-
-    /// Joins two states of one transaction. The later-signed state is used. But `isUpgraded` is kept from either state,
-    /// because receipts don't have this field.
-    package func joined(with other: Purchase) -> Purchase {
-        var result = supersedes(other) ? self : other
-        result.isUpgraded = isUpgraded || other.isUpgraded
-        return result
-    }
-
-    /// The facts in the artifact itself, except the transaction ID and `isUpgraded`, as one string.
-    private var canonicalText: String {
-        let dates = [purchaseDate, expiresDate, revocationDate, signedDate].map {
-            $0.map { "\($0.timeIntervalSince1970)" } ?? ""
-        }
-        let texts = [originalTransactionID, productID, type.map { "\($0)" } ?? "", isFamilyShared ? "f" : ""]
-        return (texts + dates).joined(separator: "\u{0}")
-    }
-}
-
-extension Renewal {
-    /// Whether this renewal info replaces the other. The later-signed renewal info is used. If both were signed at the
-    /// same time, the renewal info that grants less is used.
-    package func supersedes(_ other: Renewal) -> Bool {
-        let signings = (signedDate ?? .distantPast, other.signedDate ?? .distantPast)
-        if signings.0 != signings.1 { return signings.0 > signings.1 }
-        let graces = (gracePeriodExpiresDate ?? .distantPast, other.gracePeriodExpiresDate ?? .distantPast)
-        if graces.0 != graces.1 { return graces.0 < graces.1 }
-        if isInBillingRetryPeriod != other.isInBillingRetryPeriod { return isInBillingRetryPeriod }
-        return (productID ?? "") < (other.productID ?? "")
     }
 }

@@ -16,33 +16,17 @@ public struct CalendarPeriod: Sendable, Hashable {
 
     /// Reads an ISO 8601 duration with years, months, weeks and days; nil for anything else, and for `P0D`.
     public init?(iso8601 text: String) {
-        var rest = text.utf8[...]
-        guard rest.popFirst() == UInt8(ascii: "P") else { return nil }
-        var months = 0
-        var days = 0
-        // Each unit may occur once, and only in this order.
-        var unitsLeft = "YMWD".utf8[...]
-        while !rest.isEmpty {
-            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            guard (1...Self.maximumDigits).contains(digits.count), let number = Int(Substring(digits))
-            else { return nil }
-            rest = rest.dropFirst(digits.count)
-            guard let unit = rest.popFirst(), let unitIndex = unitsLeft.firstIndex(of: unit) else { return nil }
-            unitsLeft = unitsLeft[unitsLeft.index(after: unitIndex)...]
-            switch unit {
-            case UInt8(ascii: "Y"): months += 12 * number
-            case UInt8(ascii: "M"): months += number
-            case UInt8(ascii: "W"): days += 7 * number
-            default: days += number
-            }
-        }
+        // At most five digits: 99,999 years can't overflow.
+        let format = #/P(?:([0-9]{1,5})Y)?(?:([0-9]{1,5})M)?(?:([0-9]{1,5})W)?(?:([0-9]{1,5})D)?/#
+        guard let match = text.wholeMatch(of: format) else { return nil }
+        func number(_ digits: Substring?) -> Int { digits.flatMap { Int($0) } ?? 0 }
+        let months = 12 * number(match.1) + number(match.2)
+        let days = 7 * number(match.3) + number(match.4)
         // Limit the sums, too, so that the output of `iso8601` can be read again.
         guard months > 0 || days > 0, months / 12 <= Self.maximumNumber, days <= Self.maximumNumber else { return nil }
         self.init(months: months, days: days)
     }
 
-    /// The maximum number of digits of each number in the text. 99,999 years can't overflow.
-    private static let maximumDigits = 5
     /// The maximum number of years, and of days.
     private static let maximumNumber = 99_999
 

@@ -134,4 +134,7 @@ public struct Policy: Sendable, Hashable {
     }
 
     package func entitlement(named name: String) -> Entitlement? { entitlements.first { $0.name == name } }
+
+    /// The name of an era; empty if the policy has no such era.
+    func name(ofEra index: Int) -> String { eras.indices.contains(index) ? eras[index].name : "" }
 }

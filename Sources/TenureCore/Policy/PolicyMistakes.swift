@@ -28,8 +28,7 @@ extension Policy {
     /// Mistakes in the eras' number, names, beginnings and changeover windows.
     private func addEraMistakes(to mistakes: inout [PolicyMistake]) {
         mistakes.add(
-            ["eras"], if: eras.isEmpty,
-            "there is no era; write at least one, such as `- { name: paid, model: paid }`")
+            ["eras"], if: eras.isEmpty, "there is no era; write at least one, such as `- { name: paid, model: paid }`")
         mistakes.add(
             ["eras"], if: eras.count > EraSet.capacity,
             "a policy has at most \(EraSet.capacity) eras, but this one has \(eras.count); join eras that entitlements treat alike"
@@ -214,8 +213,7 @@ extension Policy {
                 "the reason is empty; write why the finding is intended")
             let isNew = findings.insert([acknowledgment.code, acknowledgment.at]).inserted
             mistakes.add(
-                path, if: !isNew,
-                "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one")
+                path, if: !isNew, "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one")
         }
     }
 }

@@ -18,9 +18,7 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 }
 
 extension Secret: Encodable {
-    package func encode(to encoder: any Encoder) throws {
-        try description.encode(to: encoder)
-    }
+    package func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }
 
 extension Secret: Equatable where Value: Equatable {}

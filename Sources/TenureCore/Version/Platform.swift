@@ -7,9 +7,7 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
     case iOS, macOS, tvOS, watchOS, visionOS
 
     /// The platform with this name in signed artifacts. Nil if the name is unknown.
-    package init?(appStoreName name: String) {
-        self.init(rawValue: name == "iPadOS" ? "iOS" : name)
-    }
+    package init?(appStoreName name: String) { self.init(rawValue: name == "iPadOS" ? "iOS" : name) }
 
     /// Which version number the App Store reports as the original version of an app acquired on this platform.
     public var versionKey: VersionKey { self == .macOS ? .shortVersionString : .bundleVersion }
@@ -38,6 +36,12 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
         case .watchOS: Date(timeIntervalSince1970: 1_568_851_200)  // 2019-09-19
         case .visionOS: Date(timeIntervalSince1970: 1_706_832_000)  // 2024-02-02
         }
+    }
+
+    /// Rule A9: an app can't be acquired on a platform before its store opened.
+    func isPossible(on date: Date?) -> Bool {
+        guard let date, let storeOpening else { return true }
+        return date >= storeOpening.addingTimeInterval(-Tolerance.seconds)
     }
 }
 

@@ -66,21 +66,13 @@ struct FieldReader {
     var path = ""
     /// The list of fields to fill; nil while values are read. With a recorder, each call adds its field to the list and
     /// returns nil.
-    private var recorder: FieldRecorder?
-
-    init(tape: JSONTape, index: Int, path: String = "") {
-        self.tape = tape
-        self.index = index
-        self.path = path
-    }
+    var recorder: FieldRecorder?
 
     /// Returns all fields that `init(reading:)` of a type reads, in the same order.
     static func fields<Object>(of read: (FieldReader) throws(Rejection) -> Object) -> [FieldDescription] {
         let recorder = FieldRecorder()
-        var reader = FieldReader(tape: .emptyObject, index: 0)
-        reader.recorder = recorder
         // No value is read here, so nothing can be rejected.
-        _ = try? read(reader)
+        _ = try? read(FieldReader(tape: .emptyObject, index: 0, recorder: recorder))
         return recorder.fields
     }
 
@@ -138,7 +130,7 @@ struct FieldReader {
 }
 
 /// A list of fields that copies of a reader share.
-private final class FieldRecorder { var fields: [FieldDescription] = [] }
+final class FieldRecorder { var fields: [FieldDescription] = [] }
 
 // The types that a field of a payload can have, and how each is read from JSON.
 
@@ -157,26 +149,7 @@ extension Int64: FieldValue {
     /// Reads all digits exactly, because IDs may be larger than 2^53.
     init?(_ tape: JSONTape, at index: Int) {
         guard tape.nodes[index].kind == .number else { return nil }
-        guard let value = tape.withText(at: index, { Int64(digits: $0) }) else { return nil }
-        self = value
-    }
-
-    /// Reads an optional minus sign and 1 to 19 digits; nil for any other text, and if the number is too large.
-    fileprivate init?(digits text: UnsafeBufferPointer<UInt8>) {
-        let isNegative = text.first == UInt8(ascii: "-")
-        let digits = isNegative ? text.dropFirst() : text[...]
-        guard !digits.isEmpty, digits.count <= 19 else { return nil }
-        var value: Int64 = 0
-        for digit in digits {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-            let (shifted, isTooLarge) = value.multipliedReportingOverflow(by: 10)
-            let (sum, overflows) = shifted.subtractingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
-            guard !isTooLarge, !overflows else { return nil }
-            value = sum
-        }
-        // The digits were added as a negative number, because `Int64.min` has no positive counterpart.
-        guard isNegative || value > .min else { return nil }
-        self = isNegative ? value : -value
+        self.init(tape.withText(at: index) { String(decoding: $0, as: UTF8.self) })
     }
 }
 

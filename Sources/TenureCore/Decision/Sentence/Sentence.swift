@@ -104,17 +104,6 @@ struct Sentence {
     }
 }
 
-extension Purchase {
-    /// Whether the purchase is a subscription, or may be a subscription: old receipts don't contain the type.
-    var isSubscription: Bool {
-        switch type {
-        case .autoRenewable: true
-        case .nonConsumable, .consumable, .nonRenewing: false
-        case .unknown, nil: expiresDate != nil
-        }
-    }
-}
-
 extension Sentence {
     /// Writes that the customer has the entitlement, until when, and why.
     ///
