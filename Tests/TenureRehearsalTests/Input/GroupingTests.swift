@@ -67,7 +67,7 @@ struct GroupingTests {
         for order in [lines, lines.reversed()] {
             let tally = try await Corpora.rehearse(order.map { Array($0.utf8) }).outcome.tally
             let examples = tally.byEntitlement.flatMap { $0.examples.values.flatMap(\.all) }
-            #expect(tally.customers == 1 && Set(examples.map(\.exportedID)) == ["a"])
+            #expect(tally.customers == 1 && Set(examples.map(\.customer.exportedID)) == ["a"])
         }
     }
 
