@@ -5,33 +5,33 @@ import TenureAPI
 import TenureAppStore
 import TenureStore
 
-/// The routes of the admin API, which people, command-line tools and the app's server use. The handlers of each
-/// resource are in an extension.
-struct AdminRoutes: Sendable {
-    let keys: AdminKeyCheck
-    let store: Store
-    let policies: ActivePolicy
-    let personas: ActivePersonas
-    /// The signing authorities that the service accepts. Customers of other realms are treated as not found. A realm is
-    /// an environment of the App Store, or a test authority that replaces it.
-    let realms: AcceptedRealms
-    let verifier: AppStoreVerifier
-    /// The App Store Server API; nil if the service has no key for it.
-    let appStore: AppStoreClient?
-    let accessTokenKey: AccessTokenKey
-    /// What happens if a customer's acquisition of the app is linked to another user already.
-    let transfer: Transfer
-    let bodySize: Int
-    let now: @Sendable () -> Date
+extension TenureService {
+    /// Adds the routes of the admin API, which people, command-line tools and the app's server use. A route's handler is
+    /// called only if the request has an admin key with the right of the route.
+    ///
+    /// - Parameter appStore: The client of the App Store Server API; nil if no key is configured.
+    func addAdminRoutes(to router: Router<ServiceContext>, verifier: AppStoreVerifier, appStore: AppStoreClient?) {
+        let (now, bodySize) = (configuration.now, configuration.limits.bodySize)
+        let realms = AcceptedRealms(configuration.anchors)
+        let keys = AdminKeyCheck(store: store, configuredKey: AdminKey(configuration.adminKey), now: now)
+        let search = SearchHandlers(store: store, realms: realms, verifier: verifier, appStore: appStore, now: now)
+        let reader = CustomerReader(store: store, policies: policies, realms: realms, now: now)
+        let customer = CustomerHandlers(customers: reader)
+        let changes = ChangeHandlers(
+            customers: reader, verifier: verifier, accessTokenKey: accessTokenKey, transfer: configuration.transfer)
+        let audit = AuditHandler(store: store)
+        let persona = PersonaHandlers(store: store, policies: policies, personas: personas, now: now)
+        let publisher = PolicyPublisher(store: store, policies: policies, bundleID: personas.bundleID, now: now)
+        let policy = PolicyHandlers(store: store, policies: policies, publisher: publisher)
 
-    /// Adds all routes. A route's handler is called only if the request has an admin key with the right of the route.
-    func add(to router: Router<ServiceContext>) {
         func on(
             _ method: HTTPRequest.Method, _ path: RouterPath, _ right: AdminRight,
             _ handler: @escaping @Sendable (AdminCall) async throws -> Response
         ) {
             router.on(path, method: method) { request, context -> Response in
-                try await handler(try await call(request, context, needing: right))
+                let actor = try await keys.keyName(of: request, context, needing: right)
+                return try await handler(
+                    AdminCall(request: request, context: context, bodySize: bodySize, actor: actor))
             }
         }
         /// Adds a route about the customer with the public ID `:id`, which the handler gets too.
@@ -41,53 +41,50 @@ struct AdminRoutes: Sendable {
         ) {
             router.on(path, method: method) { request, context -> Response in
                 let id = try context.pathID()
-                return try await handler(try await call(request, context, needing: right, on: id), id)
+                let actor = try await keys.keyName(of: request, context, needing: right, on: id)
+                return try await handler(
+                    AdminCall(request: request, context: context, bodySize: bodySize, actor: actor), id)
             }
         }
-        on(.get, "v1/admin/customers", .read, find)
-        on(.post, "v1/admin/customers/find", .read, findByArtifact)
-        on(.get, "v1/admin/orders/:order", .read, findByOrder)
 
-        onCustomer(.get, "v1/admin/customers/:id", .read, show)
-        onCustomer(.delete, "v1/admin/customers/:id", .erase, erase)
-        onCustomer(.get, "v1/admin/customers/:id/timeline", .read, timeline)
-        onCustomer(.get, "v1/admin/customers/:id/export", .export, export)
-        onCustomer(.post, "v1/admin/customers/:id/grants", .support, grant)
-        onCustomer(.post, "v1/admin/customers/:id/revocations", .support, revoke)
-        onCustomer(.post, "v1/admin/customers/:id/links", .link, link)
-        onCustomer(.delete, "v1/admin/customers/:id/links/:user", .link, unlink)
-        onCustomer(.post, "v1/admin/customers/:id/merges", .merge, merge)
-        onCustomer(.delete, "v1/admin/customers/:id/merges/:other", .merge, unmerge)
-        on(.post, "v1/link", .link, linkByServer)
+        on(.get, "v1/admin/customers", .read, search.find)
+        on(.post, "v1/admin/customers/find", .read, search.findByArtifact)
+        on(.get, "v1/admin/orders/:order", .read, search.findByOrder)
 
-        on(.get, "v1/admin/audit", .audit, audit)
+        onCustomer(.get, "v1/admin/customers/:id", .read, customer.show)
+        onCustomer(.get, "v1/admin/customers/:id/timeline", .read, customer.timeline)
+        onCustomer(.get, "v1/admin/customers/:id/export", .export, customer.export)
+        onCustomer(.delete, "v1/admin/customers/:id", .erase, changes.erase)
+        onCustomer(.post, "v1/admin/customers/:id/grants", .support, changes.grant)
+        onCustomer(.post, "v1/admin/customers/:id/revocations", .support, changes.revoke)
+        onCustomer(.post, "v1/admin/customers/:id/links", .link, changes.link)
+        onCustomer(.delete, "v1/admin/customers/:id/links/:user", .link, changes.unlink)
+        onCustomer(.post, "v1/admin/customers/:id/merges", .merge, changes.merge)
+        onCustomer(.delete, "v1/admin/customers/:id/merges/:other", .merge, changes.unmerge)
+        on(.post, "v1/link", .link, changes.linkByServer)
 
-        on(.get, "v1/admin/personas", .persona, listPersonas)
-        on(.post, "v1/admin/personas", .persona, createPersona)
-        on(.post, "v1/admin/personas/ready-made", .persona, createReadyMadePersonas)
-        on(.delete, "v1/admin/personas/:name", .persona, revokePersona)
+        on(.get, "v1/admin/audit", .audit, audit.list)
 
-        on(.get, "v1/admin/policies", .policies, listPolicies)
-        on(.post, "v1/admin/policies", .publish, publish)
-        on(.get, "v1/admin/policies/:version", .policies, showPolicy)
-        on(.post, "v1/admin/policies/rehearsals", .policies, rehearse)
-        on(.get, "v1/admin/policies/rehearsals/:id", .policies, showRehearsal)
-        on(.post, "v1/admin/policies/rollback", .publish, rollBack)
+        on(.get, "v1/admin/personas", .persona, persona.list)
+        on(.post, "v1/admin/personas", .persona, persona.create)
+        on(.post, "v1/admin/personas/ready-made", .persona, persona.createReadyMade)
+        on(.delete, "v1/admin/personas/:name", .persona, persona.revoke)
+
+        on(.get, "v1/admin/policies", .policies, policy.list)
+        on(.post, "v1/admin/policies", .publish, policy.publish)
+        on(.get, "v1/admin/policies/:version", .policies, policy.show)
+        on(.post, "v1/admin/policies/rehearsals", .policies, policy.rehearse)
+        on(.get, "v1/admin/policies/rehearsals/:id", .policies, policy.showRehearsal)
+        on(.post, "v1/admin/policies/rollback", .publish, policy.rollBack)
     }
+}
 
-    /// Checks the request's admin key.
-    ///
-    /// - Parameter customer: The public ID of the customer whom the request is about, for the audit trail.
-    private func call(
-        _ request: Request, _ context: ServiceContext, needing right: AdminRight, on customer: String? = nil
-    ) async throws -> AdminCall {
-        let actor = try await keys.keyName(of: request, context, needing: right, on: customer)
-        return AdminCall(request: request, context: context, bodySize: bodySize, actor: actor)
-    }
+/// The route that lists the audit trail: what admin keys changed or exported, and which of their requests were refused.
+struct AuditHandler: Sendable {
+    let store: Store
 
-    /// `GET /v1/admin/audit?customer=…&before=…&limit=…`: the audit trail, newest entries first: what admin keys changed
-    /// or exported, and which of their requests were refused.
-    @Sendable private func audit(_ call: AdminCall) async throws -> Response {
+    /// `GET /v1/admin/audit?customer=…&before=…&limit=…`: newest entries first.
+    @Sendable func list(_ call: AdminCall) async throws -> Response {
         let size = try call.request.pageSize()
         let before = try call.request.position("before", from: "next")
         let customer = try call.request.uri.queryParameters["customer"].map { text throws(Problem) in
@@ -110,21 +107,6 @@ struct AdminCall {
     /// Reads the request's body. See `Request.decoded`.
     func body<Body: AdminRequest>(_ type: Body.Type) async throws -> Body {
         try await request.decoded(type, upTo: bodySize, in: context)
-    }
-}
-
-extension TenureService {
-    /// Adds the routes of the admin API.
-    ///
-    /// - Parameter appStore: The client of the App Store Server API; nil if no key is configured.
-    func addAdminRoutes(to router: Router<ServiceContext>, verifier: AppStoreVerifier, appStore: AppStoreClient?) {
-        let now = configuration.now
-        AdminRoutes(
-            keys: AdminKeyCheck(store: store, configuredKey: AdminKey(configuration.adminKey), now: now),
-            store: store, policies: policies, personas: personas, realms: AcceptedRealms(configuration.anchors),
-            verifier: verifier, appStore: appStore, accessTokenKey: accessTokenKey, transfer: configuration.transfer,
-            bodySize: configuration.limits.bodySize, now: now
-        ).add(to: router)
     }
 }
 

@@ -307,18 +307,21 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `descriptions and dumps of signing keys and of an offline root contain no private key`() throws {
+    @Test func `descriptions, dumps and encoders of signing keys and offline roots show no private key`() throws {
         var file = SigningKeyFile(at: Calculator.now)
         _ = try file.prepareNextKey(at: Calculator.now)
         let root = OfflineRoot.Contents(privateKey: file.privateKey)
         var output = "\(file) \(root) \(String(reflecting: file)) \(String(reflecting: root))"
         dump(file, to: &output)
         dump(root, to: &output)
+        // Only the bytes of the key file, which are next, contain the private keys.
+        output += String(decoding: try JSONEncoder.sorted.encode(file), as: UTF8.self)
+        output += String(decoding: try JSONEncoder.sorted.encode(root), as: UTF8.self)
         let written = String(decoding: try file.bytes, as: UTF8.self)
         let lines = written.components(separatedBy: "BEGIN PRIVATE KEY-----\\n").dropFirst().map { $0.prefix(64) }
         #expect(lines.count == 2)
         for line in lines { #expect(!output.contains(line)) }
-        #expect(output.components(separatedBy: "<redacted>").count > 6)
+        #expect(output.components(separatedBy: "<redacted>").count > 9)
         #expect(!output.contains("PRIVATE KEY"))
     }
 

@@ -6,13 +6,13 @@ import TenureStore
 
 /// The routes about the policy: its versions, publications, rollbacks and rehearsals. A rehearsal is a dry run of a
 /// publication over all customers.
-extension AdminRoutes {
-    private var publisher: PolicyPublisher {
-        PolicyPublisher(store: store, policies: policies, bundleID: personas.bundleID, now: now)
-    }
+struct PolicyHandlers: Sendable {
+    let store: Store
+    let policies: ActivePolicy
+    let publisher: PolicyPublisher
 
     /// `GET /v1/admin/policies`: all versions and publications.
-    @Sendable func listPolicies(_ call: AdminCall) async throws -> Response {
+    @Sendable func list(_ call: AdminCall) async throws -> Response {
         try await policies.refreshNow()
         let current = policies.currentVersion
         return try .encoded(
@@ -24,7 +24,7 @@ extension AdminRoutes {
     }
 
     /// `GET /v1/admin/policies/{version}`: one version, with the policy itself.
-    @Sendable func showPolicy(_ call: AdminCall) async throws -> Response {
+    @Sendable func show(_ call: AdminCall) async throws -> Response {
         let text = try call.context.pathID("version")
         try await policies.refreshNow()
         guard let version = Int64(text), "\(version)" == text,

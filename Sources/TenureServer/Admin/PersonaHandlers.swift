@@ -6,19 +6,24 @@ import TenureJSON
 import TenureStore
 
 /// The routes that list, create and revoke personas: test customers for sandbox builds.
-extension AdminRoutes {
+struct PersonaHandlers: Sendable {
+    let store: Store
+    let policies: ActivePolicy
+    let personas: ActivePersonas
+    let now: @Sendable () -> Date
+
     /// The seconds until a persona expires if the request has no `expires`.
     private static let defaultLifetime: TimeInterval = 30 * 86_400
     /// The most seconds until a persona expires.
     private static let maximumLifetime: TimeInterval = 366 * 86_400
 
     /// `GET /v1/admin/personas`: all personas, including expired and revoked personas.
-    @Sendable func listPersonas(_ call: AdminCall) async throws -> Response {
+    @Sendable func list(_ call: AdminCall) async throws -> Response {
         try .encoded(PersonasAnswer(personas: try await store.read { try $0.personas() }.map { answer(for: $0) }))
     }
 
     /// `POST /v1/admin/personas`: creates a persona with the settings in the request, and responds with its token.
-    @Sendable func createPersona(_ call: AdminCall) async throws -> Response {
+    @Sendable func create(_ call: AdminCall) async throws -> Response {
         let body = try await call.body(PersonaRequest.self)
         guard !body.name.isEmpty, body.name.utf8.count <= 64, body.name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
@@ -35,7 +40,7 @@ extension AdminRoutes {
 
     /// `POST /v1/admin/personas/ready-made`: creates the personas that test the current policy, and responds with their
     /// tokens.
-    @Sendable func createReadyMadePersonas(_ call: AdminCall) async throws -> Response {
+    @Sendable func createReadyMade(_ call: AdminCall) async throws -> Response {
         let body = try await call.body(ReadyMadePersonasRequest.self)
         try await policies.refresh()
         let policy = policies.current
@@ -53,7 +58,7 @@ extension AdminRoutes {
     }
 
     /// `DELETE /v1/admin/personas/{name}`: revokes a persona. Its tokens are rejected from the next request on.
-    @Sendable func revokePersona(_ call: AdminCall) async throws -> Response {
+    @Sendable func revoke(_ call: AdminCall) async throws -> Response {
         let (name, actor) = (try call.context.pathID("name"), call.actor)
         guard
             let persona = try await store.write(

@@ -2,18 +2,25 @@ import Foundation
 import Hummingbird
 import Logging
 import TenureAPI
+import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The routes that change customers: grants and revocations of entitlements, links to users of the app's server, and
-/// merges of customers who are the same person.
-extension AdminRoutes {
+/// The routes that change customers: grants and revocations of entitlements, links to users of the app's server, merges
+/// of customers who are the same person, and erasure.
+struct ChangeHandlers: Sendable {
+    let customers: CustomerReader
+    let verifier: AppStoreVerifier
+    let accessTokenKey: AccessTokenKey
+    /// What happens if a customer's acquisition of the app is linked to another user already.
+    let transfer: Transfer
+
     /// `POST /v1/admin/customers/{id}/grants`: grants an entitlement.
     @Sendable func grant(_ call: AdminCall, id: String) async throws -> Response {
         let body = try await call.body(GrantRequest.self)
         let reason = try AdminParameter.reason(body.reason)
-        if let until = body.until, until <= now() {
+        if let until = body.until, until <= customers.now() {
             throw Problem(.malformedRequest, "`until` is in the past; send a date in the future")
         }
         try await check(entitlement: body.entitlement, of: id)
@@ -33,9 +40,10 @@ extension AdminRoutes {
     /// Checks the name of an entitlement. Throws `malformedRequest` if it is neither in the policy nor promised to this
     /// customer. A promise may have a name that the policy no longer has.
     private func check(entitlement: String, of id: String) async throws {
+        let policies = customers.policies
         try await policies.refresh()
         guard policies.current.entitlement(named: entitlement) == nil else { return }
-        let customer = try await store.read { try $0.customer(named: id) }
+        let customer = try await customers.store.read { try $0.customer(named: id) }
         guard customer?.facts.promises.contains(where: { $0.entitlement == entitlement }) == true else {
             throw Problem(
                 .malformedRequest,
@@ -109,13 +117,24 @@ extension AdminRoutes {
     /// Returns the customer's row ID in an access token. Throws `malformedRequest` if the token is invalid or expired,
     /// or if there is no such customer.
     private func customerRowID(in text: String) async throws -> Int64 {
-        guard let token = accessTokenKey.token(in: text.utf8), now() < token.expiresAt, realms.contains(token.realm),
-            let customer = try await store.lookUp(token.customer), customer.realm == token.realm
+        guard let token = accessTokenKey.token(in: text.utf8), customers.now() < token.expiresAt,
+            customers.realms.contains(token.realm), let customer = try await customers.store.lookUp(token.customer),
+            customer.realm == token.realm
         else {
             // Status 401 would mean that the server's admin key is invalid.
             throw Problem(.malformedRequest, "`accessToken` is invalid or expired; let the app sync again")
         }
         return token.customer
+    }
+
+    /// `DELETE /v1/admin/customers/{id}`: responds with the number of removed rows of each kind.
+    @Sendable func erase(_ call: AdminCall, id: String) async throws -> Response {
+        let outcome = try await perform(.erase, on: .publicID(id), reason: try call.request.reason(), for: call)
+        guard case .erased(let counts) = outcome else { throw Problem.unexpectedOutcome }
+        return .jsonObject { json in
+            json.field("erased", id)
+            json.field("removed", counts)
+        }
     }
 
     /// Performs a change, and responds with the customer as they are after it.
@@ -124,7 +143,7 @@ extension AdminRoutes {
     ) async throws -> Response {
         let outcome = try await perform(change, on: .publicID(id), reason: reason, for: call)
         guard case .done(let customer, _) = outcome else { throw Problem.unexpectedOutcome }
-        let answer = try await answer(for: customer, to: call.request)
+        let answer = try await customers.answer(for: customer, to: call.request)
         return .json(capacity: 4096) { $0.value(answer) }
     }
 
@@ -132,12 +151,13 @@ extension AdminRoutes {
     /// its field `reason`.
     ///
     /// - Parameter reason: Why support makes the change, for the audit trail.
-    func perform(
+    private func perform(
         _ change: CustomerChange, on customer: CustomerName, reason: String? = nil, for call: AdminCall
     ) async throws -> ChangeOutcome {
         let id = try call.request.idempotencyKey()
         try await checkRealm(of: customer, for: change, by: call.actor)
-        let requested = RequestedChange(change, actor: call.actor, reason: reason, at: now(), request: id)
+        let (store, now) = (customers.store, customers.now())
+        let requested = RequestedChange(change, actor: call.actor, reason: reason, at: now, request: id)
         // Separating merged customers verifies their artifacts again, to find what each of them has. Most artifacts are
         // verified before the transaction of the change, so that other requests don't wait for it.
         let derivation = Derivation(verifier: verifier)
@@ -156,13 +176,14 @@ extension AdminRoutes {
     /// as if the customer didn't exist. Adds the refusal to the audit trail.
     private func checkRealm(of customer: CustomerName, for change: CustomerChange, by actor: String) async throws {
         guard case .publicID(let id) = customer,
-            let storedCustomer = try await store.read({ try $0.customer(named: id) }),
-            !realms.contains(storedCustomer.realm)
+            let storedCustomer = try await customers.store.read({ try $0.customer(named: id) }),
+            !customers.realms.contains(storedCustomer.realm)
         else { return }
         let refusal = ChangeOutcome.Refusal.noSuchCustomer
         let entry = AuditEntry(
-            at: now(), actor: actor, action: change.name, customer: id, detail: ["refused": refusal.rawValue])
-        try await store.write { try $0.audit(entry) }
+            at: customers.now(), actor: actor, action: change.name, customer: id,
+            detail: ["refused": refusal.rawValue])
+        try await customers.store.write { try $0.audit(entry) }
         throw Problem(refusal)
     }
 }

@@ -1,14 +1,17 @@
+import Foundation
 import Hummingbird
 import TenureAPI
 import TenureJSON
 import TenureStore
 
-/// The routes about one customer: their decisions, timeline, export and erasure.
-extension AdminRoutes {
+/// The routes that read one customer: their decisions, timeline and export.
+struct CustomerHandlers: Sendable {
+    let customers: CustomerReader
+
     /// `GET /v1/admin/customers/{id}`: the customer's decisions with reasons, and their IDs.
     @Sendable func show(_ call: AdminCall, id: String) async throws -> Response {
-        let details = try await details(id)
-        let answer = try await answer(for: details.customer, to: call.request)
+        let details = try await customers.details(id)
+        let answer = try await customers.answer(for: details.customer, to: call.request)
         return .jsonObject(capacity: 8192) { json in
             json.key("customer")
             json.value(answer)
@@ -25,16 +28,6 @@ extension AdminRoutes {
         }
     }
 
-    /// `DELETE /v1/admin/customers/{id}`: responds with the number of removed rows of each kind.
-    @Sendable func erase(_ call: AdminCall, id: String) async throws -> Response {
-        let outcome = try await perform(.erase, on: .publicID(id), reason: try call.request.reason(), for: call)
-        guard case .erased(let counts) = outcome else { throw Problem.unexpectedOutcome }
-        return .jsonObject { json in
-            json.field("erased", id)
-            json.field("removed", counts)
-        }
-    }
-
     /// `GET /v1/admin/customers/{id}/timeline?after=…&limit=…`: what happened to the customer, oldest first. `after` is
     /// the number of entries to skip.
     @Sendable func timeline(_ call: AdminCall, id: String) async throws -> Response {
@@ -43,7 +36,7 @@ extension AdminRoutes {
         guard let start = Int(after), (0...Int(Int32.max)).contains(start) else {
             throw Problem(.malformedRequest, "`after` must be the `next` of the previous page")
         }
-        let entries = try await details(id).timeline
+        let entries = try await customers.details(id).timeline
         let page = entries.dropFirst(start).prefix(size)
         let next = page.endIndex < entries.count ? Int64(page.endIndex) : nil
         return .json(capacity: 8192) { $0.page("entries", of: page, next: next) { $0.fields(of: $1) } }
@@ -55,14 +48,14 @@ extension AdminRoutes {
     /// This includes unbound customers with the IDs of this customer: sets of artifacts that came without proof that
     /// they belong to the sender. Only the unbound customers come in pages. Each page repeats all other data.
     @Sendable func export(_ call: AdminCall, id: String) async throws -> Response {
-        let now = now()
+        let now = customers.now()
         let unboundAfter = try call.request.position("unboundAfter", from: "nextUnbound") ?? 0
-        let details = try await details(id, with: [.bytes, .unbound, .audit], unboundAfter: unboundAfter)
+        let details = try await customers.details(id, with: [.bytes, .unbound, .audit], unboundAfter: unboundAfter)
         let entry = AuditEntry(
             at: now, actor: call.actor, action: "export", customer: details.customer.publicID,
             detail: try call.request.reason().map { ["reason": $0] } ?? [:])
-        try await store.write { try $0.audit(entry) }
-        let answer = try await answer(for: details.customer, to: call.request)
+        try await customers.store.write { try $0.audit(entry) }
+        let answer = try await customers.answer(for: details.customer, to: call.request)
         return .jsonObject(capacity: 1 << 16) { json in
             json.field("exportedAt", now)
             json.key("customer")
@@ -71,6 +64,15 @@ extension AdminRoutes {
             json.field("nextUnbound", orNull: details.nextUnbound)
         }
     }
+}
+
+/// Reads customers for the admin API. Customers of a realm that the service doesn't accept are treated as not found. A
+/// realm is an environment of the App Store, or a test authority that replaces it.
+struct CustomerReader: Sendable {
+    let store: Store
+    let policies: ActivePolicy
+    let realms: AcceptedRealms
+    let now: @Sendable () -> Date
 
     /// The problem for an unknown customer. Its detail doesn't repeat the requested ID, because the ID may be a user's
     /// name.
@@ -82,7 +84,7 @@ extension AdminRoutes {
     /// - Parameters:
     ///   - parts: The optional parts to read too, such as the bytes of artifacts.
     ///   - unboundAfter: The row ID after which the page of unbound customers begins.
-    private func details(
+    func details(
         _ id: String, with parts: CustomerDetails.Parts = [], unboundAfter: Int64 = 0
     ) async throws -> CustomerDetails {
         let details = try await store.read {

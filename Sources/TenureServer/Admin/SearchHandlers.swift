@@ -7,7 +7,14 @@ import TenureJSON
 import TenureStore
 
 /// The routes that find customers, by an ID, by an artifact or by an order of the App Store.
-extension AdminRoutes {
+struct SearchHandlers: Sendable {
+    let store: Store
+    let realms: AcceptedRealms
+    let verifier: AppStoreVerifier
+    /// The App Store Server API; nil if the service has no key for it.
+    let appStore: AppStoreClient?
+    let now: @Sendable () -> Date
+
     /// `GET /v1/admin/customers?id=…`: finds customers by an ID of any kind.
     @Sendable func find(_ call: AdminCall) async throws -> Response {
         guard let text = call.request.uri.queryParameters["id"] else {
