@@ -30,8 +30,8 @@ extension Tenure {
         }
     }
 
-    /// The policy with which the app starts, and the source of newer policies.
-    /// The feed is nil if the app uses only the policy with which it starts.
+    /// The policy with which the app starts, and the source of newer policies. The feed is nil if the app uses only the
+    /// policy with which it starts.
     typealias LoadedPolicy = (policy: Policy, feed: SignedPolicyFeed?)
 }
 

@@ -106,10 +106,9 @@ final class AppStoreReader {
             let accepted = addTransactions(listed)
             guard listed.count == results.count else {
                 device.snapshot.transactions = nil
-                return device.snapshot.note(
-                    .purchases,
-                    .failed("StoreKit couldn't verify \(results.count - listed.count) of \(results.count) transactions")
-                )
+                let unverified = results.count - listed.count
+                let failure = "StoreKit couldn't verify \(unverified) of \(results.count) transactions"
+                return device.snapshot.note(.purchases, .failed(failure))
             }
             device.snapshot.transactions = accepted
             device.snapshot.note(.purchases, .done)
@@ -121,9 +120,8 @@ final class AppStoreReader {
     /// Store responds. The app's products became known only afterward.
     func noteUncheckedPurchases() {
         device.snapshot.transactions = nil
-        device.snapshot.note(
-            .purchases,
-            .failed("StoreKit listed no purchases, and no product was requested to check that the App Store responds"))
+        let failure = "StoreKit listed no purchases, and no product was requested to check that the App Store responds"
+        device.snapshot.note(.purchases, .failed(failure))
     }
 
     /// Adds and returns the transactions of this account and of the app's environment. Ignores all other transactions.
@@ -161,15 +159,12 @@ final class AppStoreReader {
         case .success(let results):
             let renewals = results.compactMap(\.value)
             device.snapshot.renewals = renewals
-            device.snapshot.knowsRenewals = renewals.count == results.count
+            let unverified = results.count - renewals.count
+            device.snapshot.knowsRenewals = unverified == 0
             if device.stored.account.add(renewals.map(\.renewal)) { device.noteNewEvidence() }
             device.updateTime(signedAt: renewals.compactMap(\.renewal.signedDate).max())
-            device.snapshot.note(
-                .renewals,
-                device.snapshot.knowsRenewals
-                    ? .done
-                    : .failed(
-                        "StoreKit couldn't verify \(results.count - renewals.count) of \(results.count) renewal infos"))
+            let failure = "StoreKit couldn't verify \(unverified) of \(results.count) renewal infos"
+            device.snapshot.note(.renewals, unverified == 0 ? .done : .failed(failure))
         case .failure(let error):
             device.snapshot.knowsRenewals = false
             device.snapshot.note(.renewals, .failed("\(error)"))

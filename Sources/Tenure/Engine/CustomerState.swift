@@ -20,7 +20,6 @@ final class CustomerState: Sendable {
         var clockCorrections = 0
         /// How many searches have finished since the app started.
         var finishedSearches = 0
-        var hasFinishedSearch: Bool { finishedSearches > 0 }
         /// When the last search ended, by the device's clock. Nil until the first search has ended.
         var checkedAt: Date?
         /// How many times another Apple Account was found to be signed in.
@@ -272,7 +271,7 @@ extension CustomerState.State {
     mutating func noteEnds() { for (name, end) in ends where end <= floor { noteEnd(end, of: name) } }
 
     /// Whether callers still wait for the first search.
-    var isResolving: Bool { !hasStoppedWaiting && !snapshot.hasFinishedSearch }
+    var isResolving: Bool { !hasStoppedWaiting && snapshot.finishedSearches == 0 }
 
     /// Whether a name without an answer is misspelled, because the names of all entitlements are known.
     var knowsAllNames: Bool { snapshot.knowsAllNames && !snapshot.customer.answers.isEmpty }

@@ -62,12 +62,7 @@ actor Engine {
     /// Searches if a right has ended, because a subscription may have been renewed, or waits for the first search. If a
     /// search is already running, it may have read the purchases before the end. Then one more search follows.
     func search(afterEndOf right: String) async {
-        for _ in 1...2 {
-            switch customerState.access(to: right) {
-            case .ended, .resolving: await search()
-            case .yes, .no, .stale: return
-            }
-        }
+        for _ in 1...2 where [.ended, .resolving].contains(customerState.access(to: right)) { await search() }
     }
 
     /// Waits for the running search, if there is one.

@@ -87,8 +87,6 @@ package struct FileStateStorage: StateStorage {
     }
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.isASCII
-            && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || scalar == "-" || scalar == ".")
-            && scalar.value > 0x20
+        scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-.".unicodeScalars.contains(scalar))
     }
 }

@@ -18,10 +18,10 @@
             var query: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword, kSecAttrService: group == nil ? "tenure" : "tenure.shared",
                 kSecAttrAccount: name,
+                // Use this keychain on the Mac, too: the file-based keychain would ask the customer for a password.
+                kSecUseDataProtectionKeychain: true,
             ]
             if let group { query[kSecAttrAccessGroup] = group }
-            // Use this keychain on the Mac, too: the file-based keychain would ask the customer for a password.
-            query[kSecUseDataProtectionKeychain] = true
             return query
         }
 

@@ -134,10 +134,9 @@ extension Tenure.ProductTerms {
     ///
     /// - Parameter recurring: pass false to describe only one payment, `$24.99 for 1 year`, without later payments.
     public func text(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
-        let speech = Speech(locale)
-        let price = speech.price(of: self, recurring: recurring)
-        guard let offer = speech.offer(of: self) else { return price }
-        return fill(speech.words.then, ["offer": offer, "price": price])
+        let price = priceText(in: locale, recurring: recurring)
+        guard let offer = offerText(in: locale) else { return price }
+        return fill(Wording(locale).then, ["offer": offer, "price": price])
     }
 
     /// Returns the price without the introductory offer, such as `$24.99 per year`.
@@ -150,15 +149,13 @@ extension Tenure.ProductTerms {
 
     /// Returns how long one payment lasts, such as `1 year`. Nil for products without an end.
     public func lengthText(in locale: Locale = .autoupdatingCurrent) -> String? {
-        let speech = Speech(locale)
-        return period.map { speech.length($0, speech.words.length) }
+        period.map { Speech(locale).length($0, Wording(locale).length) }
     }
 
     /// Returns the price per month, such as `$2.08 per month`, to compare products of different lengths. Nil if
     /// `pricePerMonth` is nil.
     public func pricePerMonthText(in locale: Locale = .autoupdatingCurrent) -> String? {
-        let speech = Speech(locale)
-        return pricePerMonth.map { fill(speech.words.per[.month], ["price": speech.money($0, of: self)]) }
+        pricePerMonth.map { fill(Wording(locale).per[.month], ["price": Speech(locale).money($0, of: self)]) }
     }
 }
 

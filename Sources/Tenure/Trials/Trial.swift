@@ -195,10 +195,8 @@ extension StoredState {
     /// Returns the number of sessions left. For a trial of days, returns 1 until the trial is over.
     func sessionsLeft(of trial: TenureCore.Trial, named entitlement: String, at clock: Date) -> Int {
         switch trial {
-        case .sessions(let count): return max(0, count - trialSessions(of: entitlement))
-        case .days(let count):
-            let elapsed = trialElapsed(entitlement, at: clock) ?? 0
-            return elapsed < Double(count) * 86_400 ? 1 : 0
+        case .sessions(let count): max(0, count - trialSessions(of: entitlement))
+        case .days(let count): (trialElapsed(entitlement, at: clock) ?? 0) < Double(count) * 86_400 ? 1 : 0
         }
     }
 

@@ -68,19 +68,14 @@ enum Disk {
         let temporaryPath = "\(path).\(UInt64.random(in: .min ... .max)).new"
         let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw DiskFailure("create", path) }
-        var failure: DiskFailure?
-        do throws(DiskFailure) {
+        // After the file was renamed, there is nothing to remove.
+        defer { unlink(temporaryPath) }
+        do {
+            defer { _ = close(descriptor) }
             try write(data, to: descriptor, at: 0, path)
             if isLasting, fsync(descriptor) != 0 { throw DiskFailure("write", path) }
-        } catch {
-            failure = error
         }
-        _ = close(descriptor)
-        if failure == nil, rename(temporaryPath, path) != 0 { failure = DiskFailure("rename", path) }
-        if let failure {
-            unlink(temporaryPath)
-            throw failure
-        }
+        guard rename(temporaryPath, path) == 0 else { throw DiskFailure("rename", path) }
         if isLasting { try flushFolder((path as NSString).deletingLastPathComponent) }
     }
 

@@ -113,10 +113,8 @@ final class PackWriter {
     /// Begins a range. Call `write` with its bytes next.
     func begin(_ range: Range<Int64>) {
         offset = range.lowerBound
-        gaps = partialPack.gaps.compactMap { gap in
-            let part = gap.archiveRange.clamped(to: range)
-            return part.isEmpty ? nil : PartialPack.Gap(file: gap.file, archiveRange: part)
-        }
+        let parts = partialPack.gaps.map { gap -> PartialPack.Gap in (gap.file, gap.archiveRange.clamped(to: range)) }
+        gaps = parts.filter { !$0.archiveRange.isEmpty }
     }
 
     /// Writes the next bytes of the range.

@@ -172,20 +172,17 @@ struct PartialPack {
             reusedFiles.contains($1.0) ? $0 : $0 + $1.1
         }
         guard !arrivedRanges.isEmpty else { return inFiles }
+        // Add the bytes of missing ends that the system has downloaded.
         let missingEnds = manifest.files.indices.compactMap { missingEnd(of: $0)?.archiveRange }
-        return inFiles + missingEnds.reduce(0) { $0 + bytes(arrivedIn: $1) }
-    }
-
-    /// Returns how many bytes of a range of the archive the system has downloaded.
-    private func bytes(arrivedIn range: Range<Int64>) -> Int64 {
-        arrivedRanges.reduce(0) { $0 + Int64(range.clamped(to: $1.range).count) }
+        let arrived = missingEnds.flatMap { end in arrivedRanges.map { Int64(end.clamped(to: $0.range).count) } }
+        return arrived.reduce(inFiles, +)
     }
 
     /// Returns the missing bytes at the end of a file. Nil if its end isn't missing.
     private func missingEnd(of fileIndex: Int) -> Gap? {
         let file = manifest.files[fileIndex]
         guard lengths[fileIndex] < file.size else { return nil }
-        return Gap(file: fileIndex, archiveRange: file.offset + lengths[fileIndex]..<file.offset + file.size)
+        return (fileIndex, file.offset + lengths[fileIndex]..<file.offset + file.size)
     }
 
     /// The number of bytes that are still missing.
@@ -198,25 +195,20 @@ struct PartialPack {
         return gaps.flatMap { $0.subtracting(arrivedRanges.map(\.range)) }
     }
 
-    /// Missing bytes of one file, as a range of the archive.
-    struct Gap: Sendable {
-        /// The index of the file in the manifest.
-        let file: Int
-        let archiveRange: Range<Int64>
-    }
+    /// Missing bytes of one file, as the index of the file in the manifest and a range of the archive.
+    typealias Gap = (file: Int, archiveRange: Range<Int64>)
 
     /// The bytes that aren't in their files yet, in the order of the archive.
     var gaps: [Gap] {
-        var badByFile: [Int: [Int]] = [:]
-        for chunk in badChunks { badByFile[chunk.file, default: []].append(chunk.index) }
+        let badByFile = Dictionary(grouping: badChunks, by: \.file)
         var gaps: [Gap] = []
         for (fileIndex, file) in manifest.files.enumerated() {
-            for index in (badByFile[fileIndex] ?? []).sorted() {
+            for index in (badByFile[fileIndex] ?? []).map(\.index).sorted() {
                 let range = file.range(ofChunk: index)
                 // A chunk that isn't downloaded at all is part of the file's missing end.
                 let end = min(range.upperBound, lengths[fileIndex])
                 if range.lowerBound < end {
-                    gaps.append(Gap(file: fileIndex, archiveRange: file.offset + range.lowerBound..<file.offset + end))
+                    gaps.append((fileIndex, file.offset + range.lowerBound..<file.offset + end))
                 }
             }
             if let rest = missingEnd(of: fileIndex) { gaps.append(rest) }

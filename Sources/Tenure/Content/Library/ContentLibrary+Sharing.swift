@@ -4,7 +4,7 @@ import Foundation
 extension ContentLibrary {
     /// Follows the changes of other processes, until its task is canceled.
     func followOtherProcesses() async {
-        // Only then can another process use the same folder.
+        // Otherwise no other process can use the same folder.
         let options = setup.options
         guard options.accessGroup != nil || options.folder != nil || setup.contentLocation != nil else { return }
         while !Task.isCancelled {

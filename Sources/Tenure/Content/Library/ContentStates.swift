@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// The last published states of all packs, and the streams that follow them.

@@ -66,15 +66,15 @@ final class HTTPContent: Sendable {
 
     /// Logs once for each server why downloads wait, if a setting of the server is the cause.
     private func logServerProblem(_ status: Int, of url: URL) {
-        let problem =
+        let problem: String? =
             switch status {
             case 200: "answers a range request with the whole file; use a server that supports HTTP range requests"
             case 300..<400:
                 "redirects downloads, which Tenure doesn't follow; use the URL of the server that has the files"
-            default: ""
+            default: nil
             }
         let origin = RangeServers.origin(of: url)
-        if !problem.isEmpty, logged.withLock({ $0.insert(origin).inserted }) { log.error("\(origin) \(problem)") }
+        if let problem, logged.withLock({ $0.insert(origin).inserted }) { log.error("\(origin) \(problem)") }
     }
 
     /// The only `Content-Range` that answers a request for a range.

@@ -96,17 +96,16 @@ final class TransferLease: Sendable {
         guard var mine = state.withLock({ $0.ownHolder }) else { throw Lost() }
         change(&mine)
         mine.beat += 1
-        let renewed = mine
         try store.withLock {
             guard read()?.id == id else { throw Lost() }
             do throws(DiskFailure) {
-                try Disk.replace(path, with: (try? JSONEncoder().encode(renewed)) ?? Data(), isLasting: false)
+                try Disk.replace(path, with: (try? JSONEncoder().encode(mine)) ?? Data(), isLasting: false)
             } catch {
                 // If the disk is full, no other process can write the file either, so none can take over.
                 if error != .full { throw error }
             }
         }
-        noteRenewal(renewed)
+        noteRenewal(mine)
     }
 
     /// Checks that this object still has the lease, unless it was renewed within `checkInterval`.
