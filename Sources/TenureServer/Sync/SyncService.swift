@@ -70,12 +70,10 @@ final class SyncService: Sendable {
             }
         }
         // A sync with thousands of purchases takes several transactions, so that other customers don't wait for it.
-        let (customer, outcome) =
-            if let saved { saved } else { try await store.updateInPieces(plan, decide: decide) }
+        let (customer, outcome) = if let saved { saved } else { try await store.updateInPieces(plan, decide: decide) }
 
         // 4. Respond. If the artifacts are unbound (none was signed for the sender's device), the response shows only
-        //    what they prove by themselves. A persona
-        // replaces the customer in the response only, and is never saved.
+        //    what they prove by themselves. A persona replaces the customer in the response only, and is never saved.
         let result = try outcome.get()
         var (shownCustomer, shownOutcome) =
             linked.isBound ? (customer, result) : try await saveUnbound(verified, linked, in: realm, now: now)
