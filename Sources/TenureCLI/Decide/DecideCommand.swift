@@ -79,7 +79,8 @@ struct DecideCommand: AsyncParsableCommand {
                 "warning: no file was passed, so this is the answer for a customer without artifacts; pass the customer's files, or - for standard input"
             )
         }
-        let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
+        let evidence = try Evidence(
+            in: customer.environment, from: customer.artifacts, purchasesAreComplete: !incomplete)
         let decisions = decide(evidence, under: policy, at: instant)
             .filter { entitlement.isEmpty || entitlement.contains($0.entitlement) }
         if json { writeJSON(decisions, of: customer) } else { writeText(decisions, of: customer) }
@@ -213,13 +214,6 @@ struct CustomerFiles {
             )
         }
         environment = environments.first ?? .production
-    }
-
-    /// Returns what the verified artifacts prove about the customer.
-    ///
-    /// - Parameter purchasesAreComplete: whether the files contain all of the customer's purchases.
-    func evidence(purchasesAreComplete: Bool) throws -> Evidence {
-        try Evidence(in: environment, from: artifacts, purchasesAreComplete: purchasesAreComplete)
     }
 }
 

@@ -59,10 +59,7 @@ struct SigningKeyListCommand: AsyncParsableCommand {
         for key in summary.keys {
             output.write("\(key.id)  created \(key.createdAt.rfc3339)  \(Self.state(of: key))")
         }
-        if let waiting = summary.waiting {
-            output.write("waiting for the offline root's signature:")
-            output.write(waiting)
-        }
+        if let waiting = summary.waiting { output.write("waiting for the offline root's signature:\n\(waiting)") }
         switch summary.period {
         case .unlimited: break
         case .until(let end): output.write("the key in use may sign until \(end.rfc3339)")
