@@ -76,11 +76,9 @@ extension JSONWriter {
     /// Writes the response as a JSON object.
     package mutating func value(_ response: ProductsResponse) {
         object { json in
-            json.field("products", response.products) { json, product in
-                json.object { json in
-                    json.field("id", product.id)
-                    json.field("grants", product.grants) { $0.value($1) }
-                }
+            json.objects("products", response.products) { json, product in
+                json.field("id", product.id)
+                json.field("grants", product.grants) { $0.value($1) }
             }
             json.field("entitlements", response.entitlements) { $0.value($1) }
         }

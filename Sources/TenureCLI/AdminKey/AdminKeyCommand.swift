@@ -149,13 +149,11 @@ struct AdminKeyListCommand: AsyncParsableCommand {
         let keys = try await databaseOption.selection().withStore { store in try await store.read { try $0.keys() } }
         if json {
             let fields = JSONWriter.object(.readable) { writer in
-                writer.field("keys", keys) { writer, key in
-                    writer.object {
-                        $0.field("name", key.name)
-                        $0.field("scope", key.scope.rawValue)
-                        $0.field("createdAt", key.createdAt)
-                        $0.field("revokedAt", key.revokedAt)
-                    }
+                writer.objects("keys", keys) { writer, key in
+                    writer.field("name", key.name)
+                    writer.field("scope", key.scope.rawValue)
+                    writer.field("createdAt", key.createdAt)
+                    writer.field("revokedAt", key.revokedAt)
                 }
             }
             return Terminal.standardOutput.write(json: fields)

@@ -182,21 +182,17 @@ struct ContentListCommand: AsyncParsableCommand {
             json.field("counter", contents.counter)
             json.field("issuedAt", contents.issuedAt)
             json.field("verified", isVerified)
-            json.field("packs", contents.catalog.packs) { json, pack in
-                json.object { json in
-                    json.field("name", pack.name)
-                    pack.unlock.write(to: &json)
-                    json.field("purgeable", pack.isPurgeable)
-                    json.field("versions", pack.versions) { json, version in
-                        json.object { json in
-                            json.field("minimumAppVersion", orNull: version.minimumAppVersion?.description)
-                            json.field("manifest", version.manifest.description)
-                            json.field("manifestSize", version.manifestSize)
-                            json.field("archive", version.archive.description)
-                            json.field("archiveSize", version.archiveSize)
-                            json.field("installedSize", version.installedSize)
-                        }
-                    }
+            json.objects("packs", contents.catalog.packs) { json, pack in
+                json.field("name", pack.name)
+                pack.unlock.write(to: &json)
+                json.field("purgeable", pack.isPurgeable)
+                json.objects("versions", pack.versions) { json, version in
+                    json.field("minimumAppVersion", orNull: version.minimumAppVersion?.description)
+                    json.field("manifest", version.manifest.description)
+                    json.field("manifestSize", version.manifestSize)
+                    json.field("archive", version.archive.description)
+                    json.field("archiveSize", version.archiveSize)
+                    json.field("installedSize", version.installedSize)
                 }
             }
         }

@@ -91,12 +91,10 @@ struct DecideCommand: AsyncParsableCommand {
         let fields = JSONWriter.object { writer in
             writer.field("environment", customer.environment.rawValue)
             writer.field("decisions", decisions) { $0.value($1, in: language) }
-            writer.field("rejected", customer.rejected) { writer, file in
-                writer.object {
-                    $0.field("file", file.name)
-                    $0.field("code", file.code)
-                    $0.field("detail", file.detail)
-                }
+            writer.objects("rejected", customer.rejected) { writer, file in
+                writer.field("file", file.name)
+                writer.field("code", file.code)
+                writer.field("detail", file.detail)
             }
         }
         Terminal.standardOutput.write(json: fields)

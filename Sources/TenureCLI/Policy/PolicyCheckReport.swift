@@ -72,23 +72,19 @@ struct PolicyCheckReport {
         JSONWriter.object {
             $0.field("valid", isPolicy)
             $0.field("passed", !fails(strict: false))
-            $0.field("mistakes", findings.filter(\.isMistake)) { writer, finding in
-                writer.object {
-                    Self.write(finding.position, to: &$0)
-                    $0.field("message", finding.message)
-                    $0.field("code", finding.code)
-                }
+            $0.objects("mistakes", findings.filter(\.isMistake)) { writer, finding in
+                Self.write(finding.position, to: &writer)
+                writer.field("message", finding.message)
+                writer.field("code", finding.code)
             }
-            $0.field("findings", findings) { writer, finding in
-                writer.object {
-                    $0.field("code", finding.code)
-                    $0.field("severity", finding.severity.rawValue)
-                    Self.write(finding.position, to: &$0)
-                    $0.field("message", finding.message)
-                    $0.field("fix", orNull: finding.fix)
-                    $0.field("at", orNull: finding.isMistake ? nil : finding.place)
-                    $0.field("acknowledged", orNull: finding.acknowledgment)
-                }
+            $0.objects("findings", findings) { writer, finding in
+                writer.field("code", finding.code)
+                writer.field("severity", finding.severity.rawValue)
+                Self.write(finding.position, to: &writer)
+                writer.field("message", finding.message)
+                writer.field("fix", orNull: finding.fix)
+                writer.field("at", orNull: finding.isMistake ? nil : finding.place)
+                writer.field("acknowledged", orNull: finding.acknowledgment)
             }
         }
     }
@@ -160,21 +156,17 @@ extension PolicyCheckReport {
                 $0.field("text", finding.message + (finding.fix.map { ". Fix: \($0)" } ?? ""))
             }
             // If any result has suppressions, SARIF requires the property on each result.
-            $0.field("suppressions", [finding.acknowledgment].compactMap { $0 }) { writer, reason in
-                writer.object {
-                    $0.field("kind", "inSource")
-                    $0.field("status", "accepted")
-                    $0.field("justification", reason)
-                }
+            $0.objects("suppressions", [finding.acknowledgment].compactMap { $0 }) { writer, reason in
+                writer.field("kind", "inSource")
+                writer.field("status", "accepted")
+                writer.field("justification", reason)
             }
-            $0.field("locations", [finding.position]) { writer, position in
-                writer.object {
-                    $0.object("physicalLocation") {
-                        $0.object("artifactLocation") { $0.field("uri", Self.uri(path(of: position.file))) }
-                        $0.object("region") {
-                            $0.field("startLine", position.line)
-                            $0.field("startColumn", position.column)
-                        }
+            $0.objects("locations", [finding.position]) { writer, position in
+                writer.object("physicalLocation") {
+                    $0.object("artifactLocation") { $0.field("uri", Self.uri(path(of: position.file))) }
+                    $0.object("region") {
+                        $0.field("startLine", position.line)
+                        $0.field("startColumn", position.column)
                     }
                 }
             }
