@@ -74,7 +74,6 @@ struct ContentPublishCommand: AsyncParsableCommand {
     }
 
     private func show(_ publication: ContentPublisher.Publication) {
-        let terminal = Terminal.standardOutput
         for pack in publication.packs {
             let files = counted(pack.manifest.files.count, "file")
             let size = byteCount(pack.manifest.installedSize)
@@ -148,14 +147,13 @@ struct ContentListCommand: AsyncParsableCommand {
         }
         let contents = try SignedCatalog.unverified(text)
         if json {
-            Terminal.standardOutput.write(json: Self.json(contents, isVerified: !keys.isEmpty))
+            terminal.write(json: Self.json(contents, isVerified: !keys.isEmpty))
         } else {
             Self.show(contents, isVerified: !keys.isEmpty)
         }
     }
 
     private static func show(_ contents: SignedCatalog, isVerified: Bool) {
-        let terminal = Terminal.standardOutput
         let signature = isVerified ? "signature verified" : "signature not checked; pass --key to check it"
         let (app, date) = (Terminal.escaped(contents.catalog.bundleID), contents.issuedAt.rfc3339)
         terminal.write("\(app), counter \(contents.counter), issued \(date), \(signature)")

@@ -97,7 +97,7 @@ struct DecideCommand: AsyncParsableCommand {
                 writer.field("detail", file.detail)
             }
         }
-        Terminal.standardOutput.write(json: fields)
+        terminal.write(json: fields)
     }
 
     private func writeText(_ decisions: [Decision], of customer: CustomerFiles) {
@@ -105,7 +105,6 @@ struct DecideCommand: AsyncParsableCommand {
             let reason = "\(Terminal.escaped(file.detail))\(file.advice ?? "") [\(file.code)]"
             Terminal.standardError.write("warning: `\(file.name)` is ignored: \(reason)")
         }
-        let terminal = Terminal.standardOutput
         if !customer.environment.isProduction { terminal.write("in \(customer.environment.rawValue)") }
         for decision in decisions {
             let outcome = terminal.styled(decision.outcome.rawValue, decision.outcome.style)

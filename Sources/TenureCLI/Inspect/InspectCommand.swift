@@ -41,7 +41,6 @@ struct InspectCommand: AsyncParsableCommand {
         let artifacts = try InputFile(path: file).artifacts()
         let verifier = AppStoreVerifier(
             app: AppIdentity(bundleID: bundleID, appAppleID: appAppleID), trust: try trust.configuration())
-        let terminal = Terminal.standardOutput
         var (isAnyUnreadable, isAnyRefused, isFirst) = (false, false, true)
         for (name, bytes) in artifacts {
             do throws(Rejection) {

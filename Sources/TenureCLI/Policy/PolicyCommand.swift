@@ -53,9 +53,8 @@ struct PolicyTestCommand: AsyncParsableCommand {
                     writer.field("differences", result.differences)
                 }
             }
-            Terminal.standardOutput.write(json: fields)
+            terminal.write(json: fields)
         } else {
-            let terminal = Terminal.standardOutput
             for result in failed {
                 terminal.write("\(terminal.styled("failed", .red)) \(result.position): \(result.name)")
                 for difference in result.differences { terminal.write("  \(difference)") }

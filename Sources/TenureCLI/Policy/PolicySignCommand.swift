@@ -87,7 +87,7 @@ struct PolicySigningKeyCommand: AsyncParsableCommand {
 
     func run() async throws {
         let key = try policySigningKey(at: file, makingIfMissing: true)
-        Terminal.standardOutput.write(PinnedKey(key.publicKey).text)
+        terminal.write(PinnedKey(key.publicKey).text)
     }
 }
 
