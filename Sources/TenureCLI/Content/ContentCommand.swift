@@ -102,8 +102,7 @@ struct ContentCheckCommand: AsyncParsableCommand {
             var excerpts = SourceExcerpts()
             for mistake in error.mistakes {
                 let position = terminal.styled(Terminal.escaped(mistake.position.description), .bold)
-                let severity = terminal.styled("error", .red)
-                terminal.write("\(position): \(severity): \(Terminal.escaped(mistake.message))")
+                terminal.write("\(position): \(terminal.styled("error", .red)): \(Terminal.escaped(mistake.message))")
                 if mistake.showsExcerpt { excerpts.show(mistake.position.file, at: mistake.position, on: terminal) }
             }
             // If the policy has mistakes, the packs aren't checked, and all mistakes are in the policy.

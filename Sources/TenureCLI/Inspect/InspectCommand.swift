@@ -44,8 +44,7 @@ struct InspectCommand: AsyncParsableCommand {
         var (isAnyUnreadable, isAnyRefused, isFirst) = (false, false, true)
         for (name, bytes) in artifacts {
             do throws(Rejection) {
-                let artifact = try AppStoreArtifact(recognizing: bytes)
-                let inspection = try Inspection(of: artifact, by: verifier, now: Date())
+                let inspection = try Inspection(of: AppStoreArtifact(recognizing: bytes), by: verifier, now: Date())
                 if !inspection.verdict.isAccepted { isAnyRefused = true }
                 if json {
                     terminal.write(json: inspection.json(file: artifacts.count > 1 ? name : nil))

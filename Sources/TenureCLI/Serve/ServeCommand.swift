@@ -55,8 +55,7 @@ struct ServeCommand: AsyncParsableCommand {
         Self.logFindings(about: configuration.policy, to: logger)
         let store = try await Self.openPostgresStore(of: configuration, isOneOfSeveral: false, logger: logger)
         try await TenureServer.serve(configuration: configuration, store: store, logger: logger) { port in
-            let bundleID = configuration.policy.app.bundleID
-            terminal.write("serving \(bundleID) on \(configuration.url(port: port))")
+            terminal.write("serving \(configuration.policy.app.bundleID) on \(configuration.url(port: port))")
         }
     }
 
@@ -142,8 +141,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         guard let apps = settings.apps else { return show(configuration) }
         for app in apps.apps {
-            let isDefault = app.name == apps.defaultApp
-            terminal.write("app \(app.name)\(isDefault ? " (default)" : ""):")
+            terminal.write("app \(app.name)\(app.name == apps.defaultApp ? " (default)" : ""):")
             show(app.configuration)
         }
     }
