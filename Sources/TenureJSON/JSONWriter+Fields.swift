@@ -85,7 +85,7 @@ extension JSONWriter {
     }
 
     /// Writes an array of objects. `body` writes the fields of one element.
-    package mutating func objects<Element>(
+    @inlinable package mutating func objects<Element>(
         _ name: String, _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
     ) {
         field(name, elements) { json, element in json.object { body(&$0, element) } }
